@@ -1,0 +1,47 @@
+"""The contract of an algorithm, and the play that all of them share."""
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from pydantic import SkipValidation
+
+from odfl_cli.arrays import Array
+from odfl_cli.problem import Problem
+from odfl_cli.settings import settings
+from odfl_cli.streams import Draw
+
+
+class State(NamedTuple):
+    """The least an algorithm remembers. Arrays lead with the seeds S, so runs can be continued."""
+
+    t: int  # rounds learnt from
+    theta: Array  # θ_{t+1}, [S, m]
+
+
+@settings
+class Algorithm:
+    """Frozen hyperparameters around three functions: init, decide, update.
+
+    A subclass adds its hyperparameters as fields and overrides `update`; whatever it draws at
+    random it declares in `draws` and receives, drawn, in `update`.
+    """
+
+    problem: SkipValidation[Problem]
+    name: ClassVar[str] = "algorithm"
+
+    def draws(self) -> dict[str, Draw]:
+        """The randomness of one round by the name under which `update` receives it."""
+        return {}
+
+    def init(self, seeds: int, truth: np.ndarray | None) -> Any:
+        """The state before round 1, θ_1 = 0. `truth` is θ* [S, p]: for clairvoyants only."""
+        return State(t=0, theta=np.zeros((seeds, self.problem.parameters)))
+
+    def decide(self, state: Any, X: Array) -> tuple[Array, Array]:
+        """The prediction ĉ = g(θ_t, X_t) and the decision argmin_{w∈W} ⟨ĉ, w⟩, both [S, d]."""
+        prediction = self.problem.predictor.predict(state.theta, X)
+        return prediction, self.problem.polytope.minimise(prediction)
+
+    def update(self, state: Any, X: Array, costs: Array, draws: dict[str, Array]) -> Any:
+        """The state after seeing the costs [S, d] of the round with features X [S, d, p]."""
+        return state._replace(t=state.t + 1)

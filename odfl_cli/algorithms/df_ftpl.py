@@ -1,0 +1,81 @@
+"""DF-FTPL: decision-focused follow the perturbed leader (Algorithm 1, Theorem 1)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.arrays import Array
+from odfl_cli.settings import Positive, settings
+from odfl_cli.streams import Draw
+from odfl_cli.surrogate import PerturbedLeader
+
+
+class DFFTPLState(NamedTuple):
+    """θ_{t+1} and the history H_t: every round seen so far, the rest of the buffer unused."""
+
+    t: int
+    theta: Array  # [S, m]
+    X: Array  # [S, T, d, p]
+    costs: Array  # [S, T, d]
+
+
+@settings
+class DFFTPL(Algorithm):
+    """Plays the oracle's minimiser of all smoothed losses so far minus a random linear term.
+
+    α = c_α m^{3/4} n^{1/2} T^{−1/4}  and  η = c_η m^{1/4} T^{−3/4} n^{−1/2}, both constant.
+    """
+
+    c_alpha: Positive = 1.0
+    c_eta: Positive = 1000.0
+    name = "df_ftpl"
+
+    def draws(self) -> dict[str, Draw]:
+        """σ_t up to its scale 1/η, and the rounds that the oracle samples."""
+        return {
+            "df_ftpl/sigma": Draw("exponential", (self.problem.parameters,)),
+            "df_ftpl/sample": Draw("uniform", self.problem.oracle.sample_shape),
+        }
+
+    def init(self, seeds: int, truth: np.ndarray | None) -> DFFTPLState:
+        """θ_1 = 0 and an empty history (the buffer takes memory only as it fills)."""
+        problem = self.problem
+        return DFFTPLState(
+            t=0,
+            theta=np.zeros((seeds, problem.parameters)),
+            X=np.empty((seeds, problem.rounds, problem.items, problem.features)),
+            costs=np.empty((seeds, problem.rounds, problem.items)),
+        )
+
+    def update(
+        self, state: DFFTPLState, X: Array, costs: Array, draws: dict[str, Array]
+    ) -> DFFTPLState:
+        """Lines 4 to 6 of Algorithm 1."""
+        t = state.t + 1
+        # 4: H_t = H_{t−1} ∪ {(X_t, c_t)}
+        state.X[:, t - 1], state.costs[:, t - 1] = X, costs
+        # 5: σ_t with independent Exp(η) entries
+        sigma = draws["df_ftpl/sigma"] / self.eta
+        # 6: θ_{t+1} = O_ξ(Σ_{i≤t} f̃_i − ⟨σ_t, ·⟩), warm-started at θ_t
+        leader = PerturbedLeader(self.problem, state.X, state.costs, t, self.alpha, sigma)
+        theta = self.problem.oracle.minimise(
+            leader, self.problem.theta_set, state.theta, draws["df_ftpl/sample"]
+        )
+        return state._replace(t=t, theta=theta)
+
+    @property
+    def alpha(self) -> float:
+        """The smoothing α of every round."""
+        m, n, T = self._sizes()
+        return self.c_alpha * m**0.75 * n**0.5 * T**-0.25
+
+    @property
+    def eta(self) -> float:
+        """The rate η of the perturbation, whose mean is 1/η."""
+        m, n, T = self._sizes()
+        return self.c_eta * m**0.25 * T**-0.75 * n**-0.5
+
+    def _sizes(self) -> tuple[int, float, int]:
+        problem = self.problem
+        return problem.parameters, problem.regularizer.suboptimality, problem.rounds

@@ -1,0 +1,75 @@
+"""DF-OGD: decision-focused online gradient descent (Algorithm 2, Theorem 2)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.arrays import Array, array_namespace, dot
+from odfl_cli.settings import Positive, settings
+from odfl_cli.streams import Draw
+from odfl_cli.surrogate import SmoothedCost
+
+
+class DFOGDState(NamedTuple):
+    """θ_{t+1}, the oracle's last answer ϑ_t and its path length P_t = Σ_{s<t} ‖ϑ_{s+1} − ϑ_s‖."""
+
+    t: int
+    theta: Array  # [S, m]
+    vartheta: Array  # [S, m]
+    path_length: Array  # [S]
+
+
+@settings
+class DFOGD(Algorithm):
+    """Descends f̃_t at a random point between θ_t and the oracle's minimiser ϑ_t.
+
+    α_t = c_α n^{−1/2} t^{−1/4} (1 + P_{t−1})^{1/4}  and  η_t = c_η n^{−1/2} t^{−3/4} (1 + P_t)^{3/4}.
+    α_t takes P_{t−1} because P_t is known only once the oracle has minimised f̃_t, which needs α_t.
+    """
+
+    c_alpha: Positive = 1.0
+    c_eta: Positive = 0.1
+    name = "df_ogd"
+
+    def draws(self) -> dict[str, Draw]:
+        """δ_t ~ U[0, 1]."""
+        return {"df_ogd/delta": Draw("uniform")}
+
+    def init(self, seeds: int, truth: np.ndarray | None) -> DFOGDState:
+        """θ_1 = ϑ_0 = 0."""
+        zero = np.zeros((seeds, self.problem.parameters))
+        return DFOGDState(t=0, theta=zero, vartheta=zero, path_length=np.zeros(seeds))
+
+    def update(
+        self, state: DFOGDState, X: Array, costs: Array, draws: dict[str, Array]
+    ) -> DFOGDState:
+        """Lines 5 to 7 of Algorithm 2."""
+        theta_set, oracle = self.problem.theta_set, self.problem.oracle
+        t = state.t + 1
+        loss = SmoothedCost(self.problem, X, costs, self._alpha(t, state.path_length)[:, None])
+        # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}
+        vartheta = oracle.minimise(loss, theta_set, state.vartheta, None)
+        path_length = state.path_length
+        if t > 1:  # P_1 = 0: the path starts at ϑ_1
+            path_length = path_length + distance(vartheta, state.vartheta)
+        # 6: u_t = ϑ_t + δ_t (θ_t − ϑ_t)
+        delta = draws["df_ogd/delta"][:, None]
+        u = vartheta + delta * (state.theta - vartheta)
+        # 7: θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(u_t))
+        eta = self._eta(t, path_length)[:, None]
+        theta = theta_set.project(state.theta - eta * loss.gradient(u))
+        return DFOGDState(t, theta, vartheta, path_length)
+
+    def _alpha(self, t: int, path_length: Array) -> Array:
+        n = self.problem.regularizer.suboptimality
+        return self.c_alpha * n**-0.5 * t**-0.25 * (1.0 + path_length) ** 0.25
+
+    def _eta(self, t: int, path_length: Array) -> Array:
+        n = self.problem.regularizer.suboptimality
+        return self.c_eta * n**-0.5 * t**-0.75 * (1.0 + path_length) ** 0.75
+
+
+def distance(a: Array, b: Array) -> Array:
+    """‖a − b‖ over the last axis."""
+    return array_namespace(a).sqrt(dot(a - b, a - b))

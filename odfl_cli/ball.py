@@ -1,0 +1,17 @@
+"""Θ: the Euclidean ball of parameters."""
+
+from odfl_cli.arrays import Array, array_namespace, dot
+from odfl_cli.settings import Positive, settings
+
+
+@settings
+class Ball:
+    """{θ : ‖θ‖ ≤ radius}."""
+
+    radius: Positive
+
+    def project(self, theta: Array) -> Array:
+        """Π_Θ(θ), row by row over the last axis."""
+        xp = array_namespace(theta)
+        norm = xp.sqrt(dot(theta, theta))[..., None]
+        return theta * (self.radius / xp.clip(norm, min=self.radius))

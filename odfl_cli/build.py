@@ -1,0 +1,63 @@
+"""Configuration to objects: the only place that instantiates."""
+
+from typing import Any
+
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+from omegaconf import DictConfig
+from pydantic import ValidationError
+
+from odfl_cli.ball import Ball
+from odfl_cli.errors import UserError
+from odfl_cli.naming import plain
+from odfl_cli.problem import Problem
+from odfl_cli.schema import TopLevel, refusal
+from odfl_cli.simulate import Job
+
+GROUPS = ("algo", "data", "predictor", "polytope", "regularizer", "oracle", "horizon", "engine")
+
+
+def build(config: DictConfig) -> Job:
+    """A job ready to run, or a UserError that says what in the configuration is wrong."""
+    top = _top_level(config)
+    environment = _component(config, "data")
+    polytope = _component(config, "polytope")
+    if polytope.dimension != environment.items:
+        raise UserError(
+            f"polytope.dimension={polytope.dimension}: the data has {environment.items} items; "
+            "the two must agree"
+        )
+    horizon = _component(config, "horizon")
+    problem = Problem(
+        items=environment.items,
+        features=environment.features,
+        rounds=horizon.rounds,
+        theta_set=Ball(radius=top.theta_radius),
+        predictor=_component(config, "predictor"),
+        polytope=polytope,
+        regularizer=_component(config, "regularizer", polytope=polytope),
+        oracle=_component(config, "oracle"),
+    )
+    algorithm = _component(config, "algo", problem=problem)
+    engine = _component(config, "engine")
+    return Job(environment, algorithm, engine, horizon, top.seed_list())
+
+
+def _top_level(config: DictConfig) -> TopLevel:
+    try:
+        return TopLevel(**{str(k): plain(config[k]) for k in config if k not in (*GROUPS, "hydra")})
+    except ValidationError as error:
+        raise refusal(error) from error
+
+
+def _component(config: DictConfig, group: str, **parts: Any) -> Any:
+    """The object that the group's `_target_` names, given the parts it stands on."""
+    node = config.get(group)
+    if not isinstance(node, DictConfig) or "_target_" not in node:
+        raise UserError(f"{group}={node}: choose one of the group's files, see odfl run --help")
+    try:
+        return instantiate(node, _convert_="all", _partial_=True)(**parts)
+    except ValidationError as error:
+        raise refusal(error, group) from error
+    except InstantiationException as error:
+        raise UserError(f"{group}: {str(error).splitlines()[0]}") from error

@@ -1,0 +1,54 @@
+"""What happens between Hydra's composing a configuration and its first file."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from hydra.errors import HydraException
+from hydra.experimental.callback import Callback
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+
+from odfl_cli.build import build
+from odfl_cli.errors import UserError
+from odfl_cli.records import make_writable
+from odfl_cli.sweeps import grid_jobs, write_index
+
+
+class CheckBeforeStart(Callback):
+    """Refuses a bad configuration before anything is written; a sweep, before its first job."""
+
+    def on_run_start(self, config: DictConfig, **_: Any) -> None:
+        """Checks the one job."""
+        with refusing():
+            build(config)
+            make_writable(Path(config.hydra.run.dir))
+
+    def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
+        """Checks all jobs of a grid and writes the sweep's index."""
+        with refusing():
+            jobs = grid_jobs(config)
+            for job in jobs:
+                build(job.config)
+            make_writable(Path(config.hydra.sweep.dir))
+            write_index(config, jobs)
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Prints one line and exits: Hydra turns a callback's exceptions into warnings, but no exit."""
+    try:
+        yield
+    except UserError as error:
+        _exit(str(error))
+    except (HydraException, OmegaConfBaseException) as error:
+        from odfl_cli.explain import explain
+
+        _exit(explain(error, sys.argv[1:]))
+
+
+def _exit(line: str) -> None:
+    print(f"odfl: {line}", file=sys.stderr)
+    raise SystemExit(2)

@@ -1,0 +1,66 @@
+"""What a run shows on the terminal."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def progress_bar(label: str, rounds: int) -> Iterator[Callable[[int], None]]:
+    """A bar of rounds, rounds/s and time left on a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("rounds  {task.fields[speed]} rounds/s "),
+        TimeLeft(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(label, total=rounds, speed="–")
+
+        def advance(done: int) -> None:
+            elapsed = progress.tasks[task].elapsed or 0.0
+            speed = f"{done / elapsed:,.0f}" if elapsed > 0 else "–"
+            progress.update(task, completed=done, speed=speed)
+
+        yield advance
+
+
+def print_result(algorithm: str, summary: dict[str, Any], directory: Path) -> None:
+    """The closing table of a run, one line high."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    row = {
+        "algorithm": algorithm,
+        "average cost": _plus_minus(summary["final"]["avg_cost"]),
+        "average MSE": _plus_minus(summary["final"]["avg_mse"]),
+        "seeds": str(len(summary["seeds"])),
+        "seconds": f"{summary['seconds']['wall']:.1f}",
+        "files": _relative(directory),
+    }
+    for heading in row:
+        table.add_column(heading, no_wrap=True, overflow="ignore")
+    table.add_row(*row.values())
+    width = None if sys.stdout.isatty() else 200
+    Console(width=width).print(table, soft_wrap=True)
+
+
+def _plus_minus(figure: dict[str, Any]) -> str:
+    spread = "" if figure["ci95"] is None else f" ± {figure['ci95']:.4f}"
+    return f"{figure['mean']:.4f}{spread}"
+
+
+def _relative(directory: Path) -> str:
+    here = Path.cwd()
+    return str(directory.relative_to(here) if directory.is_relative_to(here) else directory)

@@ -1,0 +1,31 @@
+"""The contract of an engine."""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from odfl_cli.algorithms import Algorithm
+from odfl_cli.environments import Rounds
+
+
+class Trace(NamedTuple):
+    """What a block of rounds left behind, [S, B] each."""
+
+    cost: np.ndarray  # ⟨c_t, w_t⟩
+    mse: np.ndarray  # mean over items of (ĉ_t − c_t)²
+
+
+class Engine(Protocol):
+    """Plays and learns through a block. Same state, rounds and draws in, same numbers out."""
+
+    @property
+    def name(self) -> str:
+        """For the log and summary.json."""
+
+    def start(self) -> None:
+        """Loads what the engine needs, so that it is not counted as learning."""
+
+    def advance(
+        self, algorithm: Algorithm, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]
+    ) -> tuple[Any, Trace]:
+        """The state after the block and its trace; numpy arrays at both ends."""

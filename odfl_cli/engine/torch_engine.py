@@ -1,0 +1,72 @@
+"""The general engine: one round after another on torch tensors, all seeds at once."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import numpy as np
+
+from odfl_cli.algorithms import Algorithm
+from odfl_cli.arrays import dot
+from odfl_cli.engine.base import Trace
+from odfl_cli.environments import Rounds
+from odfl_cli.errors import UserError
+from odfl_cli.settings import settings
+
+
+@settings
+class TorchEngine:
+    """Calls decide and update per round; takes any algorithm, predictor and device."""
+
+    device: str = "cpu"
+    name: ClassVar[str] = "torch"
+
+    def start(self) -> None:
+        """Imports torch and refuses a device that it does not have."""
+        import torch
+
+        try:
+            torch.empty(0, device=self.device)
+        except (RuntimeError, AssertionError) as error:
+            raise UserError(f"engine.device={self.device}: {str(error).splitlines()[0]}") from error
+
+    def advance(
+        self, algorithm: Algorithm, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]
+    ) -> tuple[Any, Trace]:
+        """Runs the block without autograd: every gradient is a closed form."""
+        import torch
+
+        tensor = lambda array: torch.from_numpy(array).to(self.device)  # noqa: E731
+        X, costs = tensor(rounds.X), tensor(rounds.costs)
+        drawn = {name: tensor(values) for name, values in draws.items()}
+        paid, errors = costs.new_empty(costs.shape[:2]), costs.new_empty(costs.shape[:2])
+        with torch.inference_mode(), _one_thread():
+            state = _map_arrays(state, np.ndarray, tensor)
+            for i in range(costs.shape[1]):
+                X_t, c_t = X[:, i], costs[:, i]
+                prediction, decision = algorithm.decide(state, X_t)
+                paid[:, i] = dot(c_t, decision)
+                errors[:, i] = ((prediction - c_t) ** 2).mean(-1)
+                state = algorithm.update(
+                    state, X_t, c_t, {name: values[:, i] for name, values in drawn.items()}
+                )
+            state = _map_arrays(state, torch.Tensor, lambda x: x.cpu().numpy())
+        return state, Trace(paid.cpu().numpy(), errors.cpu().numpy())
+
+
+def _map_arrays(state: Any, kind: type, convert: Callable[[Any], Any]) -> Any:
+    """The same named record with its arrays converted."""
+    return type(state)(*(convert(x) if isinstance(x, kind) else x for x in state))
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Small tensors lose time to threads, and a split reduction changes the last digits."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,67 @@
+"""The paper's synthetic data: sin⁴ costs over Toeplitz-correlated covariates (Section 4)."""
+
+import math
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from odfl_cli.environments.base import Rounds
+from odfl_cli.settings import NonNegative, Positive, PositiveInt, settings
+from odfl_cli.streams import Draw, draw
+
+
+@settings
+class Sin4:
+    """c_t = (1 − γ) X_tθ*_t + γ A sin⁴(1 / (2 X_tθ*_t)) + ε_t, with X_t = L·N(0,1)^{K×p}.
+
+    L Lᵀ = Σ = (ρ^{|i−j|}) and θ*_t = (1 − drift_weight) θ* + drift_weight ζ_t, ζ_t ~ N(0, I_p).
+    θ* is uniform in direction with norm `theta_star_norm` (√p when empty), one per seed.
+    """
+
+    items: Annotated[int, Field(ge=2)] = 5
+    features: PositiveInt = 10
+    rho: Annotated[float, Field(gt=-1, lt=1)] = 0.8
+    amplitude: NonNegative = 45.0
+    gamma: Annotated[float, Field(ge=0, le=1)] = 1.0
+    noise_std: NonNegative = 1.0
+    clip: bool = True
+    drift_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
+    theta_star_norm: Positive | None = None
+
+    def theta_star(self, seeds: tuple[int, ...]) -> np.ndarray:
+        """θ* of every seed, [S, p]."""
+        direction = draw(seeds, "data/theta_star", Draw("normal", (self.features,)))[:, 0]
+        norm = math.sqrt(self.features) if self.theta_star_norm is None else self.theta_star_norm
+        return norm * direction / np.sqrt((direction**2).sum(-1, keepdims=True))
+
+    def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
+        """X_t [S, B, K, p] and c_t [S, B, K] of rounds start ≤ t < stop."""
+        X = self._covariates(seeds, start, stop)
+        signal = (X * self._drifting_theta(seeds, start, stop)[:, :, None, :]).sum(-1)
+        costs = self._mean_cost(signal)
+        noise = draw(seeds, "data/noise", Draw("normal", (self.items,)), start, stop)
+        costs += self.noise_std * noise
+        return Rounds(X, np.clip(costs, 0.0, 1.0, out=costs) if self.clip else costs)
+
+    def _covariates(self, seeds: tuple[int, ...], start: int, stop: int) -> np.ndarray:
+        """L·Z without L: the Cholesky factor of a Toeplitz ρ^{|i−j|} is a first-order recursion."""
+        shape = (self.items, self.features)
+        X = draw(seeds, "data/covariates", Draw("normal", shape), start, stop)
+        X[:, :, 1:] *= math.sqrt(1.0 - self.rho**2)
+        for item in range(1, self.items):
+            X[:, :, item] += self.rho * X[:, :, item - 1]
+        return X
+
+    def _drifting_theta(self, seeds: tuple[int, ...], start: int, stop: int) -> np.ndarray:
+        """θ*_t, [S, B, p]."""
+        zeta = draw(seeds, "data/drift", Draw("normal", (self.features,)), start, stop)
+        mean = (1.0 - self.drift_weight) * self.theta_star(seeds)
+        return mean[:, None, :] + self.drift_weight * zeta
+
+    def _mean_cost(self, signal: np.ndarray) -> np.ndarray:
+        """E[c_t | X_t, θ*_t] before clipping, elementwise in X_tθ*_t."""
+        bump = np.sin(0.5 / signal)
+        bump *= bump
+        bump *= bump
+        return (1.0 - self.gamma) * signal + self.gamma * self.amplitude * bump

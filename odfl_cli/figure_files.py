@@ -1,0 +1,58 @@
+"""Figures and tables as files that appear whole or not at all."""
+
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from odfl_cli.errors import UserError
+
+# Without dates: the same numbers give the same bytes.
+FORMATS: dict[str, dict[str, Any]] = {
+    "png": {"dpi": 200},
+    "pdf": {"metadata": {"CreationDate": None}},
+}
+
+
+def make_directory(out: Path) -> None:
+    """Makes the directory of the figures, or says why it cannot be."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _refusal(out, error) from None
+
+
+def write_figure(figure: Figure, out: Path, stem: str, theme: dict[str, Any]) -> list[Path]:
+    """Writes <stem>.png and <stem>.pdf. Some of the theme only matters now, such as fonts."""
+    paths = []
+    for ending, options in FORMATS.items():
+        content = io.BytesIO()
+        with rc_context(theme):
+            figure.savefig(content, format=ending, **options)
+        paths.append(_write(out / f"{stem}.{ending}", content.getvalue()))
+    return paths
+
+
+def write_table(table: pd.DataFrame, out: Path, stem: str) -> Path:
+    """Writes <stem>.csv."""
+    return _write(out / f"{stem}.csv", table.to_csv(index=False, lineterminator="\n").encode())
+
+
+def _write(path: Path, content: bytes) -> Path:
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    except OSError as error:
+        raise _refusal(path, error) from None
+    finally:
+        beside.unlink(missing_ok=True)
+    return path
+
+
+def _refusal(path: Path, error: OSError) -> UserError:
+    return UserError(f"--out: cannot write {path} ({error.strerror})")

@@ -1,0 +1,49 @@
+"""How far the y-axis of a curve reaches: the noise of the first rounds must not squash the rest."""
+
+from odfl_cli.aggregate import Line
+from odfl_cli.figure_style import FLOORS
+
+MEAN_FROM = 0.02  # of its horizon: a mean may leave the picture before
+BAND_FROM = 0.10  # a band may leave it for longer, it narrows like 1/√t
+NEAR = 1.0  # a floor farther away than this many heights of the picture is left out
+MARGIN = 0.05
+
+Limits = tuple[float, float]
+
+
+def view(lines: list[Line]) -> Limits:
+    """Limits that hold every learner after its first rounds, and every floor that is near."""
+    learners = [line for line in lines if line.algorithm not in FLOORS] or lines
+    low, high = _hull([_extent(line) for line in learners])
+    height = high - low
+    near = [
+        extent
+        for extent in map(_extent, lines)
+        if extent[0] >= low - NEAR * height and extent[1] <= high + NEAR * height
+    ]
+    low, high = _hull([(low, high), *near])
+    margin = MARGIN * (high - low) or MARGIN * abs(high) or MARGIN
+    return low - margin, high + margin
+
+
+def off_scale(line: Line, lines: list[Line]) -> float | None:
+    """The last mean of a line that the view of all lines leaves out."""
+    low, high = view(lines)
+    last = float(line.points["mean"].iloc[-1])
+    return None if low <= last <= high else last
+
+
+def _extent(line: Line) -> Limits:
+    points = line.points
+    share = points["x"] / points["x"].max()
+    means = points["mean"][share >= MEAN_FROM]
+    settled = points[share >= BAND_FROM]
+    bars = settled["ci95"].fillna(0.0)
+    return (
+        min(means.min(), (settled["mean"] - bars).min()),
+        max(means.max(), (settled["mean"] + bars).max()),
+    )
+
+
+def _hull(extents: list[Limits]) -> Limits:
+    return min(low for low, _ in extents), max(high for _, high in extents)

@@ -1,0 +1,200 @@
+"""Drawing: columns against rounds, final values against a swept key, and paired gaps."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+from matplotlib.transforms import ScaledTranslation
+
+from odfl_cli.aggregate import Line, sort_key
+from odfl_cli.figure_style import (
+    FLOORS,
+    GREY,
+    INK,
+    WIDTHS,
+    Look,
+    column_label,
+    key_label,
+    label,
+    legend_columns,
+    shown,
+    variant,
+)
+from odfl_cli.figure_view import off_scale, view
+
+PANEL_HEIGHT = {"single": 2.1, "double": 2.5}  # inches
+ROW_HEIGHT = 0.17  # inches per line of text: of the legend, of the title, of a list of gaps
+DODGE = 2.2  # points on the paper between bars that belong to the same x
+MOST_TICKS = 8
+
+
+class Drawn(NamedTuple):
+    """A line with the look and the name it has in every figure."""
+
+    line: Line
+    look: Look
+    name: str
+
+
+class Frame(NamedTuple):
+    """What surrounds the data of a figure."""
+
+    title: str
+    size: str  # a key of WIDTHS
+
+
+def dress(lines: list[Line], looks: Mapping[str, Look]) -> list[Drawn]:
+    """Gives every line its look and name, in the order of the legend: floors last."""
+    order = list(looks)
+    ranked = sorted(lines, key=lambda line: _rank(line, order))
+    dressed = []
+    for line in ranked:
+        alike = [id(other) for other in ranked if other.algorithm == line.algorithm]
+        look = variant(looks[line.algorithm], alike.index(id(line)), len(alike))
+        dressed.append(Drawn(line, look, label(look.name, line.told)))
+    return dressed
+
+
+def draw_curves(panels: Mapping[str, list[Drawn]], frame: Frame) -> Figure:
+    """One panel per column, against the rounds, with a shared legend."""
+    names = _names_with_absent(panels)
+    figure, axes = _figure(len(panels), names, frame)
+    for axis, (column, drawn) in zip(axes, panels.items(), strict=True):
+        for one in drawn:
+            _draw_curve(axis, one)
+        last = max(int(one.line.points["x"].max()) for one in drawn)
+        limits = view([one.line for one in drawn])
+        axis.set(xlabel="round $t$", ylabel=column_label(column), xlim=(0, last), ylim=limits)
+    _finish(figure, axes[0], names, frame)
+    return figure
+
+
+def draw_sweep(drawn: list[Drawn], key: str, column: str, frame: Frame) -> Figure:
+    """The final value of a column against a key."""
+    names = [one.name for one in drawn]
+    figure, (axis,) = _figure(1, names, frame)
+    _draw_points(axis, drawn, key)
+    axis.set_ylabel(column_label(column, final=True))
+    _finish(figure, axis, names, frame)
+    return figure
+
+
+def draw_gap(drawn: list[Drawn], key: str, gap_label: str, frame: Frame) -> Figure:
+    """A paired gap against a key, with a line at zero."""
+    names = [one.name for one in drawn] if len(drawn) > 1 else []
+    figure, (axis,) = _figure(1, names, frame)
+    axis.axhline(0, color=GREY, linewidth=0.8, zorder=1)
+    _draw_points(axis, drawn, key)
+    axis.set_ylabel(gap_label)
+    _finish(figure, axis, names, frame)
+    return figure
+
+
+def draw_gap_rows(drawn: list[Drawn], gap_label: str, frame: Frame) -> Figure:
+    """Paired gaps one below the other, with a line at zero."""
+    figure, (axis,) = _figure(1, [], frame, height=0.8 + 1.4 * ROW_HEIGHT * len(drawn))
+    axis.axvline(0, color=GREY, linewidth=0.8, zorder=1)
+    for row, one in enumerate(drawn):
+        mean, ci95 = (float(one.line.points[name].iloc[0]) for name in ("mean", "ci95"))
+        bar = None if math.isnan(ci95) else ci95
+        axis.errorbar(mean, row, xerr=bar, fmt="o", color=INK, markersize=4, capsize=2.5)
+    axis.set_yticks(range(len(drawn)), [one.name for one in drawn])
+    axis.set(xlabel=gap_label.replace("\n", ",  "), ylim=(len(drawn) - 0.4, -0.6))
+    axis.margins(x=0.12)
+    _finish(figure, axis, [], frame)
+    return figure
+
+
+def _rank(line: Line, order: list[str]) -> tuple[bool, int, list[Any]]:
+    told = [(key, sort_key(value)) for key, value in line.told.items()]
+    return line.algorithm in FLOORS, order.index(line.algorithm), told
+
+
+def _figure(
+    panels: int, names: list[str], frame: Frame, height: float | None = None
+) -> tuple[Figure, list[Axes]]:
+    """Panels side by side, or one above the other within a single column."""
+    stacked = panels if frame.size == "single" else 1
+    legend_rows = math.ceil(len(names) / legend_columns(names, WIDTHS[frame.size]))
+    text_rows = legend_rows + frame.title.count("\n")
+    height = (height or PANEL_HEIGHT[frame.size] * stacked) + ROW_HEIGHT * text_rows
+    figure = Figure(figsize=(WIDTHS[frame.size], height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, list(figure.subplots(stacked, panels // stacked, squeeze=False).flat)
+
+
+def _draw_curve(axis: Axes, one: Drawn) -> None:
+    points, look, floor = one.line.points, one.look, one.line.algorithm in FLOORS
+    axis.plot(
+        points["x"], points["mean"], label=one.name, zorder=2 if floor else 3,
+        color=look.colour, linestyle=look.dashes, linewidth=look.width,
+        marker=look.marker, markersize=3.5, markevery=0.12,
+    )  # fmt: skip
+    if points["ci95"].notna().all():
+        low, high = points["mean"] - points["ci95"], points["mean"] + points["ci95"]
+        opacity = 0.1 if floor else 0.18
+        axis.fill_between(
+            points["x"], low, high, color=look.colour, alpha=opacity, linewidth=0, zorder=1
+        )
+
+
+def _draw_points(axis: Axes, drawn: list[Drawn], key: str) -> None:
+    """Points with bars at the swept values; numbers are joined by lines, words are not."""
+    values = sorted({value for one in drawn for value in one.line.points["x"]}, key=sort_key)
+    numeric = all(sort_key(value)[0] == 0 for value in values)
+    places = {value: float(value) if numeric else place for place, value in enumerate(values)}
+    for place, one in enumerate(drawn):
+        _draw_bars(axis, one, places, numeric, DODGE * (place - (len(drawn) - 1) / 2))
+    log = numeric and values[0] > 0 and values[-1] >= 30 * values[0]
+    if log:
+        axis.set_xscale("log")
+    if not numeric or (log and len(values) <= MOST_TICKS):
+        axis.set_xticks(list(places.values()), [shown(value) for value in values])
+        axis.xaxis.set_minor_locator(NullLocator())
+    axis.set_xlabel(key_label(key))
+    axis.margins(x=0.04 if numeric else 0.15)
+
+
+def _draw_bars(
+    axis: Axes, one: Drawn, places: Mapping[Any, float], joined: bool, shift: float
+) -> None:
+    """Draws a line some points aside on the paper, so that bars stand beside each other."""
+    aside = ScaledTranslation(shift / 72, 0, axis.get_figure(root=True).dpi_scale_trans)
+    points, look = one.line.points, one.look
+    axis.errorbar(
+        [places[value] for value in points["x"]], points["mean"], yerr=points["ci95"].fillna(0.0),
+        color=look.colour, linestyle=look.dashes if joined else "none", linewidth=look.width,
+        marker=look.marker or "o", markersize=3.5, elinewidth=0.9, label=one.name,
+        transform=axis.transData + aside,
+    )  # fmt: skip
+
+
+def _names_with_absent(panels: Mapping[str, list[Drawn]]) -> list[str]:
+    """The names in the legend; a floor that a panel leaves out says where it is."""
+    first = next(iter(panels.values()))
+    notes: dict[str, list[str]] = {one.name: [] for one in first}
+    for column, drawn in panels.items():
+        lines = [one.line for one in drawn]
+        for one in drawn:
+            if (value := off_scale(one.line, lines)) is not None:
+                words = column_label(column).partition("\n")[0]
+                notes[one.name].append(f"off scale: {words} {value:.3g}")
+    return [f"{name} ({', '.join(note)})" if note else name for name, note in notes.items()]
+
+
+def _finish(figure: Figure, axis: Axes, names: list[str], frame: Frame) -> None:
+    """Title above, legend below: neither can hide data."""
+    figure.suptitle(frame.title, fontsize=8.5)
+    if names:
+        handles, _ = axis.get_legend_handles_labels()
+        columns = legend_columns(names, WIDTHS[frame.size])
+        figure.legend(
+            handles, names, loc="outside lower center", ncols=columns, frameon=False,
+            handlelength=2.8, columnspacing=1.4, borderaxespad=0.2, labelspacing=0.35,
+        )  # fmt: skip
+    sns.despine(figure)

@@ -1,0 +1,30 @@
+"""Projected stochastic gradient descent, the oracle of the paper's experiments."""
+
+from odfl_cli.arrays import Array
+from odfl_cli.ball import Ball
+from odfl_cli.oracles.base import Objective
+from odfl_cli.settings import Positive, PositiveInt, settings
+
+
+@settings
+class SGD:
+    """θ ← Π_Θ(θ − lr ∇f(θ)), `steps` times; a sum of losses is sampled `batch` terms a step."""
+
+    steps: PositiveInt = 10
+    lr: Positive = 0.01
+    batch: PositiveInt = 8
+
+    @property
+    def sample_shape(self) -> tuple[int, ...]:
+        """One uniform draw per step and term."""
+        return (self.steps, self.batch)
+
+    def minimise(
+        self, objective: Objective, theta_set: Ball, start: Array, samples: Array | None
+    ) -> Array:
+        """`steps` projected gradient steps from `start`; samples is [S, steps, batch] or None."""
+        theta = start
+        for step in range(self.steps):
+            sample = None if samples is None else samples[:, step]
+            theta = theta_set.project(theta - self.lr * objective.gradient(theta, sample))
+        return theta

@@ -1,0 +1,41 @@
+"""The probability simplex: choose one item, or a mixture of items."""
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from odfl_cli.arrays import Array, array_namespace
+from odfl_cli.settings import settings
+
+
+@settings
+class Simplex:
+    """{w ≥ 0, Σ w_i = 1} in R^d."""
+
+    dimension: Annotated[int, Field(ge=2)]
+
+    @property
+    def face_count(self) -> int:
+        """n = d."""
+        return self.dimension
+
+    def minimise(self, costs: Array) -> Array:
+        """The vertex of the smallest cost; the first of equals."""
+        xp = array_namespace(costs)
+        best = costs.argmin(-1)[..., None]
+        chosen = xp.arange(self.dimension, device=costs.device) == best
+        return xp.astype(chosen, costs.dtype)
+
+    def faces(self) -> tuple[np.ndarray, np.ndarray]:
+        """−w ≤ 0."""
+        return -np.eye(self.dimension), np.zeros(self.dimension)
+
+    def interior_point(self) -> np.ndarray:
+        """The uniform mixture."""
+        return np.full(self.dimension, 1.0 / self.dimension)
+
+    def contains(self, w: Array, tolerance: float = 1e-9) -> Array:
+        """Non-negative and summing to one."""
+        xp = array_namespace(w)
+        return (xp.min(w, axis=-1) >= -tolerance) & (xp.abs(w.sum(-1) - 1.0) <= tolerance)

@@ -1,0 +1,28 @@
+"""What an algorithm is told of the task: the parts it may use, and the sizes."""
+
+from dataclasses import dataclass
+
+from odfl_cli.ball import Ball
+from odfl_cli.oracles import Oracle
+from odfl_cli.polytopes import Polytope
+from odfl_cli.predictors import Predictor
+from odfl_cli.regularizers import Regularizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """Everything fixed before the first round. Of the data it holds the shape alone."""
+
+    items: int  # d
+    features: int  # p
+    rounds: int  # T
+    theta_set: Ball  # Θ
+    predictor: Predictor  # g
+    polytope: Polytope  # W
+    regularizer: Regularizer  # R
+    oracle: Oracle  # O_ξ
+
+    @property
+    def parameters(self) -> int:
+        """m, the length of θ."""
+        return self.predictor.parameter_count(self.items, self.features)

@@ -1,0 +1,64 @@
+"""The top of the configuration, and one clear line for every value that is refused."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from odfl_cli.errors import UserError
+from odfl_cli.settings import Positive
+
+
+class TopLevel(BaseModel):
+    """The keys beside the groups."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    theta_radius: Positive
+    seeds: int | list[int]
+    outputs: Annotated[str, Field(min_length=1)]
+    sweep: Annotated[str, Field(min_length=1)]
+
+    @field_validator("seeds", mode="plain")
+    @classmethod
+    def _countable(cls, seeds: Any) -> int | list[int]:
+        if type(seeds) is int and seeds >= 1:
+            return seeds
+        if not (isinstance(seeds, list) and seeds and all(_is_seed(seed) for seed in seeds)):
+            raise ValueError(
+                "should be a count of at least 1 or a list of seeds between 0 and 2^32 - 1"
+            )
+        if len(set(seeds)) < len(seeds):
+            raise ValueError("no seed may appear twice")
+        return seeds
+
+    def seed_list(self) -> tuple[int, ...]:
+        """The seeds of the job, in order."""
+        return tuple(range(self.seeds) if isinstance(self.seeds, int) else self.seeds)
+
+
+def refusal(error: ValidationError, group: str = "") -> UserError:
+    """The first thing wrong as `group.key=value: what is allowed`."""
+    first = error.errors(include_url=False)[0]
+    location = [str(part) for part in first["loc"] if isinstance(part, int) or part.isidentifier()]
+    key = ".".join(([group] if group else []) + location)
+    message = _sentence(first)
+    if first["type"] in {"missing", "unexpected_keyword_argument", "extra_forbidden"}:
+        return UserError(f"{key}: {message}")
+    if first["type"] == "value_error" and not location:
+        return UserError(f"{key}: {message}")
+    return UserError(f"{key}={_shown(first['input'])}: {message}")
+
+
+def _sentence(error: Any) -> str:
+    if error["type"] in {"unexpected_keyword_argument", "extra_forbidden"}:
+        return "there is no such key"
+    return error["msg"].removeprefix("Value error, ").replace("Input should", "should")
+
+
+def _shown(value: Any) -> str:
+    """As the user would type it."""
+    return {"None": "null", "True": "true", "False": "false"}.get(str(value), str(value))
+
+
+def _is_seed(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**32

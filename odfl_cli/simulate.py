@@ -1,0 +1,105 @@
+"""The only loop over blocks of rounds."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from odfl_cli.algorithms import Algorithm
+from odfl_cli.engine import Engine, Trace
+from odfl_cli.environments import Environment
+from odfl_cli.errors import UserError
+from odfl_cli.horizon import Horizon
+from odfl_cli.metrics import BasicMetrics
+from odfl_cli.streams import draw
+
+BLOCK_BYTES = 64 * 2**20
+PHASES = ("start", "data", "learn", "metrics")
+
+
+class NotFinite(UserError):
+    """The numbers of a run left the reals."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What a job computed: the table of logged rounds, the last state, and where time went."""
+
+    table: dict[str, np.ndarray]  # column → [S, rows]
+    state: Any
+    seconds: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One algorithm in one environment over a horizon, for some seeds."""
+
+    environment: Environment
+    algorithm: Algorithm
+    engine: Engine
+    horizon: Horizon
+    seeds: tuple[int, ...]
+
+    def block_rounds(self) -> int:
+        """Rounds processed at once: as many as the memory budget holds, a power of two."""
+        per_round = 8 * len(self.seeds) * self.environment.items * (self.environment.features + 4)
+        return min(1024, max(16, 1 << max(1, BLOCK_BYTES // per_round).bit_length() - 1))
+
+
+def simulate(
+    job: Job, block: int | None = None, progress: Callable[[int], None] = lambda rounds: None
+) -> Simulation:
+    """Plays T rounds; `progress` hears how many are done. The block size changes no number."""
+    clock = Clock()
+    algorithm, seeds, rounds = job.algorithm, job.seeds, job.horizon.rounds
+    metrics = BasicMetrics(len(seeds), job.horizon.logged())
+    with clock("start"):
+        job.engine.start()
+    state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
+    for start, stop in _blocks(rounds, block or job.block_rounds()):
+        with clock("data"):
+            data = job.environment.rounds(seeds, start, stop)
+            draws = {
+                name: draw(seeds, name, spec, start, stop)
+                for name, spec in algorithm.draws().items()
+            }
+        with clock("learn"):
+            state, trace = job.engine.advance(algorithm, state, data, draws)
+        with clock("metrics"):
+            _check_finite(job, start, trace)
+            best = algorithm.problem.polytope.minimise(data.costs)
+            metrics.add(start, trace, (data.costs * best).sum(-1))
+        progress(stop)
+    return Simulation(metrics.table(), state, clock.seconds)
+
+
+class Clock:
+    """Seconds spent under each name."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = dict.fromkeys(PHASES, 0.0)
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        begun = time.perf_counter()
+        yield
+        self.seconds[name] += time.perf_counter() - begun
+
+
+def _blocks(rounds: int, size: int) -> Iterator[tuple[int, int]]:
+    for start in range(0, rounds, size):
+        yield start, min(start + size, rounds)
+
+
+def _check_finite(job: Job, start: int, trace: Trace) -> None:
+    broken = ~(np.isfinite(trace.cost) & np.isfinite(trace.mse))
+    if broken.any():
+        first = int(broken.any(axis=0).argmax())
+        seed = job.seeds[int(broken[:, first].argmax())]
+        raise NotFinite(
+            f"{job.algorithm.name}: the numbers of seed {seed} stopped being finite "
+            f"in round {start + first + 1}; smaller learning rates may help"
+        )

@@ -1,0 +1,50 @@
+"""summary.json: a run's final figures, and all one needs to tell it from another."""
+
+import importlib.metadata
+import platform
+from typing import Any
+
+import numpy as np
+
+import odfl_cli
+from odfl_cli.confidence import mean_ci95
+from odfl_cli.simulate import Job, Simulation
+
+LIBRARIES = ("numpy", "torch", "hydra-core")
+
+
+def summarise(
+    job: Job,
+    simulation: Simulation,
+    choices: dict[str, str],
+    config: dict[str, Any],
+    seconds: dict[str, float],
+) -> dict[str, Any]:
+    """The content of summary.json."""
+    return {
+        "choices": choices,
+        "config": config,
+        "seeds": list(job.seeds),
+        "rounds": job.horizon.rounds,
+        "final": {
+            name: _final(values[:, -1]) for name, values in simulation.table.items() if name != "t"
+        },
+        "seconds": {name: round(value, 4) for name, value in seconds.items()},
+        "engine": job.engine.name,
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of this package, Python, and the libraries that make the numbers."""
+    found = {name: importlib.metadata.version(name) for name in LIBRARIES}
+    return {"odfl": odfl_cli.__version__, "python": platform.python_version(), **found}
+
+
+def _final(per_seed: np.ndarray) -> dict[str, Any]:
+    mean, ci95 = mean_ci95(per_seed)
+    return {
+        "mean": float(mean),
+        "ci95": None if np.isnan(ci95) else float(ci95),
+        "per_seed": per_seed.tolist(),
+    }
