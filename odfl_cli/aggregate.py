@@ -1,6 +1,5 @@
 """From runs to numbers: means with 95% intervals, paired gaps, sweeps."""
 
-import difflib
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -33,13 +32,11 @@ def curves(groups: list[Group], column: str) -> list[Line]:
 
 def sweep(groups: list[Group], key: str, column: str) -> list[Line]:
     """The column's final value against a key, for the groups that have both."""
-    check_key(groups, key)
     check_column(groups, column)
-    finals = [(group, group.final(column)) for group in groups if key in group.settings]
     return _joined(
         (group.algorithm, _without(group.told, key), _point(group.settings[key], final))
-        for group, final in finals
-        if len(final)
+        for group in groups
+        if key in group.settings and len(final := group.final(column))
     )
 
 
@@ -51,18 +48,23 @@ def gaps(
     Without a key every pair is a line of one point, whose x is 0.
     """
     check_column(groups, column)
-    pairs = _pairs(_of_algorithm(groups, first), _of_algorithm(groups, second))
+    pairs = _pairs(
+        [group for group in groups if group.algorithm == first],
+        [group for group in groups if group.algorithm == second],
+    )
     if key is None:
         return _joined(
             (f"{first}:{second}", _told(*pair), _gap(*pair, column, 0)) for pair in pairs
         )
-    check_key(groups, key)
     places = [(pair, {**pair[1].settings, **pair[0].settings, **_told(*pair)}) for pair in pairs]
-    return _joined(
+    lines = _joined(
         (f"{first}:{second}", _without(_told(*pair), key), _gap(*pair, column, place[key]))
         for pair, place in places
         if key in place
     )
+    if not lines:
+        raise UserError(f"--x: runs of {first} and {second} have no key {key!r}")
+    return lines
 
 
 def tabulate(lines: list[Line], x: str) -> pd.DataFrame:
@@ -76,17 +78,14 @@ def tabulate(lines: list[Line], x: str) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def check_key(groups: list[Group], key: str) -> None:
-    """Refuses a key that no run has, and names the nearest one."""
-    known = {name for group in groups for name in group.settings if not name.endswith("_target_")}
-    if key not in known:
-        raise UserError(f"--x: no run has the key {key!r}{_nearest(key, sorted(known))}")
-
-
 def check_column(groups: list[Group], column: str) -> None:
-    """Refuses a column that no run has, and lists those there are."""
+    """Refuses a column that no run has to its end, and lists those there are."""
     known = dict.fromkeys(str(name) for group in groups for name in group.rows.columns)
-    columns = [name for name in known if name not in ("t", "seed")]
+    columns = [
+        name
+        for name in known
+        if name not in ("t", "seed") and any(len(group.final(name)) for group in groups)
+    ]
     if column not in columns:
         raise UserError(f"--y: no run has the column {column!r}; there are {', '.join(columns)}")
 
@@ -100,8 +99,9 @@ def _curve(group: Group, column: str) -> pd.DataFrame:
 
 
 def _point(x: Any, values: pd.Series) -> pd.DataFrame:
-    mean, ci95 = mean_ci95(values.to_numpy())
-    return pd.DataFrame({"x": [x], "seeds": [len(values)], "mean": [mean], "ci95": [ci95]})
+    mean, ci95 = map(float, mean_ci95(values.to_numpy()))
+    place = x if sort_key(x)[0] == 0 else "null" if x is None else str(x)
+    return pd.DataFrame({"x": [place], "seeds": [len(values)], "mean": [mean], "ci95": [ci95]})
 
 
 def _gap(first: Group, second: Group, column: str, x: Any) -> pd.DataFrame:
@@ -161,25 +161,14 @@ def _values(groups: list[Group], key: str) -> set[Hashable]:
     return {frozen(group.told.get(key)) for group in groups}
 
 
-def _of_algorithm(groups: list[Group], name: str) -> list[Group]:
-    found = [group for group in groups if group.algorithm == name]
-    if not found:
-        present = ", ".join(sorted({group.algorithm for group in groups}))
-        raise UserError(f"--gap: no run of {name!r}; the algorithms found are {present}")
-    return found
-
-
 def _without(settings: Settings, key: str) -> Settings:
     return {name: value for name, value in settings.items() if name != key}
 
 
-def _nearest(key: str, known: list[str]) -> str:
-    # A key is often typed without its group: gamma for data.gamma.
-    same_end = [name for name in known if name.rpartition(".")[2] == key]
-    near = same_end or difflib.get_close_matches(key, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
-
-
 def _told(first: Group, second: Group) -> Settings:
-    """What tells a pair from the other pairs."""
-    return {**second.told, **first.told}
+    """What tells a pair from the other pairs; a key that both have swept for itself says whose."""
+    theirs = {
+        f"{second.algorithm} {key}" if first.told.get(key, value) != value else key: value
+        for key, value in second.told.items()
+    }
+    return {**theirs, **first.told}

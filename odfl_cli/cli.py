@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 
 from odfl_cli import __version__
 from odfl_cli.errors import UserError
@@ -38,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     return BAD_INPUT
 
 
-def _guarded(verb, arguments: list[str]) -> int:
+def _guarded(verb: Callable[[list[str]], int], arguments: list[str]) -> int:
     try:
         return verb(arguments)
     except UserError as error:
@@ -46,6 +47,9 @@ def _guarded(verb, arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("odfl: interrupted; unfinished runs left no results", file=sys.stderr)
         return INTERRUPTED
+    except BrokenPipeError:  # `odfl … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def _run(arguments: list[str]) -> int:

@@ -53,7 +53,9 @@ def _unknown_choice(text: str) -> str:
     if not found:
         return " ".join(text.split())
     group, choice = found.groups()
-    choices = re.search(r"Available options in [^:]*:\s*(.*?)\s*(?:Config search path|$)", text, re.S)
+    choices = re.search(
+        r"Available options in [^:]*:\s*(.*?)\s*(?:Config search path|$)", text, re.S
+    )
     return _no_such_choice(group, choice, choices[1].split() if choices else _choices(group))
 
 
@@ -87,6 +89,6 @@ def _keys(node: Any, prefix: str = "") -> Iterator[str]:
     for key in node:
         path = f"{prefix}{key}"
         yield path
-        if not OmegaConf.is_missing(node, key) and not OmegaConf.is_interpolation(node, key):
-            if isinstance(node[key], DictConfig):
-                yield from _keys(node[key], path + ".")
+        child = None if OmegaConf.is_interpolation(node, key) else node[key]
+        if isinstance(child, DictConfig):
+            yield from _keys(child, path + ".")

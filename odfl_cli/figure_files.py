@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from odfl_cli.errors import UserError
@@ -26,13 +25,12 @@ def make_directory(out: Path) -> None:
         raise _refusal(out, error) from None
 
 
-def write_figure(figure: Figure, out: Path, stem: str, theme: dict[str, Any]) -> list[Path]:
-    """Writes <stem>.png and <stem>.pdf. Some of the theme only matters now, such as fonts."""
+def write_figure(figure: Figure, out: Path, stem: str) -> list[Path]:
+    """Writes <stem>.png and <stem>.pdf."""
     paths = []
     for ending, options in FORMATS.items():
         content = io.BytesIO()
-        with rc_context(theme):
-            figure.savefig(content, format=ending, **options)
+        figure.savefig(content, format=ending, **options)
         paths.append(_write(out / f"{stem}.{ending}", content.getvalue()))
     return paths
 

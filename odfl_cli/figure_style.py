@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import seaborn as sns
 
 Colour = tuple[float, float, float]
@@ -28,6 +29,7 @@ class Look(NamedTuple):
     dashes: Dashes = "-"
     width: float = 1.4
     marker: str = ""
+    mark_from: float = 0.0  # where the first marker is, as a share of the distance between two
 
 
 LOOKS = {
@@ -84,12 +86,14 @@ def variant(look: Look, place: int, count: int) -> Look:
     share = place / (count - 1)  # 0 is darkest
     shaded = _mix(look.colour, INK, 0.45 * (1 - 2 * share)) if share < 0.5 else look.colour
     lit = _mix(shaded, (1.0, 1.0, 1.0), 0.55 * (2 * share - 1)) if share > 0.5 else shaded
-    return look._replace(colour=lit, marker=MARKERS[place % len(MARKERS)])
+    marker = MARKERS[place % len(MARKERS)]
+    return look._replace(colour=lit, marker=marker, mark_from=place / count)
 
 
 def label(name: str, told: Mapping[str, Any]) -> str:
     """The name of a curve in a legend: DF-OGD, γ = 0.5."""
-    return ", ".join([plain(name), *(f"{symbol(key)} = {shown(told[key])}" for key in told)])
+    settings = [f"{symbol(key)} = {shown(value)}" for key, value in told.items()]
+    return ", ".join(filter(None, [plain(name), *settings]))
 
 
 def symbol(key: str) -> str:
@@ -102,15 +106,19 @@ def key_label(key: str) -> str:
     return "  ".join(KEYS[key]) if key in KEYS else plain(key)
 
 
+def column_words(column: str) -> str:
+    """A column in words."""
+    return COLUMNS[column][0] if column in COLUMNS else plain(column)
+
+
 def column_label(column: str, final: bool = False) -> str:
     """A column in words, with its formula on a second line; after the last round t is T."""
-    if column not in COLUMNS:
-        return plain(column)
-    words, formula = COLUMNS[column]
+    words, formula = column_words(column), COLUMNS.get(column, ("", ""))[1]
     if final:
         formula = formula.replace("t^{-1}", "T^{-1}").replace(r"\leq t", r"\leq T")
         formula = formula.replace("R_t", "R_T").replace(r"\,/\,t$", r"\,/\,T$")
-    return f"{words}\n{formula}"
+        words = f"final {words}"
+    return f"{words}\n{formula}".rstrip()
 
 
 def shown(value: object) -> str:
@@ -124,8 +132,8 @@ def plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def theme() -> dict[str, Any]:
-    """matplotlib's settings for all figures: seaborn's paper theme, fonts embedded as TrueType."""
+def theme() -> dict[Any, Any]:
+    """The settings of matplotlib for all figures: seaborn's paper theme, and embedded TrueType fonts."""
     sizes = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8, "legend.fontsize": 7.5}
     return {
         **sns.axes_style("ticks"),
@@ -145,10 +153,12 @@ def legend_columns(names: list[str], width: float) -> int:
     """How many columns of names fit side by side into so many inches, evenly filled."""
     if not names:
         return 1
-    longest = max(len(_without_markup(name)) for name in names)
-    fitting = max(1, int(width / (0.6 + 0.062 * longest)))  # a handle, then 7.5 pt letters
-    rows = math.ceil(len(names) / fitting)
-    return math.ceil(len(names) / rows)
+    widths = [0.6 + 0.062 * len(_without_markup(name)) for name in names]  # handle, 7.5 pt letters
+    for rows in range(1, len(names)):
+        columns = math.ceil(len(names) / rows)
+        if sum(max(column) for column in np.array_split(widths, columns)) <= width:
+            return columns
+    return 1
 
 
 def _mix(colour: Colour, other: Colour, share: float) -> Colour:

@@ -1,9 +1,12 @@
 """How far the y-axis of a curve reaches: the noise of the first rounds must not squash the rest."""
 
+import pandas as pd
+
 from odfl_cli.aggregate import Line
 from odfl_cli.figure_style import FLOORS
 
-MEAN_FROM = 0.02  # of its horizon: a mean may leave the picture before
+DRAWN_FROM = 0.01  # of its horizon: before, a curve is noise and a scribble on the axis
+MEAN_FROM = 0.02  # a mean may leave the picture before
 BAND_FROM = 0.10  # a band may leave it for longer, it narrows like 1/√t
 NEAR = 1.0  # a floor farther away than this many heights of the picture is left out
 MARGIN = 0.05
@@ -26,6 +29,12 @@ def view(lines: list[Line]) -> Limits:
     return low - margin, high + margin
 
 
+def settled(line: Line) -> pd.DataFrame:
+    """The points of a curve that are drawn; its CSV has them all."""
+    drawn: pd.DataFrame = line.points.loc[line.points["x"] >= DRAWN_FROM * line.points["x"].max()]
+    return drawn
+
+
 def off_scale(line: Line, lines: list[Line]) -> float | None:
     """The last mean of a line that the view of all lines leaves out."""
     low, high = view(lines)
@@ -37,11 +46,11 @@ def _extent(line: Line) -> Limits:
     points = line.points
     share = points["x"] / points["x"].max()
     means = points["mean"][share >= MEAN_FROM]
-    settled = points[share >= BAND_FROM]
-    bars = settled["ci95"].fillna(0.0)
+    narrow = points[share >= BAND_FROM]
+    bars = narrow["ci95"].fillna(0.0)
     return (
-        min(means.min(), (settled["mean"] - bars).min()),
-        max(means.max(), (settled["mean"] + bars).max()),
+        min(means.min(), (narrow["mean"] - bars).min()),
+        max(means.max(), (narrow["mean"] + bars).max()),
     )
 
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
-from matplotlib.transforms import ScaledTranslation
+from matplotlib.transforms import Transform, offset_copy
 
 from odfl_cli.aggregate import Line, sort_key
 from odfl_cli.figure_style import (
@@ -19,18 +19,20 @@ from odfl_cli.figure_style import (
     WIDTHS,
     Look,
     column_label,
+    column_words,
     key_label,
     label,
     legend_columns,
     shown,
     variant,
 )
-from odfl_cli.figure_view import off_scale, view
+from odfl_cli.figure_view import off_scale, settled, view
 
 PANEL_HEIGHT = {"single": 2.1, "double": 2.5}  # inches
 ROW_HEIGHT = 0.17  # inches per line of text: of the legend, of the title, of a list of gaps
 DODGE = 2.2  # points on the paper between bars that belong to the same x
 MOST_TICKS = 8
+MARK_EVERY = 0.12  # of the diagonal of the axes
 
 
 class Drawn(NamedTuple):
@@ -78,7 +80,7 @@ def draw_sweep(drawn: list[Drawn], key: str, column: str, frame: Frame) -> Figur
     """The final value of a column against a key."""
     names = [one.name for one in drawn]
     figure, (axis,) = _figure(1, names, frame)
-    _draw_points(axis, drawn, key)
+    _draw_points(figure, axis, drawn, key)
     axis.set_ylabel(column_label(column, final=True))
     _finish(figure, axis, names, frame)
     return figure
@@ -89,7 +91,7 @@ def draw_gap(drawn: list[Drawn], key: str, gap_label: str, frame: Frame) -> Figu
     names = [one.name for one in drawn] if len(drawn) > 1 else []
     figure, (axis,) = _figure(1, names, frame)
     axis.axhline(0, color=GREY, linewidth=0.8, zorder=1)
-    _draw_points(axis, drawn, key)
+    _draw_points(figure, axis, drawn, key)
     axis.set_ylabel(gap_label)
     _finish(figure, axis, names, frame)
     return figure
@@ -129,11 +131,11 @@ def _figure(
 
 
 def _draw_curve(axis: Axes, one: Drawn) -> None:
-    points, look, floor = one.line.points, one.look, one.line.algorithm in FLOORS
+    points, look, floor = settled(one.line), one.look, one.line.algorithm in FLOORS
     axis.plot(
         points["x"], points["mean"], label=one.name, zorder=2 if floor else 3,
         color=look.colour, linestyle=look.dashes, linewidth=look.width,
-        marker=look.marker, markersize=3.5, markevery=0.12,
+        marker=look.marker, markersize=3.5, markevery=(MARK_EVERY * look.mark_from, MARK_EVERY),
     )  # fmt: skip
     if points["ci95"].notna().all():
         low, high = points["mean"] - points["ci95"], points["mean"] + points["ci95"]
@@ -143,48 +145,66 @@ def _draw_curve(axis: Axes, one: Drawn) -> None:
         )
 
 
-def _draw_points(axis: Axes, drawn: list[Drawn], key: str) -> None:
+def _draw_points(figure: Figure, axis: Axes, drawn: list[Drawn], key: str) -> None:
     """Points with bars at the swept values; numbers are joined by lines, words are not."""
     values = sorted({value for one in drawn for value in one.line.points["x"]}, key=sort_key)
     numeric = all(sort_key(value)[0] == 0 for value in values)
     places = {value: float(value) if numeric else place for place, value in enumerate(values)}
     for place, one in enumerate(drawn):
-        _draw_bars(axis, one, places, numeric, DODGE * (place - (len(drawn) - 1) / 2))
+        shift = DODGE * (place - (len(drawn) - 1) / 2)
+        aside = offset_copy(axis.transData, figure, x=shift, units="points")
+        _draw_bars(axis, one, places, aside, joined=numeric)
     log = numeric and values[0] > 0 and values[-1] >= 30 * values[0]
     if log:
         axis.set_xscale("log")
     if not numeric or (log and len(values) <= MOST_TICKS):
         axis.set_xticks(list(places.values()), [shown(value) for value in values])
+        _tilt_if_crowded(axis, figure.get_figwidth())
         axis.xaxis.set_minor_locator(NullLocator())
     axis.set_xlabel(key_label(key))
     axis.margins(x=0.04 if numeric else 0.15)
 
 
+def _tilt_if_crowded(axis: Axes, width: float) -> None:
+    names = axis.get_xticklabels()
+    if 0.07 * len("  ".join(name.get_text() for name in names)) > 0.8 * width:
+        for name in names:
+            name.set(rotation=30, ha="right", rotation_mode="anchor")
+
+
 def _draw_bars(
-    axis: Axes, one: Drawn, places: Mapping[Any, float], joined: bool, shift: float
+    axis: Axes, one: Drawn, places: Mapping[Any, float], aside: Transform, joined: bool
 ) -> None:
-    """Draws a line some points aside on the paper, so that bars stand beside each other."""
-    aside = ScaledTranslation(shift / 72, 0, axis.get_figure(root=True).dpi_scale_trans)
+    """Draws points aside of their place, so that bars at one x stand beside each other."""
     points, look = one.line.points, one.look
+    x, mean, bar = (
+        [places[value] for value in points["x"]],
+        points["mean"],
+        points["ci95"].fillna(0),
+    )
     axis.errorbar(
-        [places[value] for value in points["x"]], points["mean"], yerr=points["ci95"].fillna(0.0),
+        x, mean, yerr=bar, label=one.name, transform=aside,
         color=look.colour, linestyle=look.dashes if joined else "none", linewidth=look.width,
-        marker=look.marker or "o", markersize=3.5, elinewidth=0.9, label=one.name,
-        transform=axis.transData + aside,
+        marker=look.marker or "o", markersize=3.5, elinewidth=0.9,
     )  # fmt: skip
+    # What is drawn aside does not count for the limits of the axes.
+    axis.update_datalim([*zip(x, mean - bar, strict=True), *zip(x, mean + bar, strict=True)])
+    axis.autoscale_view()
 
 
 def _names_with_absent(panels: Mapping[str, list[Drawn]]) -> list[str]:
-    """The names in the legend; a floor that a panel leaves out says where it is."""
-    first = next(iter(panels.values()))
-    notes: dict[str, list[str]] = {one.name: [] for one in first}
+    """The names in the legend; a floor that is off the scale of a panel says where it is."""
+    names = [one.name for one in next(iter(panels.values()))]
+    notes: list[list[str]] = [[] for _ in names]
     for column, drawn in panels.items():
         lines = [one.line for one in drawn]
-        for one in drawn:
-            if (value := off_scale(one.line, lines)) is not None:
-                words = column_label(column).partition("\n")[0]
-                notes[one.name].append(f"off scale: {words} {value:.3g}")
-    return [f"{name} ({', '.join(note)})" if note else name for name, note in notes.items()]
+        for note, line in zip(notes, lines, strict=True):
+            if (value := off_scale(line, lines)) is not None:
+                note.append(f"{column_words(column)} {value:.3g}")
+    return [
+        f"{name} (off scale: {', '.join(note)})" if note else name
+        for name, note in zip(names, notes, strict=True)
+    ]
 
 
 def _finish(figure: Figure, axis: Axes, names: list[str], frame: Frame) -> None:

@@ -29,6 +29,7 @@ class Group:
 
     @property
     def seeds(self) -> int:
+        """How many there are."""
         return int(self.rows["seed"].nunique())
 
     def final(self, column: str) -> pd.Series:

@@ -36,6 +36,7 @@ class Run:
 
     @property
     def seeds(self) -> list[int]:
+        """Those that could be read, ascending."""
         return sorted(int(seed) for seed in self.rows["seed"].unique())
 
     def final(self) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from odfl_cli.aggregate import sort_key
 from odfl_cli.confidence import mean_ci95
 from odfl_cli.grouping import differing_keys
 from odfl_cli.records_read import Run
@@ -15,16 +16,23 @@ HEADINGS = ("directory", "algorithm", "differs in", "seeds", "rounds", "final av
 def summary_table(runs: list[Run]) -> pd.DataFrame:
     """One row per run: algorithm, differing keys, seeds, rounds, then the final columns."""
     keys = differing_keys(runs)
-    return pd.DataFrame([_summary(run, keys) for run in runs])
+    return pd.DataFrame([_summary(run, keys) for run in _sorted(runs, keys)])
 
 
 def listing(runs: list[Run]) -> str:
     """An aligned table of the runs, one line each."""
     keys = differing_keys(runs)
-    rows = [HEADINGS, *(_listed(run, keys) for run in runs)]
+    rows = [HEADINGS, *(_listed(run, keys) for run in _sorted(runs, keys))]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     return "\n".join(lines)
+
+
+def _sorted(runs: list[Run], keys: list[str]) -> list[Run]:
+    def order(run: Run) -> tuple[Any, ...]:
+        return run.algorithm, [sort_key(run.settings.get(key)) for key in keys], run.directory
+
+    return sorted(runs, key=order)
 
 
 def _summary(run: Run, keys: list[str]) -> dict[str, Any]:

@@ -22,7 +22,9 @@ def run_job(config: DictConfig, choices: dict[str, str], directory: Path) -> dic
     job = build(config)
     begun = time.perf_counter()
     label = choices["algo"]
-    log.info("%s: %d rounds, seeds %s, engine %s", label, job.horizon.rounds, job.seeds, job.engine.name)
+    log.info(
+        "%s: %d rounds, seeds %s, engine %s", label, job.horizon.rounds, job.seeds, job.engine.name
+    )
     with progress_bar(label, job.horizon.rounds) as progress:
         simulation = simulate(job, progress=progress)
     writing = time.perf_counter()

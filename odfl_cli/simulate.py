@@ -20,7 +20,7 @@ BLOCK_BYTES = 64 * 2**20
 PHASES = ("start", "data", "learn", "metrics")
 
 
-class NotFinite(UserError):
+class NotFiniteError(UserError):
     """The numbers of a run left the reals."""
 
 
@@ -84,6 +84,7 @@ class Clock:
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
+        """Times the block under `name`."""
         begun = time.perf_counter()
         yield
         self.seconds[name] += time.perf_counter() - begun
@@ -99,7 +100,7 @@ def _check_finite(job: Job, start: int, trace: Trace) -> None:
     if broken.any():
         first = int(broken.any(axis=0).argmax())
         seed = job.seeds[int(broken[:, first].argmax())]
-        raise NotFinite(
+        raise NotFiniteError(
             f"{job.algorithm.name}: the numbers of seed {seed} stopped being finite "
             f"in round {start + first + 1}; smaller learning rates may help"
         )

@@ -49,5 +49,7 @@ class PerturbedLeader:
         xp = array_namespace(theta)
         chosen = xp.astype(sample * self.t, xp.int64)
         seed = xp.arange(theta.shape[0], device=theta.device)[:, None]
-        loss = SmoothedCost(self.problem, self.X[seed, chosen], self.costs[seed, chosen], self.alpha)
+        loss = SmoothedCost(
+            self.problem, self.X[seed, chosen], self.costs[seed, chosen], self.alpha
+        )
         return loss.gradient(theta[:, None, :]).mean(-2) - self.sigma / self.t

@@ -1,0 +1,21 @@
+"""Real subprocesses of the real command."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+def odfl(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """`odfl …` in `cwd`, as a user's shell would start it."""
+    command = [sys.executable, "-m", "odfl_cli.cli", *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env=os.environ | environment, capture_output=True, text=True, timeout=300
+    )
+
+
+def run_directories(root: Path) -> list[Path]:
+    """Finished runs below `root`."""
+    return sorted(path.parent for path in root.rglob("summary.json"))
