@@ -39,7 +39,7 @@ def build(config: DictConfig) -> Job:
         oracle=_component(config, "oracle"),
     )
     algorithm = _component(config, "algo", problem=problem)
-    engine = _component(config, "engine")
+    engine = _component(config, "engine").choose(algorithm)
     return Job(environment, algorithm, engine, horizon, top.seed_list())
 
 

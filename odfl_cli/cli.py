@@ -70,7 +70,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _plot(arguments: list[str]) -> int:
-    from odfl_cli.plot import main as plot
+    from odfl_cli.plotting.plot import main as plot
 
     return plot(arguments)
 

@@ -57,7 +57,7 @@ def simulate(
     algorithm, seeds, rounds = job.algorithm, job.seeds, job.horizon.rounds
     metrics = BasicMetrics(len(seeds), job.horizon.logged())
     with clock("start"):
-        job.engine.start()
+        job.engine.start(algorithm)
     state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
     for start, stop in _blocks(rounds, block or job.block_rounds()):
         with clock("data"):

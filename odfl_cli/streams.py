@@ -7,8 +7,8 @@ import numpy as np
 
 Kind = Literal["uniform", "normal", "exponential"]
 
-BLOCK_BUDGET = 2**16
-SHORTEST_BLOCK, LONGEST_BLOCK = 16, 1024
+BLOCK_BUDGET = 2**14
+SHORTEST_BLOCK, LONGEST_BLOCK = 16, 256
 
 
 class Draw(NamedTuple):
@@ -26,10 +26,13 @@ def draw(
     length = block_length(spec.shape)
     for block in range(start // length, -(-stop // length)):
         first, last = max(start, block * length), min(stop, (block + 1) * length)
-        inside = slice(first - block * length, last - block * length)
         for row, seed in enumerate(seeds):
-            values = _draw_block(seed, name, spec, block, length)
-            out[row, first - start : last - start] = values[inside]
+            place = out[row, first - start : last - start]
+            whole = last - first == length
+            values = place if whole else np.empty((length, *spec.shape))
+            _fill(_generator(seed, name, block), spec.kind, values)
+            if not whole:
+                place[:] = values[first - block * length : last - block * length]
     return out
 
 
@@ -45,14 +48,16 @@ def stable_hash(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "little")
 
 
-def _draw_block(seed: int, name: str, spec: Draw, block: int, length: int) -> np.ndarray:
+def _generator(seed: int, name: str, block: int) -> np.random.Generator:
     # Three words below 2^32 each: shorter and longer lists could name the same stream.
-    rng = np.random.default_rng([seed, stable_hash(name), block])
-    shape = (length, *spec.shape)
-    match spec.kind:
+    return np.random.default_rng([seed, stable_hash(name), block])
+
+
+def _fill(rng: np.random.Generator, kind: Kind, out: np.ndarray) -> None:
+    match kind:
         case "uniform":
-            return rng.random(shape)
+            rng.random(out=out)
         case "normal":
-            return rng.standard_normal(shape)
+            rng.standard_normal(out=out)
         case "exponential":
-            return rng.standard_exponential(shape)
+            rng.standard_exponential(out=out)

@@ -37,9 +37,10 @@ class PerturbedLeader:
     """
 
     problem: Problem
-    X: Array  # [S, ≥ t, d, p], the first t rounds count
-    costs: Array  # [S, ≥ t, d]
-    t: int
+    X: Array  # [S, ≥ held, d, p]
+    costs: Array  # [S, ≥ held, d]
+    held: int  # the first `held` rounds of the buffer count
+    t: int  # and stand for so many
     alpha: float
     sigma: Array  # [S, m]
 
@@ -47,7 +48,7 @@ class PerturbedLeader:
         """The average over the rounds that `sample` [S, batch] (uniform in [0, 1)) points at."""
         assert sample is not None, "the history is sampled"
         xp = array_namespace(theta)
-        chosen = xp.astype(sample * self.t, xp.int64)
+        chosen = xp.astype(sample * self.held, xp.int64)
         seed = xp.arange(theta.shape[0], device=theta.device)[:, None]
         loss = SmoothedCost(
             self.problem, self.X[seed, chosen], self.costs[seed, chosen], self.alpha

@@ -12,12 +12,12 @@ from odfl_cli.surrogate import PerturbedLeader
 
 
 class DFFTPLState(NamedTuple):
-    """θ_{t+1} and the history H_t: every round seen so far, the rest of the buffer unused."""
+    """θ_{t+1} and the history H_t: the rounds kept so far, the rest of the buffer unused."""
 
     t: int
     theta: Array  # [S, m]
-    X: Array  # [S, T, d, p]
-    costs: Array  # [S, T, d]
+    X: Array  # [S, capacity, d, p]
+    costs: Array  # [S, capacity, d]
 
 
 @settings
@@ -32,8 +32,9 @@ class DFFTPL(Algorithm):
     name = "df_ftpl"
 
     def draws(self) -> dict[str, Draw]:
-        """σ_t up to its scale 1/η, and the rounds that the oracle samples."""
+        """σ_t up to its scale 1/η, the round's place in the history, the rounds sampled from it."""
         return {
+            "df_ftpl/slot": Draw("uniform"),
             "df_ftpl/sigma": Draw("exponential", (self.problem.parameters,)),
             "df_ftpl/sample": Draw("uniform", self.problem.oracle.sample_shape),
         }
@@ -41,24 +42,35 @@ class DFFTPL(Algorithm):
     def init(self, seeds: int, truth: np.ndarray | None) -> DFFTPLState:
         """θ_1 = 0 and an empty history (the buffer takes memory only as it fills)."""
         problem = self.problem
+        capacity = problem.oracle.memory.capacity(problem.rounds)
         return DFFTPLState(
             t=0,
             theta=np.zeros((seeds, problem.parameters)),
-            X=np.empty((seeds, problem.rounds, problem.items, problem.features)),
-            costs=np.empty((seeds, problem.rounds, problem.items)),
+            X=np.empty((seeds, capacity, problem.items, problem.features)),
+            costs=np.empty((seeds, capacity, problem.items)),
         )
 
     def update(
         self, state: DFFTPLState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> DFFTPLState:
         """Lines 4 to 6 of Algorithm 1."""
-        t = state.t + 1
+        t, memory = state.t + 1, self.problem.oracle.memory
         # 4: H_t = H_{t−1} ∪ {(X_t, c_t)}
-        state.X[:, t - 1], state.costs[:, t - 1] = X, costs
+        slots = memory.slots(np.asarray([t]), np.asarray(draws["df_ftpl/slot"])[:, None])[:, 0]
+        seeds = np.arange(len(slots))
+        state.X[seeds, slots], state.costs[seeds, slots] = X, costs
         # 5: σ_t with independent Exp(η) entries
         sigma = draws["df_ftpl/sigma"] / self.eta
         # 6: θ_{t+1} = O_ξ(Σ_{i≤t} f̃_i − ⟨σ_t, ·⟩), warm-started at θ_t
-        leader = PerturbedLeader(self.problem, state.X, state.costs, t, self.alpha, sigma)
+        leader = PerturbedLeader(
+            self.problem,
+            state.X,
+            state.costs,
+            held=int(memory.held(t)),
+            t=int(memory.stands_for(t)),
+            alpha=self.alpha,
+            sigma=sigma,
+        )
         theta = self.problem.oracle.minimise(
             leader, self.problem.theta_set, state.theta, draws["df_ftpl/sample"]
         )

@@ -22,10 +22,17 @@ class Engine(Protocol):
     def name(self) -> str:
         """For the log and summary.json."""
 
-    def start(self) -> None:
-        """Loads what the engine needs, so that it is not counted as learning."""
+    def start(self, algorithm: Algorithm) -> None:
+        """Loads what the run needs, so that loading is not counted as learning."""
 
     def advance(
         self, algorithm: Algorithm, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]
     ) -> tuple[Any, Trace]:
         """The state after the block and its trace; numpy arrays at both ends."""
+
+
+class EngineChoice(Protocol):
+    """What the configuration names: settles on an engine once the algorithm is known."""
+
+    def choose(self, algorithm: Algorithm) -> Engine:
+        """The engine for this algorithm, or a UserError that says what is missing."""

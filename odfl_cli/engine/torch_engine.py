@@ -21,7 +21,11 @@ class TorchEngine:
     device: str = "cpu"
     name: ClassVar[str] = "torch"
 
-    def start(self) -> None:
+    def choose(self, algorithm: Algorithm) -> "TorchEngine":
+        """Itself: it runs everything."""
+        return self
+
+    def start(self, algorithm: Algorithm) -> None:
         """Imports torch and refuses a device that it does not have."""
         import torch
 

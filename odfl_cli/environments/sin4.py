@@ -38,7 +38,7 @@ class Sin4:
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
         """X_t [S, B, K, p] and c_t [S, B, K] of rounds start ≤ t < stop."""
         X = self._covariates(seeds, start, stop)
-        signal = (X * self._drifting_theta(seeds, start, stop)[:, :, None, :]).sum(-1)
+        signal = np.einsum("sbkp,sbp->sbk", X, self._drifting_theta(seeds, start, stop))
         costs = self._mean_cost(signal)
         noise = draw(seeds, "data/noise", Draw("normal", (self.items,)), start, stop)
         costs += self.noise_std * noise

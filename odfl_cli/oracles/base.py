@@ -4,6 +4,7 @@ from typing import Protocol
 
 from odfl_cli.arrays import Array
 from odfl_cli.ball import Ball
+from odfl_cli.history import History
 
 
 class Objective(Protocol):
@@ -19,6 +20,10 @@ class Oracle(Protocol):
     @property
     def sample_shape(self) -> tuple[int, ...]:
         """Uniform draws one call spends on sampling a sum of losses."""
+
+    @property
+    def memory(self) -> History:
+        """The rounds that a sum of losses is sampled from."""
 
     def minimise(
         self, objective: Objective, theta_set: Ball, start: Array, samples: Array | None

@@ -6,13 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from odfl_cli.records_read import Run
+from odfl_cli.plotting.records_read import Run
 
 # Groups whose settings are the algorithm's own: DF-OGD and DF-FTPL have different oracles by
 # design, and only two runs of one algorithm can differ in them.
 OWN_GROUPS = ("algo", "oracle", "oracle_for")
 # What changes no number of a seed.
-IGNORED = ("seeds", "experiment", "outputs", "sweep", "hydra", "horizon.rows")
+IGNORED = ("seeds", "experiment", "engine", "outputs", "sweep", "hydra", "horizon.rows")
 
 Settings = Mapping[str, Any]
 
@@ -95,7 +95,11 @@ def _pool(pool: list[Run], keys: list[str]) -> Group:
 
 
 def _identity(run: Run, keys: list[str]) -> Hashable:
-    targets = [item for item in sorted(run.settings.items()) if item[0].endswith("._target_")]
+    targets = [
+        (key, run.settings[key])
+        for key in sorted(run.settings)
+        if key.endswith("._target_") and not _ignored(key, set())
+    ]
     values = [run.settings.get(key) for key in keys]
     return run.algorithm, run.rounds, frozen(values), frozen(targets)
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from odfl_cli.errors import UserError
-from odfl_cli.grouping import group_runs
-from odfl_cli.records_read import Run, newest, read_runs
-from odfl_cli.run_table import listing, summary_table
-from odfl_cli.selection import check_key, runs_of, runs_with
+from odfl_cli.plotting.grouping import group_runs
+from odfl_cli.plotting.records_read import Run, newest, read_runs
+from odfl_cli.plotting.run_table import listing, summary_table
+from odfl_cli.plotting.selection import check_key, runs_of, runs_with
 
 if TYPE_CHECKING:  # they bring seaborn, which --help and --list can do without
-    from odfl_cli.sheets import Sheet
+    from odfl_cli.plotting.sheets import Sheet
 
 DESCRIPTION = """\
 Draws finished runs: means over the seeds with 95% intervals, one colour per algorithm.
@@ -55,8 +55,8 @@ def main(argv: list[str]) -> int:
 def _plot(runs: list[Run], arguments: argparse.Namespace) -> None:
     from matplotlib import rc_context
 
-    from odfl_cli.figure_files import make_directory, write_figure, write_table
-    from odfl_cli.figure_style import theme
+    from odfl_cli.plotting.figure_files import make_directory, write_figure, write_table
+    from odfl_cli.plotting.figure_style import theme
 
     out: Path = arguments.out
     with rc_context(theme()):
@@ -71,8 +71,8 @@ def _plot(runs: list[Run], arguments: argparse.Namespace) -> None:
 
 def _sheets(runs: list[Run], arguments: argparse.Namespace) -> "list[Sheet]":
     """The figures asked for; only runs that appear in them count for what differs."""
-    from odfl_cli.figures import Frame
-    from odfl_cli.sheets import curve_sheets, gap_sheet, sweep_sheet
+    from odfl_cli.plotting.figures import Frame
+    from odfl_cli.plotting.sheets import curve_sheets, gap_sheet, sweep_sheet
 
     frame = Frame(arguments.title or "", arguments.size)
     key, column = arguments.x, arguments.y or "avg_cost"

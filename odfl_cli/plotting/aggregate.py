@@ -9,7 +9,7 @@ import pandas as pd
 
 from odfl_cli.confidence import mean_ci95
 from odfl_cli.errors import UserError
-from odfl_cli.grouping import Group, Settings, frozen, is_own
+from odfl_cli.plotting.grouping import Group, Settings, frozen, is_own
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from odfl_cli.aggregate import Line
-from odfl_cli.figure_style import FLOORS
+from odfl_cli.plotting.aggregate import Line
+from odfl_cli.plotting.figure_style import FLOORS
 
 DRAWN_FROM = 0.01  # of its horizon: before, a curve is noise and a scribble on the axis
-MEAN_FROM = 0.02  # a mean may leave the picture before
-BAND_FROM = 0.10  # a band may leave it for longer, it narrows like 1/√t
+MEAN_FROM = 0.03  # a mean may leave the picture before
+BAND_FROM = 0.25  # a band may leave it for longer, it narrows like 1/√t
 NEAR = 1.0  # a floor farther away than this many heights of the picture is left out
 MARGIN = 0.05
 

@@ -8,11 +8,11 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 from matplotlib.transforms import Transform, offset_copy
 
-from odfl_cli.aggregate import Line, sort_key
-from odfl_cli.figure_style import (
+from odfl_cli.plotting.aggregate import Line, sort_key
+from odfl_cli.plotting.figure_style import (
     FLOORS,
     GREY,
     INK,
@@ -26,12 +26,13 @@ from odfl_cli.figure_style import (
     shown,
     variant,
 )
-from odfl_cli.figure_view import off_scale, settled, view
+from odfl_cli.plotting.figure_view import off_scale, settled, view
 
 PANEL_HEIGHT = {"single": 2.1, "double": 2.5}  # inches
 ROW_HEIGHT = 0.17  # inches per line of text: of the legend, of the title, of a list of gaps
 DODGE = 2.2  # points on the paper between bars that belong to the same x
 MOST_TICKS = 8
+BANDS = 8  # that can lie above each other and still be told apart
 MARK_EVERY = 0.12  # of the diagonal of the axes
 
 
@@ -68,7 +69,7 @@ def draw_curves(panels: Mapping[str, list[Drawn]], frame: Frame) -> Figure:
     figure, axes = _figure(len(panels), names, frame)
     for axis, (column, drawn) in zip(axes, panels.items(), strict=True):
         for one in drawn:
-            _draw_curve(axis, one)
+            _draw_curve(axis, one, len(drawn))
         last = max(int(one.line.points["x"].max()) for one in drawn)
         limits = view([one.line for one in drawn])
         axis.set(xlabel="round $t$", ylabel=column_label(column), xlim=(0, last), ylim=limits)
@@ -99,15 +100,16 @@ def draw_gap(drawn: list[Drawn], key: str, gap_label: str, frame: Frame) -> Figu
 
 def draw_gap_rows(drawn: list[Drawn], gap_label: str, frame: Frame) -> Figure:
     """Paired gaps one below the other, with a line at zero."""
-    figure, (axis,) = _figure(1, [], frame, height=0.8 + 1.4 * ROW_HEIGHT * len(drawn))
+    figure, (axis,) = _figure(1, [], frame, height=0.95 + 1.4 * ROW_HEIGHT * len(drawn))
     axis.axvline(0, color=GREY, linewidth=0.8, zorder=1)
     for row, one in enumerate(drawn):
         mean, ci95 = (float(one.line.points[name].iloc[0]) for name in ("mean", "ci95"))
         bar = None if math.isnan(ci95) else ci95
         axis.errorbar(mean, row, xerr=bar, fmt="o", color=INK, markersize=4, capsize=2.5)
     axis.set_yticks(range(len(drawn)), [one.name for one in drawn])
-    axis.set(xlabel=gap_label.replace("\n", ",  "), ylim=(len(drawn) - 0.4, -0.6))
+    axis.set(xlabel=gap_label, ylim=(len(drawn) - 0.4, -0.6))
     axis.margins(x=0.12)
+    axis.xaxis.set_major_locator(MaxNLocator(5 if frame.size == "single" else 9))
     _finish(figure, axis, [], frame)
     return figure
 
@@ -130,7 +132,8 @@ def _figure(
     return figure, list(figure.subplots(stacked, panels // stacked, squeeze=False).flat)
 
 
-def _draw_curve(axis: Axes, one: Drawn) -> None:
+def _draw_curve(axis: Axes, one: Drawn, curves: int) -> None:
+    """A mean and its band, which is the fainter the more curves there are."""
     points, look, floor = settled(one.line), one.look, one.line.algorithm in FLOORS
     axis.plot(
         points["x"], points["mean"], label=one.name, zorder=2 if floor else 3,
@@ -139,7 +142,7 @@ def _draw_curve(axis: Axes, one: Drawn) -> None:
     )  # fmt: skip
     if points["ci95"].notna().all():
         low, high = points["mean"] - points["ci95"], points["mean"] + points["ci95"]
-        opacity = 0.1 if floor else 0.18
+        opacity = (0.1 if floor else 0.18) * min(1.0, BANDS / curves)
         axis.fill_between(
             points["x"], low, high, color=look.colour, alpha=opacity, linewidth=0, zorder=1
         )
@@ -147,11 +150,13 @@ def _draw_curve(axis: Axes, one: Drawn) -> None:
 
 def _draw_points(figure: Figure, axis: Axes, drawn: list[Drawn], key: str) -> None:
     """Points with bars at the swept values; numbers are joined by lines, words are not."""
-    values = sorted({value for one in drawn for value in one.line.points["x"]}, key=sort_key)
+    every = [value for one in drawn for value in one.line.points["x"]]
+    values = sorted(set(every), key=sort_key)
+    dodge = DODGE if len(every) > len(values) else 0.0
     numeric = all(sort_key(value)[0] == 0 for value in values)
     places = {value: float(value) if numeric else place for place, value in enumerate(values)}
     for place, one in enumerate(drawn):
-        shift = DODGE * (place - (len(drawn) - 1) / 2)
+        shift = dodge * (place - (len(drawn) - 1) / 2)
         aside = offset_copy(axis.transData, figure, x=shift, units="points")
         _draw_bars(axis, one, places, aside, joined=numeric)
     log = numeric and values[0] > 0 and values[-1] >= 30 * values[0]

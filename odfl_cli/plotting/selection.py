@@ -3,7 +3,7 @@
 import difflib
 
 from odfl_cli.errors import UserError
-from odfl_cli.records_read import Run, Warn
+from odfl_cli.plotting.records_read import Run, Warn
 
 
 def runs_with(runs: list[Run], key: str, warn: Warn) -> list[Run]:

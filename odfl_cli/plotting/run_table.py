@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from odfl_cli.aggregate import sort_key
 from odfl_cli.confidence import mean_ci95
-from odfl_cli.grouping import differing_keys
-from odfl_cli.records_read import Run
+from odfl_cli.plotting.aggregate import sort_key
+from odfl_cli.plotting.grouping import differing_keys
+from odfl_cli.plotting.records_read import Run
 
 HEADINGS = ("directory", "algorithm", "differs in", "seeds", "rounds", "final average cost")
 

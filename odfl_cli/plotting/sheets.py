@@ -6,10 +6,10 @@ from typing import NamedTuple
 import pandas as pd
 from matplotlib.figure import Figure
 
-from odfl_cli.aggregate import Line, curves, gaps, sweep, tabulate
-from odfl_cli.figure_style import INK, Look, column_words, looks, plain
-from odfl_cli.figures import Frame, draw_curves, draw_gap, draw_gap_rows, draw_sweep, dress
-from odfl_cli.grouping import Group
+from odfl_cli.plotting.aggregate import Line, curves, gaps, sweep, tabulate
+from odfl_cli.plotting.figure_style import INK, Look, column_words, looks, plain
+from odfl_cli.plotting.figures import Frame, draw_curves, draw_gap, draw_gap_rows, draw_sweep, dress
+from odfl_cli.plotting.grouping import Group
 
 CURVES = {
     "cost": ["avg_cost"],
@@ -56,17 +56,15 @@ def gap_sheet(
     """The paired difference of two algorithms, against a key or in rows."""
     lines = gaps(groups, *pair, column, key)
     names = " − ".join(plain(looks(list(pair))[name].name) for name in pair)
-    # Where pairs differ, what they differ in is name enough: the axis has the algorithms.
-    name = "" if any(line.told for line in lines) else names
-    drawn = dress(lines, {line.algorithm: Look(name, INK) for line in lines})
+    gap_label = f"gap in final {column_words(column)}\n{names}"
+    # The axis names the algorithms: a pair needs no name but for what tells it from others.
+    drawn = dress(lines, {line.algorithm: Look("", INK) for line in lines})
+    numbers = tabulate([one.line for one in drawn], x=key or "x")
+    numbers = numbers.rename(columns={"algorithm": "gap"})
     frame = _titled(frame, groups, lines)
-    axis_label = f"gap in final {column_words(column)}\n{names}"
-    numbers = tabulate([one.line for one in drawn], x=key or "x").rename(
-        columns={"algorithm": "gap"}
-    )
     if key is None:
-        return Sheet("gap", draw_gap_rows(drawn, axis_label, frame), numbers.drop(columns="x"))
-    return Sheet("gap", draw_gap(drawn, key, axis_label, frame), numbers)
+        return Sheet("gap", draw_gap_rows(drawn, gap_label, frame), numbers.drop(columns="x"))
+    return Sheet("gap", draw_gap(drawn, key, gap_label, frame), numbers)
 
 
 def _curve_sheet(

@@ -1,0 +1,87 @@
+"""The fast engine: a whole block of rounds in one compiled kernel, seed by seed."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar
+
+import numpy as np
+
+from odfl_cli.algorithms import (
+    DFFTPL,
+    DFOGD,
+    PFOGD,
+    SPO,
+    Algorithm,
+    Clairvoyant,
+    SPOPrinted,
+    Uniform,
+)
+from odfl_cli.engine.base import Trace
+from odfl_cli.engine.kernel_cache import load_kernel
+from odfl_cli.environments import Rounds
+from odfl_cli.errors import UserError
+from odfl_cli.oracles import SGD
+from odfl_cli.polytopes import Simplex
+from odfl_cli.predictors import Linear
+from odfl_cli.regularizers import Entropy
+from odfl_cli.settings import PositiveInt, settings
+
+KERNELS: dict[type, str] = {
+    DFOGD: "df_ogd",
+    DFFTPL: "df_ftpl",
+    PFOGD: "pf_ogd",
+    SPO: "spo",
+    SPOPrinted: "spo_printed",
+    Uniform: "uniform",
+    Clairvoyant: "clairvoyant",
+}
+"""Algorithm → module in odfl_cli.engine.kernels. A subclass may differ, so types match exactly."""
+
+PARTS: dict[str, type] = {
+    "predictor": Linear,
+    "polytope": Simplex,
+    "regularizer": Entropy,
+    "oracle": SGD,
+}
+
+
+def missing_kernel(algorithm: Algorithm) -> str | None:
+    """What keeps the algorithm from being compiled, if anything does."""
+    if type(algorithm) not in KERNELS:
+        return f"algo {type(algorithm).__name__}"
+    for part, kind in PARTS.items():
+        chosen = type(getattr(algorithm.problem, part))
+        if chosen is not kind:
+            return f"{part} {chosen.__name__}"
+    return None
+
+
+@settings
+class CompiledEngine:
+    """Runs seeds side by side on `threads` cores; a seed's numbers do not depend on how many."""
+
+    threads: PositiveInt | None = None
+    name: ClassVar[str] = "compiled"
+
+    def choose(self, algorithm: Algorithm) -> "CompiledEngine":
+        """Itself, or a refusal that names the part without a kernel."""
+        if missing := missing_kernel(algorithm):
+            raise UserError(f"engine=compiled: {missing} has no kernel; use engine=torch or auto")
+        return self
+
+    def start(self, algorithm: Algorithm) -> None:
+        """Compiles the kernel, or finds it compiled on disk."""
+        load_kernel(KERNELS[type(algorithm)])
+
+    def advance(
+        self, algorithm: Algorithm, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]
+    ) -> tuple[Any, Trace]:
+        """One kernel call per seed; the kernels release the interpreter's lock."""
+        kernel = load_kernel(KERNELS[type(algorithm)])
+        seeds, length = rounds.costs.shape[:2]
+        trace = Trace(np.empty((seeds, length)), np.empty((seeds, length)))
+        state, play = kernel.prepare(algorithm, state, rounds, draws, trace)
+        with ThreadPoolExecutor(self.threads or os.cpu_count()) as pool:
+            for _ in pool.map(play, range(seeds)):
+                pass  # takes up an exception, if one was raised
+        return state, trace

@@ -1,0 +1,68 @@
+"""DF-FTPL, compiled; see odfl_cli.algorithms.df_ftpl."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from odfl_cli.algorithms import DFFTPL
+from odfl_cli.algorithms.df_ftpl import DFFTPLState
+from odfl_cli.engine.base import Trace
+from odfl_cli.engine.kernels.compiling import kernel
+from odfl_cli.engine.kernels.inner import decide, smoothed_gradient, step
+from odfl_cli.environments import Rounds
+from odfl_cli.oracles import SGD
+
+
+@kernel(
+    "void(f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], i8[::1], i8[::1], i8[::1],"
+    " f8[::1], f8[:,:,::1], f8[:,::1], f8, f8, f8, f8, f8[::1], f8[::1])"
+)
+def play(
+    X, costs, sigma, samples, slots, held, stands_for,
+    theta, history_X, history_costs, alpha, eta, radius, lr, paid, errors,
+):  # fmt: skip
+    """Rounds of one seed; θ [m] and the history [capacity, d, p], [capacity, d] fill in place."""
+    w = np.empty(costs.shape[1])
+    one = np.empty(theta.shape[0])
+    gradient = np.empty(theta.shape[0])
+    steps, batch = samples.shape[1:]
+    for t in range(costs.shape[0]):
+        _, paid[t], errors[t] = decide(X[t], costs[t], theta, w)
+        # 4: H_t = H_{t−1} ∪ {(X_t, c_t)}
+        history_X[slots[t]] = X[t]
+        history_costs[slots[t]] = costs[t]
+        # 6: θ_{t+1} = O_ξ(Σ_{i≤t} f̃_i − ⟨σ_t, ·⟩), warm-started at θ_t
+        for k in range(steps):
+            for j in range(theta.shape[0]):
+                gradient[j] = -sigma[t, j] / (eta * stands_for[t])
+            for b in range(batch):
+                i = int(samples[t, k, b] * held[t])
+                smoothed_gradient(history_X[i], history_costs[i], theta, alpha, w, one)
+                for j in range(theta.shape[0]):
+                    gradient[j] += one[j] / batch
+            step(theta, lr, gradient, radius)
+
+
+def prepare(
+    algorithm: DFFTPL,
+    state: DFFTPLState,
+    rounds: Rounds,
+    draws: dict[str, np.ndarray],
+    trace: Trace,
+) -> tuple[DFFTPLState, Callable[[int], None]]:
+    """The state after the block, and what fills it for seed number s."""
+    problem, oracle = algorithm.problem, algorithm.problem.oracle
+    assert isinstance(oracle, SGD)
+    stop = state.t + rounds.costs.shape[1]
+    t = np.arange(state.t + 1, stop + 1)
+    memory = oracle.memory
+    slots = memory.slots(t, draws["df_ftpl/slot"])
+    theta, counts = state.theta.copy(), (memory.held(t), memory.stands_for(t))
+    constants = algorithm.alpha, algorithm.eta, problem.theta_set.radius, oracle.lr
+
+    def play_seed(s: int) -> None:
+        seen = rounds.X[s], rounds.costs[s], draws["df_ftpl/sigma"][s], draws["df_ftpl/sample"][s]
+        learnt = theta[s], state.X[s], state.costs[s]
+        play(*seen, slots[s], *counts, *learnt, *constants, trace.cost[s], trace.mse[s])
+
+    return state._replace(t=stop, theta=theta), play_seed

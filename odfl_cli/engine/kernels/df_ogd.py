@@ -1,0 +1,71 @@
+"""DF-OGD, compiled; see odfl_cli.algorithms.df_ogd."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from odfl_cli.algorithms import DFOGD
+from odfl_cli.algorithms.df_ogd import DFOGDState
+from odfl_cli.engine.base import Trace
+from odfl_cli.engine.kernels.compiling import kernel
+from odfl_cli.engine.kernels.inner import decide, dot, smoothed_gradient, step
+from odfl_cli.environments import Rounds
+from odfl_cli.oracles import SGD
+
+
+@kernel(
+    "void(f8[:,:,::1], f8[:,::1], f8[::1], i8, f8[::1], f8[::1], f8[::1],"
+    " f8, f8, f8, f8, i8, f8, f8[::1], f8[::1])"
+)
+def play(
+    X, costs, deltas, t, theta, vartheta, path, c_alpha, c_eta, n, radius, steps, lr, paid, errors
+):
+    """Rounds t + 1, … of one seed; θ [m], ϑ [m] and P [1] are updated in place."""
+    w = np.empty(costs.shape[1])
+    u = np.empty(theta.shape[0])
+    gradient = np.empty(theta.shape[0])
+    for k in range(costs.shape[0]):
+        t += 1
+        _, paid[k], errors[k] = decide(X[k], costs[k], theta, w)
+        alpha = c_alpha * n**-0.5 * t**-0.25 * (1.0 + path[0]) ** 0.25
+        # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}
+        u[:] = vartheta
+        for _ in range(steps):
+            smoothed_gradient(X[k], costs[k], vartheta, alpha, w, gradient)
+            step(vartheta, lr, gradient, radius)
+        if t > 1:
+            u -= vartheta
+            path[0] += np.sqrt(dot(u, u))
+        # 6: u_t = ϑ_t + δ_t (θ_t − ϑ_t)
+        for j in range(u.shape[0]):
+            u[j] = vartheta[j] + deltas[k] * (theta[j] - vartheta[j])
+        # 7: θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(u_t))
+        eta = c_eta * n**-0.5 * t**-0.75 * (1.0 + path[0]) ** 0.75
+        smoothed_gradient(X[k], costs[k], u, alpha, w, gradient)
+        step(theta, eta, gradient, radius)
+
+
+def prepare(
+    algorithm: DFOGD, state: DFOGDState, rounds: Rounds, draws: dict[str, np.ndarray], trace: Trace
+) -> tuple[DFOGDState, Callable[[int], None]]:
+    """The state after the block, and what fills it for seed number s."""
+    problem, oracle = algorithm.problem, algorithm.problem.oracle
+    assert isinstance(oracle, SGD)
+    theta, vartheta = state.theta.copy(), state.vartheta.copy()
+    path, delta = state.path_length.copy(), draws["df_ogd/delta"]
+    constants = (
+        algorithm.c_alpha,
+        algorithm.c_eta,
+        problem.regularizer.suboptimality,
+        problem.theta_set.radius,
+        oracle.steps,
+        oracle.lr,
+    )
+
+    def play_seed(s: int) -> None:
+        learnt = theta[s], vartheta[s], path[s : s + 1]
+        seen = rounds.X[s], rounds.costs[s], delta[s]
+        play(*seen, state.t, *learnt, *constants, trace.cost[s], trace.mse[s])
+
+    after = DFOGDState(state.t + rounds.costs.shape[1], theta, vartheta, path)
+    return after, play_seed

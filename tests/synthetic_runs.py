@@ -1,0 +1,85 @@
+"""Run directories with numbers that are known in closed form, written without the package."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+BEST_COST = 0.25
+
+
+def write_run(
+    directory: Path,
+    algo: str = "df_ogd",
+    levels: Mapping[int, float] | None = None,
+    rounds: int = 100,
+    thin: int = 7,
+    config: Mapping[str, Any] | None = None,
+    choices: Mapping[str, str] | None = None,
+) -> Path:
+    """A run whose seed s pays levels[s] + 1/t in round t: its average cost is level + H_t / t.
+
+    The squared error is twice the level in every round, the best decision costs BEST_COST.
+    """
+    levels = {0: 0.5, 1: 0.6, 2: 0.8} if levels is None else levels
+    directory.mkdir(parents=True)
+    for seed, level in levels.items():
+        table = seed_table(level, rounds)
+        kept = (table["t"] % thin == 1 % thin) | (table["t"] == rounds)
+        table[kept].to_csv(directory / f"seed-{seed}.csv", index=False, lineterminator="\n")
+    summary = {
+        "choices": {"algo": algo, "data": "sin4"} | dict(choices or {}),
+        "config": nested({"algo._target_": f"package.{algo}", "data._target_": "package.Sin4",
+                          "data.items": 5, "data.gamma": 1.0, "horizon.rounds": rounds,
+                          "seeds": len(levels), **(config or {})}),
+        "seeds": list(levels),
+        "rounds": rounds,
+    }  # fmt: skip
+    (directory / "summary.json").write_text(json.dumps(summary))
+    return directory
+
+
+def seed_table(level: float, rounds: int) -> pd.DataFrame:
+    """All rounds of a seed."""
+    t = np.arange(1, rounds + 1)
+    cost, mse = level + 1 / t, np.full(rounds, 2 * level)
+    return pd.DataFrame(
+        {
+            "t": t,
+            "cost": cost,
+            "avg_cost": cost.cumsum() / t,
+            "mse": mse,
+            "avg_mse": mse.cumsum() / t,
+            "best_cost": BEST_COST,
+            "regret": (cost - BEST_COST).cumsum(),
+        }
+    )
+
+
+def harmonic(rounds: int) -> float:
+    """H_T = 1 + 1/2 + … + 1/T."""
+    return float((1 / np.arange(1, rounds + 1)).sum())
+
+
+def write_sweep(sweep: Path, runs: list[Path]) -> Path:
+    """A sweep's index.json; the runs live elsewhere."""
+    sweep.mkdir(parents=True)
+    jobs = [{"overrides": [], "directory": os.path.relpath(run, sweep)} for run in runs]
+    (sweep / "index.json").write_text(json.dumps({"jobs": jobs}))
+    return sweep
+
+
+def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Dotted keys as nested dictionaries."""
+    tree: dict[str, Any] = {}
+    for key, value in flat.items():
+        *path, last = key.split(".")
+        node = tree
+        for part in path:
+            node = node.setdefault(part, {})
+        node[last] = value
+    return tree
