@@ -36,7 +36,7 @@ def small_job(
         f"engine={engine}",
         f"horizon.rounds={ROUNDS}",
         f"data.items={items}",
-        "data.features=3",
+        f"data.features={items - 1}",
         f"theta_radius={radius}",
     )
     return replace(job, seeds=seeds)

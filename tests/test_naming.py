@@ -112,6 +112,11 @@ def _sorted(value):
     return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
+def test_the_order_of_keys_does_not_matter():
+    assert digest({"a": 1, "b": {"c": 2, "d": 3}}) == digest({"b": {"d": 3, "c": 2}, "a": 1})
+    assert digest([1, 2]) != digest([2, 1])
+
+
 def test_resolved_is_plain_and_without_bookkeeping():
     plain = resolved(composed("data.items=9", "seeds=[4,5]", hydra=True))
     assert not BOOKKEEPING & set(plain)

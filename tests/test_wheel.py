@@ -1,0 +1,32 @@
+"""The package as pip installs it: conf/ travels inside the wheel."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from commands import REPOSITORY
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel's content, as site-packages would hold it."""
+    place = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(place)]
+    subprocess.run(build, cwd=REPOSITORY, check=True, capture_output=True)
+    (wheel,) = place.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(place / "site")
+    return place / "site"
+
+
+def test_runs_from_any_directory_without_the_repository(unpacked: Path, tmp_path: Path) -> None:
+    assert {p.name for p in unpacked.iterdir()} >= {"odfl_cli"}
+    command = [sys.executable, "-m", "odfl_cli.cli", "run", "horizon=smoke", "seeds=1"]
+    environment = os.environ | {"PYTHONPATH": str(unpacked)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (config,) = tmp_path.rglob(".hydra/hydra.yaml")
+    assert str(unpacked / "odfl_cli" / "conf") in config.read_text()
+    assert len(list(tmp_path.rglob("seed-0.csv"))) == 1
