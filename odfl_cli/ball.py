@@ -14,4 +14,5 @@ class Ball:
         """Π_Θ(θ), row by row over the last axis."""
         xp = array_namespace(theta)
         norm = xp.sqrt(dot(theta, theta))[..., None]
-        return theta * (self.radius / xp.clip(norm, min=self.radius))
+        # An overflowing norm must not shrink θ to 0 in silence: ∞ − ∞ makes it NaN.
+        return theta * (self.radius / xp.clip(norm, min=self.radius)) + (norm - norm)

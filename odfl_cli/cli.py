@@ -56,10 +56,10 @@ def _run(arguments: list[str]) -> int:
     wants_traceback = os.environ.setdefault("HYDRA_FULL_ERROR", "") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra re-raises instead of printing and exiting
     from odfl_cli.app import main as run
-    from odfl_cli.explain import COMPLAINTS, explain, group_given_a_number
+    from odfl_cli.explain import COMPLAINTS, explain, group_given_a_value
 
     try:
-        if misuse := group_given_a_number(arguments):
+        if misuse := group_given_a_value(arguments):
             return _refuse(misuse)
         run(arguments)
     except COMPLAINTS as error:

@@ -28,12 +28,12 @@ def explain(error: Exception, arguments: list[str]) -> str:
     return " ".join(str(error).split())
 
 
-def group_given_a_number(arguments: list[str]) -> str | None:
-    """`horizon=1000`, over which Hydra itself stumbles: a line that says what was meant."""
+def group_given_a_value(arguments: list[str]) -> str | None:
+    """`horizon=1000` or `algo=null`, over which Hydra stumbles: a line that says what was meant."""
     groups = {path.name for path in conf_directory().iterdir() if path.is_dir()}
     for argument in arguments:
-        found = re.fullmatch(r"(\w+)=([-+.\deE]+)", argument)
-        if found and found[1] in groups:
+        found = re.fullmatch(r"(\w+)=([-+.\deE]+|null|true|false)", argument)
+        if found and found[1] in groups and argument != "experiment=null":
             return _no_such_choice(found[1], found[2], _choices(found[1]))
     return None
 

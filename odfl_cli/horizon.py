@@ -5,7 +5,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.settings import PositiveInt, settings
+from odfl_cli.settings import Integer, PositiveInt, settings
 
 
 @settings
@@ -13,7 +13,7 @@ class Horizon:
     """T rounds, at most about `rows` of them logged."""
 
     rounds: PositiveInt
-    rows: Annotated[int, Field(ge=2)] = 500
+    rows: Annotated[Integer, Field(ge=2)] = 500
 
     def logged(self) -> np.ndarray:
         """Rounds in the CSV, from 1: all of a short run, else half evenly and half log-spaced."""

@@ -35,8 +35,17 @@ def resolved(config: DictConfig) -> dict[str, Any]:
 
 def digest(value: Any) -> str:
     """Twelve hexadecimal digits that name a JSON-like value."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+    text = json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _canonical(value: Any) -> Any:
+    """1 and 1.0 are the same setting."""
+    if isinstance(value, dict):
+        return {key: _canonical(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [_canonical(child) for child in value]
+    return float(value) if type(value) is int else value
 
 
 def plain(value: Any) -> Any:

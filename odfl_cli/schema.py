@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from odfl_cli.errors import UserError
 from odfl_cli.settings import Positive
 
+MOST_SEEDS = 1_000_000
+
 
 class TopLevel(BaseModel):
     """The keys beside the groups."""
@@ -21,11 +23,11 @@ class TopLevel(BaseModel):
     @field_validator("seeds", mode="plain")
     @classmethod
     def _countable(cls, seeds: Any) -> int | list[int]:
-        if type(seeds) is int and seeds >= 1:
+        if type(seeds) is int and 1 <= seeds <= MOST_SEEDS:
             return seeds
         if not (isinstance(seeds, list) and seeds and all(_is_seed(seed) for seed in seeds)):
             raise ValueError(
-                "should be a count of at least 1 or a list of seeds between 0 and 2^32 - 1"
+                f"should be a count from 1 to {MOST_SEEDS} or a list of seeds between 0 and 2^32 - 1"
             )
         if len(set(seeds)) < len(seeds):
             raise ValueError("no seed may appear twice")

@@ -2,16 +2,25 @@
 
 from typing import Annotated, Any, TypeVar, dataclass_transform
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 Class = TypeVar("Class")
 
 CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False)
 
-Positive = Annotated[float, Field(gt=0)]
-NonNegative = Annotated[float, Field(ge=0)]
-PositiveInt = Annotated[int, Field(ge=1)]
+
+def _no_boolean(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("should be a number")
+    return value
+
+
+Real = Annotated[float, BeforeValidator(_no_boolean)]
+Integer = Annotated[int, BeforeValidator(_no_boolean)]
+Positive = Annotated[Real, Field(gt=0)]
+NonNegative = Annotated[Real, Field(ge=0)]
+PositiveInt = Annotated[Integer, Field(ge=1)]
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 from synthetic_runs import harmonic, write_run
 
-from odfl_cli.plotting.aggregate import curves, gaps, sweep, tabulate
 from odfl_cli.errors import UserError
+from odfl_cli.plotting.aggregate import curves, gaps, sweep, tabulate
 from odfl_cli.plotting.grouping import Group, differing_keys, group_runs
 from odfl_cli.plotting.records_read import Run, read_runs
 from odfl_cli.plotting.selection import check_key, runs_of, runs_with

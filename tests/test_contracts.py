@@ -14,16 +14,7 @@ from odfl_cli.simulate import Job, Simulation, simulate
 
 ALGORITHMS = choices("algo")
 ENGINES = [engine for engine in choices("engine") if engine != "auto"]  # auto is one of the others
-POW = pytest.mark.xfail(
-    strict=True,
-    reason="torch's ** 0.25 and ** 0.75 round differently in a vector and in its scalar rest: "
-    "DFOGD._alpha and _eta should use square roots, which round correctly everywhere",
-)
-PAIRS = [
-    pytest.param(a, e, marks=POW if (a, e) == ("df_ogd", "torch") else ())
-    for a in ALGORITHMS
-    for e in ENGINES
-]
+PAIRS = [(algorithm, engine) for algorithm in ALGORITHMS for engine in ENGINES]
 ROUNDS = 70
 SEEDS = tuple(range(2, 19))  # 17: whole vectors of any width, and a rest
 

@@ -11,8 +11,8 @@ import pytest
 from matplotlib import image
 from synthetic_runs import BEST_COST, harmonic, write_run, write_sweep
 
-from odfl_cli.plotting.aggregate import Line
 from odfl_cli.errors import UserError
+from odfl_cli.plotting.aggregate import Line
 from odfl_cli.plotting.figure_style import LOOKS, legend_columns, looks, variant
 from odfl_cli.plotting.figure_view import off_scale, view
 from odfl_cli.plotting.figures import dress

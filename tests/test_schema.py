@@ -64,7 +64,6 @@ def test_refusals(override, says):
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.xfail(strict=True, reason="pydantic takes a boolean for a number unless it is strict")
 @pytest.mark.parametrize("key", ["data.gamma", "theta_radius", "algo.c_eta", "horizon.rounds"])
 def test_a_boolean_is_no_number(key):
     with pytest.raises(UserError, match=f"{key}=true: "):

@@ -126,7 +126,7 @@ def test_a_round_does_not_know_how_it_was_asked_for(seeds, cuts, sizes):
 
 
 def test_random_access_across_the_blocks_of_the_streams():
-    """80 × 10 covariates come in blocks of 64 rounds, noise of 512, drift of 1024."""
+    """80 × 10 covariates come in blocks of 16 rounds, noise of 128, drift of 256: all end at 1024."""
     env = Sin4(items=80, features=10)
     whole = env.rounds((4, 9), 0, 1100)
     part = env.rounds((9,), 1020, 1030)

@@ -63,11 +63,17 @@ class DFOGD(Algorithm):
 
     def _alpha(self, t: int, path_length: Array) -> Array:
         n = self.problem.regularizer.suboptimality
-        return self.c_alpha * n**-0.5 * t**-0.25 * (1.0 + path_length) ** 0.25
+        return self.c_alpha * n**-0.5 * t**-0.25 * fourth_root(1.0 + path_length)
 
     def _eta(self, t: int, path_length: Array) -> Array:
         n = self.problem.regularizer.suboptimality
-        return self.c_eta * n**-0.5 * t**-0.75 * (1.0 + path_length) ** 0.75
+        return self.c_eta * n**-0.5 * t**-0.75 * fourth_root(1.0 + path_length) ** 3
+
+
+def fourth_root(x: Array) -> Array:
+    """x^{1/4} by square roots, which are exact: a vectorised pow depends on who else is there."""
+    xp = array_namespace(x)
+    return xp.sqrt(xp.sqrt(x))
 
 
 def distance(a: Array, b: Array) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from odfl_cli.environments.base import Rounds
-from odfl_cli.settings import NonNegative, Positive, PositiveInt, settings
+from odfl_cli.settings import Integer, NonNegative, Positive, PositiveInt, Real, settings
 from odfl_cli.streams import Draw, draw
 
 
@@ -19,14 +19,14 @@ class Sin4:
     θ* is uniform in direction with norm `theta_star_norm` (√p when empty), one per seed.
     """
 
-    items: Annotated[int, Field(ge=2)] = 5
+    items: Annotated[Integer, Field(ge=2)] = 5
     features: PositiveInt = 10
-    rho: Annotated[float, Field(gt=-1, lt=1)] = 0.8
+    rho: Annotated[Real, Field(gt=-1, lt=1)] = 0.8
     amplitude: NonNegative = 45.0
-    gamma: Annotated[float, Field(ge=0, le=1)] = 1.0
+    gamma: Annotated[Real, Field(ge=0, le=1)] = 1.0
     noise_std: NonNegative = 1.0
     clip: bool = True
-    drift_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
+    drift_weight: Annotated[Real, Field(ge=0, le=1)] = 0.5
     theta_star_norm: Positive | None = None
 
     def theta_star(self, seeds: tuple[int, ...]) -> np.ndarray:

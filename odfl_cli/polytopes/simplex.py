@@ -6,14 +6,14 @@ import numpy as np
 from pydantic import Field
 
 from odfl_cli.arrays import Array, array_namespace
-from odfl_cli.settings import settings
+from odfl_cli.settings import Integer, settings
 
 
 @settings
 class Simplex:
     """{w ≥ 0, Σ w_i = 1} in R^d."""
 
-    dimension: Annotated[int, Field(ge=2)]
+    dimension: Annotated[Integer, Field(ge=2)]
 
     @property
     def face_count(self) -> int:

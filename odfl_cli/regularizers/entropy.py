@@ -31,5 +31,10 @@ class Entropy:
         return weights / weights.sum(-1)[..., None]
 
     def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
-        """−(1/α)(diag w − w wᵀ) v, equation (12)."""
+        """−(1/α)(diag w − w wᵀ) v, equation (12).
+
+        A constant added to v changes nothing; v_0 is taken off so that equal costs give exactly
+        zero and not a rounding error that a later argmin would follow.
+        """
+        v = v - v[..., :1]
         return w * (dot(w, v)[..., None] - v) / alpha

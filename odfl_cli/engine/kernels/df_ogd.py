@@ -27,7 +27,7 @@ def play(
     for k in range(costs.shape[0]):
         t += 1
         _, paid[k], errors[k] = decide(X[k], costs[k], theta, w)
-        alpha = c_alpha * n**-0.5 * t**-0.25 * (1.0 + path[0]) ** 0.25
+        alpha = c_alpha * n**-0.5 * t**-0.25 * np.sqrt(np.sqrt(1.0 + path[0]))
         # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}
         u[:] = vartheta
         for _ in range(steps):
@@ -40,7 +40,7 @@ def play(
         for j in range(u.shape[0]):
             u[j] = vartheta[j] + deltas[k] * (theta[j] - vartheta[j])
         # 7: θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(u_t))
-        eta = c_eta * n**-0.5 * t**-0.75 * (1.0 + path[0]) ** 0.75
+        eta = c_eta * n**-0.5 * t**-0.75 * np.sqrt(np.sqrt(1.0 + path[0])) ** 3
         smoothed_gradient(X[k], costs[k], u, alpha, w, gradient)
         step(theta, eta, gradient, radius)
 

@@ -47,7 +47,8 @@ def dot(a, b):
 def smoothed_gradient(X, costs, theta, alpha, w, out):
     """out = ∇f̃(θ) = −(1/α) Xᵀ[w̃ ∘ (c − f̃)] with w̃ = softmax(−Xθ/α), f̃ = ⟨c, w̃⟩; w is scratch.
 
-    The softmax is shifted by its largest exponent and normalised last.
+    The softmax is shifted by its largest exponent and normalised last; costs count from the
+    first item's, so that equal costs give exactly zero.
     """
     predict(X, theta, w)
     lowest, sharpness = w[minimise(w)], 1.0 / alpha
@@ -55,11 +56,11 @@ def smoothed_gradient(X, costs, theta, alpha, w, out):
     for i in range(w.shape[0]):
         w[i] = np.exp((lowest - w[i]) * sharpness)
         total += w[i]
-        value += w[i] * costs[i]
+        value += w[i] * (costs[i] - costs[0])
     value /= total
     scale = sharpness / total
     for i in range(w.shape[0]):
-        w[i] *= (value - costs[i]) * scale
+        w[i] *= (value - (costs[i] - costs[0])) * scale
     vjp(X, w, out)
 
 
@@ -69,7 +70,7 @@ def project(theta, radius):
     norm = np.sqrt(dot(theta, theta))
     if norm > radius:
         for j in range(theta.shape[0]):
-            theta[j] *= radius / norm
+            theta[j] *= radius / norm if norm < np.inf else np.nan
 
 
 @inner

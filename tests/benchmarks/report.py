@@ -1,0 +1,81 @@
+"""One table for all measurements."""
+
+import os
+import platform
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement: seconds, their ratio to another measurement of the same run, and memory."""
+
+    what: str
+    seconds: float | None = None
+    ratio: float | None = None
+    against: str = ""
+    megabytes: float | None = None
+    at_least: float | None = None  # bounds on the ratio, or on the memory where there is no ratio
+    at_most: float | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """Measurements of one kind; the title says what a second is divided by."""
+
+    title: str
+    rows: list[Row] = field(default_factory=list)
+
+
+def print_table(sections: list[Section]) -> None:
+    """The table, plain enough for a README."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"odfl on {os.cpu_count()} cores, {processor()}", title_justify="left")
+    for heading in ("", "time", "ratio", "", "peak memory", "target"):
+        table.add_column(heading, no_wrap=True, justify="left" if not heading else "right")
+    for section in sections:
+        table.add_row(f"[bold]{section.title}[/bold]")
+        for row in section.rows:
+            table.add_row(
+                f"  {row.what}",
+                in_units(row.seconds),
+                "" if row.ratio is None else f"{row.ratio:,.2f}×",
+                row.against,
+                "" if row.megabytes is None else f"{row.megabytes:,.0f} MB",
+                verdict(row),
+            )
+        table.add_section()
+    Console(width=150).print(table)
+
+
+def in_units(seconds: float | None) -> str:
+    """0.0000016 as 1.60 µs."""
+    if seconds is None:
+        return ""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.2f} {unit}"
+    return f"{seconds / 1e-6:.2f} µs"
+
+
+def verdict(row: Row) -> str:
+    """The bound and whether it was kept."""
+    value = row.megabytes if row.ratio is None else row.ratio
+    if row.at_least is not None:
+        return f"≥ {row.at_least:g}: {'met' if value >= row.at_least else 'MISSED'}"
+    if row.at_most is not None:
+        return f"≤ {row.at_most:g}: {'met' if value <= row.at_most else 'MISSED'}"
+    return ""
+
+
+def processor() -> str:
+    """The processor's name where the system tells it."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            names = [
+                line.split(":", 1)[1].strip() for line in file if line.startswith("model name")
+            ]
+        return names[0]
+    except (OSError, IndexError):
+        return platform.processor() or platform.machine()

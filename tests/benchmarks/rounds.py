@@ -1,0 +1,53 @@
+"""One round of DF-OGD: compiled, batched torch, plain autograd, and the data alone."""
+
+from problems import block_of
+
+from benchmarks.autograd_loop import df_ogd
+from benchmarks.report import Row, Section
+from benchmarks.timing import assert_same_costs, best_of, job_of, per_seed_round, repeated
+from odfl_cli.engine import CompiledEngine, TorchEngine
+
+SEEDS, ROUNDS = 10, 5000
+TORCH_ROUNDS, AUTOGRAD_ROUNDS = 500, 200
+
+
+def rounds() -> list[Section]:
+    """The paper's two sizes."""
+    return [section(5, targets=True), section(80, targets=False)]
+
+
+def section(items: int, *, targets: bool) -> Section:
+    """Seconds per seed and round; torch and autograd play the first rounds of the same data."""
+    size = ("algo=df_ogd", f"data.items={items}", "data.features=10", f"seeds={SEEDS}")
+    compiled = job_of(*size, rounds=ROUNDS, engine=CompiledEngine())
+    single = job_of(*size, rounds=ROUNDS, engine=CompiledEngine(threads=1))
+    batched = job_of(*size, rounds=TORCH_ROUNDS, engine=TorchEngine())
+    ours, alone, theirs = repeated(compiled, 5), repeated(single, 5), repeated(batched, 3)
+    fast, one_thread = (
+        per_seed_round(compiled, "learn", ours),
+        per_seed_round(single, "learn", alone),
+    )
+    torch = per_seed_round(batched, "learn", theirs)
+    floor = per_seed_round(compiled, "data", [*ours, *alone])
+
+    data, draws = block_of(compiled, 0, AUTOGRAD_ROUNDS)
+    game = compiled.algorithm, data.X[0], data.costs[0], draws["df_ogd/delta"][0]
+    paid, errors = df_ogd(*game)
+    autograd = best_of(3, lambda: df_ogd(*game)) / AUTOGRAD_ROUNDS
+    for column, values in (("cost", paid), ("mse", errors)):
+        costs = ours[0].table[column]
+        assert_same_costs(costs[:, :TORCH_ROUNDS], theirs[0].table[column])
+        assert_same_costs(costs[0, :AUTOGRAD_ROUNDS], values)
+
+    bound = lambda value: value if targets else None  # noqa: E731
+    return Section(
+        f"DF-OGD, K={items} p=10 S={SEEDS} T={ROUNDS}, 10 oracle steps: per seed and round",
+        [
+            Row("draw the data and do nothing", floor),
+            Row("compiled", fast, fast / floor, "the data", at_most=bound(1.5)),
+            Row("compiled, one thread", one_thread, one_thread / floor, "the data"),
+            Row("torch, seeds batched", torch, torch / fast, "compiled", at_least=bound(20)),
+            Row("plain autograd loop", autograd, autograd / fast, "compiled", at_least=bound(500)),
+            Row("plain autograd loop", None, autograd / one_thread, "compiled, one thread"),
+        ],
+    )

@@ -1,0 +1,47 @@
+"""Best of several repetitions."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import numpy as np
+from problems import composed_job
+
+from odfl_cli.engine import Engine
+from odfl_cli.horizon import Horizon
+from odfl_cli.simulate import Job, Simulation, simulate
+
+
+def best_of(repetitions: int, function: Callable[[], object]) -> float:
+    """Seconds of the fastest call."""
+    return min(seconds(function) for _ in range(repetitions))
+
+
+def seconds(function: Callable[[], object]) -> float:
+    """Of one call."""
+    begun = time.perf_counter()
+    function()
+    return time.perf_counter() - begun
+
+
+def job_of(*overrides: str, rounds: int, engine: Engine) -> Job:
+    """The job of `odfl run …` with every round logged, so that runs can be compared."""
+    job = composed_job(*overrides, f"horizon.rounds={rounds}")
+    return replace(job, engine=engine, horizon=Horizon(rounds=rounds, rows=max(2, rounds)))
+
+
+def per_seed_round(job: Job, phase: str, simulations: Iterable[Simulation]) -> float:
+    """The least seconds that a phase took, per seed and round."""
+    least = min(simulation.seconds[phase] for simulation in simulations)
+    return least / (len(job.seeds) * job.horizon.rounds)
+
+
+def repeated(job: Job, repetitions: int) -> list[Simulation]:
+    """Runs of the same job, after a short one that loads what must be loaded."""
+    simulate(replace(job, horizon=Horizon(rounds=min(20, job.horizon.rounds))))
+    return [simulate(job) for _ in range(repetitions)]
+
+
+def assert_same_costs(ours: np.ndarray, theirs: np.ndarray) -> None:
+    """A speed is worth comparing only if the numbers are the same."""
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
