@@ -1,11 +1,12 @@
 """The compiled engine plays the same game as the torch engine, which knows nothing of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import choices, composed_job, make_problem
 
@@ -108,6 +109,7 @@ def test_compiled_equals_torch(algo: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_threads_blocks_and_other_seeds_change_no_bit(algo: str, data: st.DataObject) -> None:
     job = data.draw(jobs(algo))
@@ -153,6 +155,34 @@ def test_the_compiled_engine_leaves_rounds_and_draws_as_they_are(algo: str) -> N
         np.testing.assert_array_equal(before, now)
     assert after.t == 9
     assert state.t == 0
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="a kernel takes writable C-contiguous float64 arrays only and dies of a TypeError: "
+    "CompiledEngine.advance should convert what an environment gives it",
+)
+@pytest.mark.parametrize(
+    "layout",
+    [np.asfortranarray, read_only, lambda array: array.astype(np.float32)],
+    ids=["fortran", "read-only", "float32"],
+)
+def test_data_of_any_layout(layout: Callable[[np.ndarray], np.ndarray]) -> None:
+    """A user's own environment may hand out views and other precisions."""
+    job = composed_job("algo=pf_ogd", "engine=compiled", "horizon.rounds=9", "seeds=3")
+    rounds = job.environment.rounds(job.seeds, 0, 9)
+    given = Rounds(layout(rounds.X.copy()), layout(rounds.costs.copy()))
+    exact = Rounds(*(np.array(array, dtype=np.float64, order="C") for array in given))
+    start = job.algorithm.init(3, None)
+    (state, _), (expected, _) = (
+        job.engine.advance(job.algorithm, start, data, {}) for data in (given, exact)
+    )
+    np.testing.assert_allclose(state.theta, expected.theta, **CLOSE)
 
 
 ENGINES = pytest.mark.parametrize("engine", [CompiledEngine(), TorchEngine()], ids=["c", "torch"])

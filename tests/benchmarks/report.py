@@ -4,6 +4,10 @@ import os
 import platform
 from dataclasses import dataclass, field
 
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
 
 @dataclass(frozen=True)
 class Row:
@@ -14,8 +18,9 @@ class Row:
     ratio: float | None = None
     against: str = ""
     megabytes: float | None = None
-    at_least: float | None = None  # bounds on the ratio, or on the memory where there is no ratio
+    at_least: float | None = None  # what the ratio should be
     at_most: float | None = None
+    below_megabytes: float | None = None
 
 
 @dataclass(frozen=True)
@@ -28,10 +33,11 @@ class Section:
 
 def print_table(sections: list[Section]) -> None:
     """The table, plain enough for a README."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=f"odfl on {os.cpu_count()} cores, {processor()}", title_justify="left")
+    table = Table(
+        title=f"odfl on {os.cpu_count()} cores, {processor()}; best of several repetitions",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
     for heading in ("", "time", "ratio", "", "peak memory", "target"):
         table.add_column(heading, no_wrap=True, justify="left" if not heading else "right")
     for section in sections:
@@ -61,12 +67,16 @@ def in_units(seconds: float | None) -> str:
 
 def verdict(row: Row) -> str:
     """The bound and whether it was kept."""
-    value = row.megabytes if row.ratio is None else row.ratio
-    if row.at_least is not None:
-        return f"≥ {row.at_least:g}: {'met' if value >= row.at_least else 'MISSED'}"
-    if row.at_most is not None:
-        return f"≤ {row.at_most:g}: {'met' if value <= row.at_most else 'MISSED'}"
-    return ""
+    bounds = (
+        ("≥", row.at_least, lambda bound: row.ratio >= bound),
+        ("≤", row.at_most, lambda bound: row.ratio <= bound),
+        ("MB <", row.below_megabytes, lambda bound: row.megabytes < bound),
+    )
+    return ", ".join(
+        f"{sign} {bound:g}: {'met' if kept(bound) else 'MISSED'}"
+        for sign, bound, kept in bounds
+        if bound is not None
+    )
 
 
 def processor() -> str:

@@ -1,0 +1,69 @@
+"""The benchmarks compare like with like, and their processes run."""
+
+import json
+
+import numpy as np
+import pytest
+from benchmarks.autograd_loop import df_ogd
+from benchmarks.processes import python
+from benchmarks.report import Row, in_units, verdict
+from benchmarks.timing import job_of
+from problems import block_of
+
+from odfl_cli.engine import CompiledEngine, TorchEngine
+from odfl_cli.horizon import Horizon
+from odfl_cli.simulate import simulate
+
+ROUNDS = 12
+
+
+@pytest.mark.parametrize("engine", [CompiledEngine(), TorchEngine()], ids=["compiled", "torch"])
+@pytest.mark.parametrize("items", [5, 30])
+def test_the_autograd_loop_pays_what_the_engines_pay(engine, items):
+    """With a radius small enough that both kinds of projection happen."""
+    size = (f"data.items={items}", "theta_radius=0.02", "oracle.lr=0.1", "algo.c_eta=0.5")
+    job = job_of("algo=df_ogd", *size, "seeds=[3]", rounds=ROUNDS, engine=engine)
+    table = simulate(job).table
+    data, draws = block_of(job, 0, ROUNDS)
+    paid, errors = df_ogd(job.algorithm, data.X[0], data.costs[0], draws["df_ogd/delta"][0])
+    np.testing.assert_allclose(table["cost"][0], paid, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(table["mse"][0], errors, rtol=1e-9, atol=1e-9)
+
+
+def test_pyepo_ends_where_the_compiled_engine_ends():
+    pytest.importorskip("pyepo", reason="the bench extra")
+    from benchmarks.pyepo_spo import spo_plus
+
+    job = job_of("algo=spo", "seeds=[3]", rounds=ROUNDS, engine=CompiledEngine())
+    data, _ = block_of(job, 0, ROUNDS)
+    theta = spo_plus(job.algorithm.eta, 1.0, data.X[0], data.costs[0])
+    np.testing.assert_allclose(simulate(job).state.theta[0], theta, rtol=1e-9, atol=1e-9)
+
+
+def test_a_weighed_run_tells_its_time_and_memory(tmp_path):
+    size = ("algo=pf_ogd", "horizon.rounds=900", "seeds=2")
+    printed = python("-m", "benchmarks.weighed_run", *size, cwd=tmp_path, bytecode=tmp_path / "pyc")
+    result = json.loads(printed.splitlines()[-1])
+    assert 10 < result["megabytes"] < 1000
+    assert result["rows"] == len(Horizon(rounds=900).logged()) < 900
+    assert {"data", "learn"} <= result.keys()
+
+
+def test_the_floor_writes_as_many_rows_as_asked(tmp_path):
+    sizes = ("900", "450", "3", "256")
+    python("-m", "benchmarks.draw_and_write", *sizes, ".", cwd=tmp_path, bytecode=tmp_path / "pyc")
+    files = sorted(tmp_path.glob("seed-*.csv"))
+    assert [len(file.read_text().splitlines()) for file in files] == [451] * 3
+
+
+def test_times_and_bounds_in_words():
+    assert [in_units(s) for s in (None, 1.6e-6, 0.0027, 1.25)] == [
+        "",
+        "1.60 µs",
+        "2.70 ms",
+        "1.25 s",
+    ]
+    assert verdict(Row("x", 1.0, 3.5, "y")) == ""
+    assert verdict(Row("x", 1.0, 3.5, "y", at_most=3.0)) == "≤ 3: MISSED"
+    assert verdict(Row("x", 1.0, 3.5, "y", at_least=3.0)) == "≥ 3: met"
+    assert verdict(Row("x", megabytes=10.0, below_megabytes=1000.0)) == "MB < 1000: met"
