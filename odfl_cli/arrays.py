@@ -5,13 +5,15 @@ Components are written against the array API, so that the same formula runs on n
 which needs no torch never imports it.
 """
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from array_api_compat import array_namespace
 
 Array = Any  # numpy.ndarray or torch.Tensor
 
-__all__ = ["Array", "array_namespace", "dot"]
+__all__ = ["Array", "array_namespace", "dot", "on_rows"]
 
 
 def dot(a: Array, b: Array) -> Array:
@@ -21,3 +23,12 @@ def dot(a: Array, b: Array) -> Array:
     when other seeds run beside it.
     """
     return (a * b).sum(-1)
+
+
+def on_rows(function: Callable[[np.ndarray], np.ndarray], values: Array) -> Array:
+    """Applies a numpy function of rows [N, d] → [N, d'] to an array [..., d] of either library."""
+    rows = np.asarray(values).reshape(-1, values.shape[-1])
+    result = function(np.ascontiguousarray(rows, dtype=np.float64))
+    shaped = result.reshape(*values.shape[:-1], result.shape[-1])
+    xp = array_namespace(values)
+    return xp.asarray(shaped, dtype=values.dtype, device=values.device)

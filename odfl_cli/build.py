@@ -14,7 +14,17 @@ from odfl_cli.problem import Problem
 from odfl_cli.schema import TopLevel, refusal
 from odfl_cli.simulate import Job
 
-GROUPS = ("algo", "data", "predictor", "polytope", "regularizer", "oracle", "horizon", "engine")
+GROUPS = (
+    "algo",
+    "data",
+    "predictor",
+    "polytope",
+    "regularizer",
+    "oracle",
+    "solver",
+    "horizon",
+    "engine",
+)
 
 
 def build(config: DictConfig) -> Job:
@@ -24,8 +34,8 @@ def build(config: DictConfig) -> Job:
     polytope = _component(config, "polytope")
     if polytope.dimension != environment.items:
         raise UserError(
-            f"polytope.dimension={polytope.dimension}: the data has {environment.items} items; "
-            "the two must agree"
+            f"data.items={environment.items}: the polytope takes decisions of length "
+            f"{polytope.dimension}; the two must agree"
         )
     horizon = _component(config, "horizon")
     problem = Problem(
@@ -37,6 +47,7 @@ def build(config: DictConfig) -> Job:
         polytope=polytope,
         regularizer=_component(config, "regularizer", polytope=polytope),
         oracle=_component(config, "oracle"),
+        solver=_component(config, "solver"),
     )
     algorithm = _component(config, "algo", problem=problem)
     engine = _component(config, "engine").choose(algorithm)

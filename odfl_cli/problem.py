@@ -1,12 +1,13 @@
 """What an algorithm is told of the task: the parts it may use, and the sizes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from odfl_cli.ball import Ball
 from odfl_cli.oracles import Oracle
 from odfl_cli.polytopes import Polytope
 from odfl_cli.predictors import Predictor
 from odfl_cli.regularizers import Regularizer
+from odfl_cli.solver import Solver
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +22,7 @@ class Problem:
     polytope: Polytope  # W
     regularizer: Regularizer  # R
     oracle: Oracle  # O_ξ
+    solver: Solver = field(default_factory=Solver)  # κ
 
     @property
     def parameters(self) -> int:

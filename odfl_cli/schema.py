@@ -54,6 +54,8 @@ def refusal(error: ValidationError, group: str = "") -> UserError:
 def _sentence(error: Any) -> str:
     if error["type"] in {"unexpected_keyword_argument", "extra_forbidden"}:
         return "there is no such key"
+    if error["type"] == "missing":
+        return "a value is needed"
     return error["msg"].removeprefix("Value error, ").replace("Input should", "should")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.engine import Engine, Trace
 from odfl_cli.environments import Environment
-from odfl_cli.errors import UserError
+from odfl_cli.errors import RoundError, UserError
 from odfl_cli.horizon import Horizon
 from odfl_cli.metrics import BasicMetrics
 from odfl_cli.streams import draw
@@ -66,7 +66,7 @@ def simulate(
                 name: draw(seeds, name, spec, start, stop)
                 for name, spec in algorithm.draws().items()
             }
-        with clock("learn"):
+        with clock("learn"), _naming_the_round(job, start):
             state, trace = job.engine.advance(algorithm, state, data, draws)
         with clock("metrics"):
             _check_finite(job, start, trace)
@@ -93,6 +93,15 @@ class Clock:
 def _blocks(rounds: int, size: int) -> Iterator[tuple[int, int]]:
     for start in range(0, rounds, size):
         yield start, min(start + size, rounds)
+
+
+@contextmanager
+def _naming_the_round(job: Job, start: int) -> Iterator[None]:
+    try:
+        yield
+    except RoundError as error:
+        seed, t = job.seeds[error.seed_index], start + error.round_index + 1
+        raise UserError(f"{job.algorithm.name}, seed {seed}, round {t}: {error}") from error
 
 
 def _check_finite(job: Job, start: int, trace: Trace) -> None:

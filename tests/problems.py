@@ -107,6 +107,30 @@ def groups() -> list[str]:
     )
 
 
+COMPANIONS: dict[str, tuple[str, ...]] = {
+    "polytope=box": ("regularizer=log_barrier",),
+    "polytope=budget": ("regularizer=log_barrier",),
+    "polytope=knapsack": ("regularizer=log_barrier",),
+    "polytope=shortest_path": ("regularizer=log_barrier", "data.items=40"),
+    "polytope=assignment": ("regularizer=log_barrier", "data.items=25"),
+    "polytope=custom": ("regularizer=log_barrier", "data.items=3", "polytope.file=triangle.csv"),
+}
+"""What else a choice needs to run: the entropy knows the simplex alone, and sizes must fit."""
+
+TRIANGLE = """1, 0, 0, >=, 0
+0, 1, 0, >=, 0
+0, 0, 1, >=, 0
+1, 1, 1, =, 1
+"""
+
+
+def runnable(choice: str, folder: Path) -> tuple[str, ...]:
+    """The choice with its companions; the file that one of them names is written to `folder`."""
+    (folder / "triangle.csv").write_text(TRIANGLE)
+    companions = COMPANIONS.get(choice, ())
+    return choice, *(name.replace(".file=", f".file={folder}/") for name in companions)
+
+
 @cache
 def composed(*overrides: str, hydra: bool = False) -> DictConfig:
     """The configuration as `odfl run …` would compose it. Shared: do not change it."""

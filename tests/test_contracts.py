@@ -6,9 +6,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from problems import block_of, choices, composed, composed_job, groups
+import yaml
+from problems import block_of, choices, composed, composed_job, groups, runnable
 
 from odfl_cli.build import build
+from odfl_cli.confdir import conf_directory
 from odfl_cli.engine import Engine
 from odfl_cli.simulate import Job, Simulation, simulate
 
@@ -144,10 +146,16 @@ def test_what_one_draws_no_other_does(algo):
 
 @pytest.mark.parametrize(
     ("group", "choice"),
-    [(group, choice) for group in groups() if group != "oracle_for" for choice in choices(group)],
+    [
+        (group, choice)
+        for group in groups()
+        if not group.endswith("_for")
+        for choice in choices(group)
+    ],
 )
-def test_every_choice_runs(group, choice):
-    job = composed_job(f"{group}={choice}", "horizon.rounds=6", "seeds=2")
+def test_every_choice_runs(group, choice, tmp_path):
+    chosen = runnable(f"{group}={choice}", tmp_path)
+    job = composed_job(*chosen, "horizon.rounds=6", "seeds=2")
     table = simulate(job).table
     assert all(values.shape == (2, 6) for values in table.values())
     assert all(np.isfinite(values).all() for values in table.values())
@@ -162,19 +170,39 @@ def test_every_horizon_builds_at_its_own_length(choice):
     assert job.horizon.logged()[-1] == expected
 
 
-@pytest.mark.parametrize("choice", choices("oracle_for"))
-def test_settings_for_a_pair_of_choices_apply_to_that_pair(choice):
-    algo = next(name for name in ALGORITHMS if choice.startswith(f"{name}_"))
-    oracle = choice.removeprefix(f"{algo}_")
-    tuned = composed(f"algo={algo}", f"oracle={oracle}").oracle
-    plain = composed("algo=pf_ogd", f"oracle={oracle}").oracle
-    changed = {key for key in plain if plain[key] != tuned[key]}
-    assert changed
-    assert set(tuned) == set(plain)
+def pairs(group: str) -> list[tuple[str, str]]:
+    """The algorithm and the other choice that each file of a `…_for` group is for."""
+    files = choices(group)
+    return [
+        (algo, file.removeprefix(f"{algo}_"))
+        for file in files
+        for algo in ALGORITHMS
+        if file.startswith(f"{algo}_") and file.removeprefix(f"{algo}_") in choices(OTHER[group])
+    ]
+
+
+OTHER = {"oracle_for": "oracle", "algo_for": "polytope"}
+
+
+@pytest.mark.parametrize(
+    ("group", "algo", "choice"), [(g, *pair) for g in OTHER for pair in pairs(g)]
+)
+def test_settings_for_a_pair_of_choices_apply_to_that_pair(group, algo, choice):
+    tuned_group = group.removesuffix("_for")
+    given = yaml.safe_load((conf_directory() / group / f"{algo}_{choice}.yaml").read_text())
+    tuned = composed(f"algo={algo}", f"{OTHER[group]}={choice}")[tuned_group]
+    assert given
+    assert {key: tuned[key] for key in given} == given
     # and what a user types wins over them
-    key = sorted(changed)[0]
-    chosen = composed(f"algo={algo}", f"oracle={oracle}", f"oracle.{key}={plain[key]}").oracle
-    assert chosen[key] == plain[key]
+    key = sorted(given)[0]
+    typed = f"{tuned_group}.{key}=0.125"
+    chosen = composed(f"algo={algo}", f"{OTHER[group]}={choice}", typed)[tuned_group]
+    assert chosen[key] == 0.125
+
+
+def test_every_file_of_a_pair_names_a_pair():
+    for group in OTHER:
+        assert len(pairs(group)) == len(choices(group))
 
 
 @pytest.mark.parametrize("experiment", choices("experiment"))

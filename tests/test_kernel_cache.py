@@ -12,7 +12,7 @@ import pytest
 from commands import REPOSITORY, odfl, run_directories
 
 from odfl_cli.engine import kernel_cache
-from odfl_cli.engine.kernel_cache import cache_directory
+from odfl_cli.kernel_cache import cache_directory
 
 RUN = ("run", "algo=spo", "horizon=smoke", "seeds=2")
 COMPILING = "compiling the spo kernel"

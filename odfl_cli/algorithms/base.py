@@ -38,9 +38,9 @@ class Algorithm:
         return State(t=0, theta=np.zeros((seeds, self.problem.parameters)))
 
     def decide(self, state: Any, X: Array) -> tuple[Array, Array]:
-        """The prediction ĉ = g(θ_t, X_t) and the decision argmin_{w∈W} ⟨ĉ, w⟩, both [S, d]."""
+        """ĉ = g(θ_t, X_t) and argmin_{w∈W} ⟨ĉ, w⟩, or a decision within the solver's κ; both [S, d]."""
         prediction = self.problem.predictor.predict(state.theta, X)
-        return prediction, self.problem.polytope.minimise(prediction)
+        return prediction, self.problem.solver.decide(self.problem.polytope, prediction)
 
     def update(self, state: Any, X: Array, costs: Array, draws: dict[str, Array]) -> Any:
         """The state after seeing the costs [S, d] of the round with features X [S, d, p]."""

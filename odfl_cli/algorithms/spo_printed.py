@@ -19,6 +19,6 @@ class SPOPrinted(Algorithm):
     def update(self, state: State, X: Array, costs: Array, draws: dict[str, Array]) -> State:
         """θ_{t+1} = Π_Θ(θ_t + η ∇gᵀ v*(ĉ_t))."""
         predictor = self.problem.predictor
-        _, decision = self.decide(state, X)
+        decision = self.problem.polytope.minimise(predictor.predict(state.theta, X))
         step = self.eta * predictor.vjp(state.theta, X, -decision)
         return State(state.t + 1, self.problem.theta_set.project(state.theta - step))

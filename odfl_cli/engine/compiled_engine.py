@@ -17,14 +17,15 @@ from odfl_cli.algorithms import (
     Uniform,
 )
 from odfl_cli.engine.base import Trace
-from odfl_cli.engine.kernel_cache import load_kernel
 from odfl_cli.environments import Rounds
 from odfl_cli.errors import UserError
+from odfl_cli.kernel_cache import load_kernel
 from odfl_cli.oracles import SGD
 from odfl_cli.polytopes import Simplex
 from odfl_cli.predictors import Linear
 from odfl_cli.regularizers import Entropy
 from odfl_cli.settings import PositiveInt, settings
+from odfl_cli.solver import Solver
 
 KERNELS: dict[type, str] = {
     DFOGD: "df_ogd",
@@ -53,6 +54,11 @@ def missing_kernel(algorithm: Algorithm) -> str | None:
         chosen = type(getattr(algorithm.problem, part))
         if chosen is not kind:
             return f"{part} {chosen.__name__}"
+    solver = algorithm.problem.solver
+    if type(solver) is not Solver:
+        return f"solver {type(solver).__name__}"
+    if solver.kappa > 0:
+        return f"solver.kappa={solver.kappa:g}"
     return None
 
 
@@ -71,13 +77,13 @@ class CompiledEngine:
 
     def start(self, algorithm: Algorithm) -> None:
         """Compiles the kernel, or finds it compiled on disk."""
-        load_kernel(KERNELS[type(algorithm)])
+        load_kernel(f"odfl_cli.engine.kernels.{KERNELS[type(algorithm)]}")
 
     def advance(
         self, algorithm: Algorithm, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]
     ) -> tuple[Any, Trace]:
         """One kernel call per seed; the kernels release the interpreter's lock."""
-        kernel = load_kernel(KERNELS[type(algorithm)])
+        kernel = load_kernel(f"odfl_cli.engine.kernels.{KERNELS[type(algorithm)]}")
         seeds, length = rounds.costs.shape[:2]
         trace = Trace(np.empty((seeds, length)), np.empty((seeds, length)))
         state, play = kernel.prepare(algorithm, state, rounds, draws, trace)

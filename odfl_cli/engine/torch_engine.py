@@ -10,7 +10,7 @@ from odfl_cli.algorithms import Algorithm
 from odfl_cli.arrays import dot
 from odfl_cli.engine.base import Trace
 from odfl_cli.environments import Rounds
-from odfl_cli.errors import UserError
+from odfl_cli.errors import RoundError, RowError, UserError
 from odfl_cli.settings import settings
 
 
@@ -48,12 +48,15 @@ class TorchEngine:
             state = _map_arrays(state, np.ndarray, tensor)
             for i in range(costs.shape[1]):
                 X_t, c_t = X[:, i], costs[:, i]
-                prediction, decision = algorithm.decide(state, X_t)
+                draws_t = {name: values[:, i] for name, values in drawn.items()}
+                try:
+                    prediction, decision = algorithm.decide(state, X_t)
+                    state = algorithm.update(state, X_t, c_t, draws_t)
+                except RowError as error:  # rows lead with the seeds
+                    seed = error.row * len(costs) // error.rows
+                    raise RoundError(i, seed, str(error)) from error
                 paid[:, i] = dot(c_t, decision)
                 errors[:, i] = ((prediction - c_t) ** 2).mean(-1)
-                state = algorithm.update(
-                    state, X_t, c_t, {name: values[:, i] for name, values in drawn.items()}
-                )
             state = _map_arrays(state, torch.Tensor, lambda x: x.cpu().numpy())
         return state, Trace(paid.cpu().numpy(), errors.cpu().numpy())
 

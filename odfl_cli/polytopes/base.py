@@ -1,4 +1,4 @@
-"""The contract of a decision set W = {w : A w ≤ b}."""
+"""The contract of a decision set, and what every set can derive from its constraints."""
 
 from typing import Protocol
 
@@ -8,7 +8,7 @@ from odfl_cli.arrays import Array
 
 
 class Polytope(Protocol):
-    """A bounded polytope, known to the rest of the package by what is here alone."""
+    """A bounded polytope W = {w : A w ≤ b, C w = e}, known by what is here alone."""
 
     @property
     def dimension(self) -> int:
@@ -19,13 +19,16 @@ class Polytope(Protocol):
         """n, the number of inequalities."""
 
     def minimise(self, costs: Array) -> Array:
-        """argmin_{w∈W} ⟨costs, w⟩ over the last axis, [..., d]; ties go to the lowest index."""
+        """A vertex in argmin_{w∈W} ⟨costs, w⟩ over the last axis, [..., d]; ties: lowest index."""
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
         """(A [n, d], b [n]) of the inequalities A w ≤ b."""
 
+    def equalities(self) -> tuple[np.ndarray, np.ndarray]:
+        """(C [q, d], e [q]) of the equalities C w = e; q may be 0."""
+
     def interior_point(self) -> np.ndarray:
-        """A point in the relative interior, [d]."""
+        """A point strictly inside every face and on every equality, [d]."""
 
     def contains(self, w: Array, tolerance: float = 1e-9) -> Array:
         """Whether w [..., d] lies in W, [...]."""

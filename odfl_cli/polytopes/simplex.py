@@ -6,19 +6,15 @@ import numpy as np
 from pydantic import Field
 
 from odfl_cli.arrays import Array, array_namespace
+from odfl_cli.polytopes.linear import LinearSet
 from odfl_cli.settings import Integer, settings
 
 
 @settings
-class Simplex:
+class Simplex(LinearSet):
     """{w ≥ 0, Σ w_i = 1} in R^d."""
 
     dimension: Annotated[Integer, Field(ge=2)]
-
-    @property
-    def face_count(self) -> int:
-        """n = d."""
-        return self.dimension
 
     def minimise(self, costs: Array) -> Array:
         """The vertex of the smallest cost; the first of equals."""
@@ -31,11 +27,10 @@ class Simplex:
         """−w ≤ 0."""
         return -np.eye(self.dimension), np.zeros(self.dimension)
 
+    def equalities(self) -> tuple[np.ndarray, np.ndarray]:
+        """Σ w = 1."""
+        return np.ones((1, self.dimension)), np.ones(1)
+
     def interior_point(self) -> np.ndarray:
         """The uniform mixture."""
         return np.full(self.dimension, 1.0 / self.dimension)
-
-    def contains(self, w: Array, tolerance: float = 1e-9) -> Array:
-        """Non-negative and summing to one."""
-        xp = array_namespace(w)
-        return (xp.min(w, axis=-1) >= -tolerance) & (xp.abs(w.sum(-1) - 1.0) <= tolerance)

@@ -2,5 +2,7 @@
 
 from odfl_cli.regularizers.base import Regularizer
 from odfl_cli.regularizers.entropy import Entropy
+from odfl_cli.regularizers.log_barrier import LogBarrier
+from odfl_cli.regularizers.quadratic import Quadratic
 
-__all__ = ["Entropy", "Regularizer"]
+__all__ = ["Entropy", "LogBarrier", "Quadratic", "Regularizer"]

@@ -17,7 +17,9 @@ class Entropy:
 
     def __post_init__(self) -> None:
         if not isinstance(self.polytope, Simplex):
-            raise ValueError("the entropy smooths the simplex only; choose polytope=simplex")
+            raise ValueError(
+                "the entropy smooths the simplex only; choose regularizer=log_barrier or quadratic"
+            )
 
     @property
     def suboptimality(self) -> float:

@@ -2,5 +2,5 @@
 
 A module offers `prepare(algorithm, state, rounds, draws, trace) -> (state, play)`: the state after
 the block and the function that fills it and the trace for seed number s. Import a module through
-`odfl_cli.engine.kernel_cache` only, which decides where its machine code is kept.
+`odfl_cli.kernel_cache` only, which decides where its machine code is kept.
 """

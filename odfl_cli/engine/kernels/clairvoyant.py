@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from odfl_cli.algorithms import Clairvoyant, State
+from odfl_cli.compiling import kernel
 from odfl_cli.engine.base import Trace
-from odfl_cli.engine.kernels.compiling import kernel
 from odfl_cli.engine.kernels.inner import decide
 from odfl_cli.environments import Rounds
 

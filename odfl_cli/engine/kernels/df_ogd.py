@@ -6,8 +6,8 @@ import numpy as np
 
 from odfl_cli.algorithms import DFOGD
 from odfl_cli.algorithms.df_ogd import DFOGDState
+from odfl_cli.compiling import kernel
 from odfl_cli.engine.base import Trace
-from odfl_cli.engine.kernels.compiling import kernel
 from odfl_cli.engine.kernels.inner import decide, dot, smoothed_gradient, step
 from odfl_cli.environments import Rounds
 from odfl_cli.oracles import SGD

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from odfl_cli.engine.kernels.compiling import inner
+from odfl_cli.compiling import inner
 
 
 @inner

@@ -10,13 +10,12 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-PACKAGE = "odfl_cli.engine.kernels"
 log = logging.getLogger("odfl")
 
 
 @cache
 def load_kernel(name: str) -> ModuleType:
-    """The kernel module `name`; importing it compiles it, or finds it compiled on disk."""
+    """The module `name`, whose import compiles its kernels or finds them compiled on disk."""
     directory = cache_directory()
     if directory is None:
         log.warning("no directory can be written for compiled kernels; compiling %s again", name)
@@ -54,7 +53,9 @@ def _candidates() -> list[Path]:
 @cache
 def _fingerprint() -> str:
     """Changes with any kernel's source, which numba's own time stamps may miss."""
-    sources = sorted((Path(__file__).resolve().parent / "kernels").glob("*.py"))
+    package = Path(__file__).resolve().parent
+    kernels = [path for path in package.rglob("*.py") if "odfl_cli.compiling" in path.read_text()]
+    sources = sorted([package / "compiling.py", *kernels])
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
 
 
@@ -62,10 +63,9 @@ def _import(name: str, directory: Path | None) -> ModuleType:
     """Imports the module while numba's cache points at `directory` (None: no cache)."""
     import numba
 
-    module = f"{PACKAGE}.{name}"
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(directory or "")
     try:
-        return importlib.import_module(module)
+        return importlib.import_module(name)
     finally:
         numba.config.CACHE_DIR = before

@@ -1,0 +1,101 @@
+"""The polynomial benchmark of predict-then-optimise, played online.
+
+Elmachtoub & Grigas, *Smart "Predict, then Optimize"*, Management Science 68(1), 2022, Section 6;
+the family was spread by Tang & Khalil, *PyEPO*, Mathematical Programming Computation 16, 2024.
+"""
+
+import math
+from typing import Annotated
+
+import numpy as np
+from pydantic import AliasChoices, Field
+
+from odfl_cli.arrays import dot
+from odfl_cli.environments.base import Rounds
+from odfl_cli.settings import Integer, PositiveInt, Real, settings
+from odfl_cli.streams import Draw, draw
+
+SHIFT, SCALE = 3.0, 3.5
+# The key is `features`, as in all data; the attribute of that name counts the intercept as well.
+P_KEY = Field(validation_alias=AliasChoices("features", "covariates"))
+
+
+@settings
+class Polynomial:
+    """value_t = ((s_t + 3)^degree + 1) / 3.5^degree · ε_t with s_t = X_tθ*_t; c_t = ± value_t.
+
+    Row j of X_t is B_j ∘ x_t / √p with x_t ~ N(0, I_p) and B ∈ {0, 1}^{d×p} fair coins, thrown once
+    per seed; `intercept` appends a column of ones. ε ~ U[1 − noise_width, 1 + noise_width].
+    θ*_t = (1 − drift_weight) θ* + drift_weight ζ_t, ζ_t ~ N(0, I_p). θ* is the vector of ones, which
+    is the published generator, or a vector of fair signs, which has the same law because x_t is
+    symmetric, but favours no algorithm that leans towards positive parameters (DF-FTPL does).
+    Degree 1 is affine in X_t; the higher the degree, the more wrong is a linear predictor.
+    """
+
+    items: Annotated[Integer, Field(ge=2)] = 40
+    covariates: Annotated[PositiveInt, P_KEY] = 5  # p
+    degree: Annotated[Integer, Field(ge=1, le=100)] = 4
+    noise_width: Annotated[Real, Field(ge=0, lt=1)] = 0.5
+    drift_weight: Annotated[Real, Field(ge=0, le=1)] = 0.0
+    intercept: bool = True
+    maximise: bool = False
+    random_signs: bool = False
+
+    @property
+    def features(self) -> int:
+        """The columns of X_t: p, and one for the intercept."""
+        return self.covariates + self.intercept
+
+    def theta_star(self, seeds: tuple[int, ...]) -> np.ndarray:
+        """± ((1 − drift_weight) θ*, (3^degree + 1) / (degree 3^{degree−1})), [S, features].
+
+        This is the tangent of the mean cost at s = 0, but for a positive factor. At degree 1 it
+        predicts 3.5 E[c_t | X_t]: no other parameter decides better.
+        """
+        tangent = np.empty((len(seeds), self.features))
+        tangent[:, : self.covariates] = (1.0 - self.drift_weight) * self._direction(seeds)
+        tangent[:, self.covariates :] = (SHIFT + SHIFT ** (1 - self.degree)) / self.degree
+        return self._sign * tangent
+
+    def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
+        """X_t [S, B, d, features] and c_t [S, B, d] of rounds start ≤ t < stop."""
+        X = self._features(seeds, start, stop)
+        theta = self._drifting_theta(seeds, start, stop)
+        costs = self._mean_value(dot(X[..., : self.covariates], theta[:, :, None, :]))
+        uniform = draw(seeds, "data/noise", Draw("uniform", (self.items,)), start, stop)
+        costs *= self._sign * (1.0 + self.noise_width * (2.0 * uniform - 1.0))
+        return Rounds(X, costs)
+
+    @property
+    def _sign(self) -> float:
+        return -1.0 if self.maximise else 1.0
+
+    def _direction(self, seeds: tuple[int, ...]) -> np.ndarray:
+        """θ* of every seed, [S, p]."""
+        if not self.random_signs:
+            return np.ones((len(seeds), self.covariates))
+        coins = draw(seeds, "data/theta_star", Draw("uniform", (self.covariates,)))[:, 0]
+        return np.where(coins < 0.5, -1.0, 1.0)
+
+    def _drifting_theta(self, seeds: tuple[int, ...], start: int, stop: int) -> np.ndarray:
+        """θ*_t, [S, B, p]."""
+        zeta = draw(seeds, "data/drift", Draw("normal", (self.covariates,)), start, stop)
+        mean = (1.0 - self.drift_weight) * self._direction(seeds)
+        return mean[:, None, :] + self.drift_weight * zeta
+
+    def _features(self, seeds: tuple[int, ...], start: int, stop: int) -> np.ndarray:
+        """B_j ∘ x_t / √p for every item j, and a last column of ones for the intercept."""
+        p = self.covariates
+        coins = draw(seeds, "data/pattern", Draw("uniform", (self.items, p)))
+        x = draw(seeds, "data/covariates", Draw("normal", (p,)), start, stop) / math.sqrt(p)
+        X = np.ones((*x.shape[:2], self.items, self.features))
+        np.multiply(coins < 0.5, x[:, :, None, :], out=X[..., :p])
+        return X
+
+    def _mean_value(self, signal: np.ndarray) -> np.ndarray:
+        """((s + 3) / 3.5)^degree + 3.5^{−degree}, by products: pow's last digits vary."""
+        base = (signal + SHIFT) / SCALE
+        value = base.copy()
+        for _ in range(self.degree - 1):
+            value *= base
+        return value + SCALE**-self.degree
