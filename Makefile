@@ -6,7 +6,7 @@ ODFL   := $(BIN)/odfl
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install test test-slow check format figures smoke clean
+.PHONY: help install test test-slow check format figures figures-polytopes bench smoke clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -42,6 +42,17 @@ figures: $(STAMP)  ## the paper's three experiments, from nothing to pictures in
 	$(ODFL) plot outputs/sweeps/misspecification --out outputs/figures/misspecification --gap pf_ogd:df_ogd --x data.gamma
 	$(ODFL) run experiment=high_dimension
 	$(ODFL) plot outputs/sweeps/high_dimension --out outputs/figures/high_dimension
+
+figures-polytopes: $(STAMP)  ## knapsack, shortest path and the regularisers; a few minutes more
+	$(ODFL) run experiment=knapsack
+	$(ODFL) plot outputs/sweeps/knapsack --out outputs/figures/knapsack
+	$(ODFL) run experiment=shortest_path
+	$(ODFL) plot outputs/sweeps/shortest_path --out outputs/figures/shortest_path
+	$(ODFL) run experiment=regularizers
+	$(ODFL) plot outputs/sweeps/regularizers --out outputs/figures/regularizers
+
+bench: $(STAMP)  ## speed and growth, every figure a ratio within the run
+	$(BIN)/python -m tests.benchmarks
 
 smoke: $(STAMP)  ## every algorithm for 50 rounds, and a picture
 	$(ODFL) run experiment=main horizon=smoke seeds=3 sweep=smoke

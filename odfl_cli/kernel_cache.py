@@ -54,9 +54,10 @@ def _candidates() -> list[Path]:
 def _fingerprint() -> str:
     """Changes with any kernel's source, which numba's own time stamps may miss."""
     package = Path(__file__).resolve().parent
-    kernels = [path for path in package.rglob("*.py") if "odfl_cli.compiling" in path.read_text()]
-    sources = sorted([package / "compiling.py", *kernels])
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
+    sources = [path.read_bytes() for path in sorted(package.rglob("*.py"))]
+    kernels = [source for source in sources if b"odfl_cli.compiling" in source]
+    options = (package / "compiling.py").read_bytes()
+    return hashlib.sha256(b"".join([options, *kernels])).hexdigest()[:12]
 
 
 def _import(name: str, directory: Path | None) -> ModuleType:

@@ -16,6 +16,11 @@ def odfl(*arguments: str, cwd: Path, **environment: str) -> subprocess.Completed
     )
 
 
+def complaints(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """Lines on stderr, but for the news that a kernel is compiled on this machine's first run."""
+    return [line for line in done.stderr.splitlines() if "compiling the" not in line]
+
+
 def run_directories(root: Path) -> list[Path]:
     """Finished runs below `root`."""
     return sorted(path.parent for path in root.rglob("summary.json"))

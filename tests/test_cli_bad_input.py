@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from commands import odfl
+from commands import complaints, odfl
 
 REFUSED = [
     (["data.gama=0.5"], ["data.gama", "did you mean data.gamma?"]),
@@ -67,7 +67,7 @@ def test_numbers_that_stop_being_finite(tmp_path: Path) -> None:
     wild = ("data.amplitude=1e300", "data.clip=false", "horizon=smoke", "seeds=[5]")
     done = odfl("run", "algo=pf_ogd", *wild, cwd=tmp_path)
     assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
+    (line,) = complaints(done)
     assert "pf_ogd" in line
     assert "seed 5" in line
     assert "round" in line

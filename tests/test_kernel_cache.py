@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from commands import REPOSITORY, odfl, run_directories
 
-from odfl_cli.engine import kernel_cache
+from odfl_cli import kernel_cache
 from odfl_cli.kernel_cache import cache_directory
 
 RUN = ("run", "algo=spo", "horizon=smoke", "seeds=2")
@@ -128,7 +128,7 @@ def test_two_processes_may_compile_at_once(tmp_path, compiled) -> None:
 def test_without_a_writable_place_it_compiles_and_says_so_once(tmp_path, compiled) -> None:
     (tmp_path / "file").write_text("no directory can be made below this")
     script = (
-        "import sys; from pathlib import Path; from odfl_cli.engine import kernel_cache;"
+        "import sys; from pathlib import Path; from odfl_cli import kernel_cache;"
         f"kernel_cache._candidates = lambda: [Path({str(tmp_path / 'file')!r}) / x for x in 'ab'];"
         "from odfl_cli.cli import main;"
         f"sys.exit(main({list(RUN)}))"
@@ -188,11 +188,14 @@ def test_the_candidates_in_order(tmp_path, monkeypatch) -> None:
 
 
 def test_the_fingerprint_follows_the_sources(tmp_path, monkeypatch) -> None:
-    shutil.copytree(Path(kernel_cache.__file__).parent / "kernels", tmp_path / "kernels")
-    monkeypatch.setattr(kernel_cache, "__file__", str(tmp_path / "kernel_cache.py"))
+    copy = tmp_path / "odfl_cli"
+    shutil.copytree(Path(kernel_cache.__file__).parent, copy)
+    monkeypatch.setattr(kernel_cache, "__file__", str(copy / "kernel_cache.py"))
     fingerprint = kernel_cache._fingerprint.__wrapped__
     assert fingerprint() == kernel_cache._fingerprint()
-    for source in sorted((tmp_path / "kernels").glob("*.py")):
+    kernels = ["df_ogd", "df_ftpl", "pf_ogd", "spo", "spo_printed", "clairvoyant", "inner"]
+    sources = [copy / "engine" / "kernels" / f"{name}.py" for name in kernels]
+    for source in [*sources, copy / "compiling.py", copy / "regularizers" / "newton.py"]:
         before = fingerprint()
         source.write_text(source.read_text() + "\n")
         assert fingerprint() != before, source.name
