@@ -10,7 +10,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from odfl_cli.callbacks import refusing
+from odfl_cli.callbacks import one_line, refusing
 from odfl_cli.confdir import conf_directory
 from odfl_cli.errors import UserError
 from odfl_cli.naming import register_resolvers
@@ -22,7 +22,7 @@ log = logging.getLogger("odfl")
 def main(arguments: list[str]) -> None:
     """Runs one job or a sweep from Hydra's command line."""
     sys.argv = ["odfl run", *arguments]
-    sys.path.insert(0, os.getcwd())  # a user's own components lie in the current directory
+    sys.path.append(os.getcwd())  # a user's own components lie in the current directory
     register_resolvers()
     hydra.main(version_base="1.3", config_path=str(conf_directory()), config_name="config")(task)()
 
@@ -34,13 +34,12 @@ def task(config: DictConfig) -> float:
     choices = {group: str(choice) for group, choice in groups.items() if choice}
     try:
         summary = run_job(config, choices, Path(context.runtime.output_dir))
-    except UserError as error:
-        log.debug("refused: %s", error)
-        if context.mode == RunMode.RUN:  # one line; a sweep goes on to its next job
+    except Exception as error:
+        log.info("failed", exc_info=True)  # to run.log; the console shows warnings only
+        if context.mode == RunMode.MULTIRUN:  # Hydra itself tells of the first failure alone
+            print(f"odfl: job {context.job.num} failed: {one_line(error)}", file=sys.stderr)
+        elif isinstance(error, UserError | MemoryError):
             with refusing():
                 raise
-        raise
-    except Exception:
-        log.debug("failed", exc_info=True)
         raise
     return float(summary["final"]["avg_cost"]["mean"])

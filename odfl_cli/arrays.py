@@ -13,7 +13,7 @@ from array_api_compat import array_namespace
 
 Array = Any  # numpy.ndarray or torch.Tensor
 
-__all__ = ["Array", "array_namespace", "dot", "on_rows"]
+__all__ = ["Array", "array_namespace", "dot", "on_rows", "to_numpy"]
 
 
 def dot(a: Array, b: Array) -> Array:
@@ -25,9 +25,14 @@ def dot(a: Array, b: Array) -> Array:
     return (a * b).sum(-1)
 
 
+def to_numpy(values: Array) -> np.ndarray:
+    """As a numpy array, fetched from wherever a tensor lives."""
+    return np.asarray(values if isinstance(values, np.ndarray | float | int) else values.cpu())
+
+
 def on_rows(function: Callable[[np.ndarray], np.ndarray], values: Array) -> Array:
     """Applies a numpy function of rows [N, d] → [N, d'] to an array [..., d] of either library."""
-    rows = np.asarray(values).reshape(-1, values.shape[-1])
+    rows = to_numpy(values).reshape(-1, values.shape[-1])
     result = function(np.ascontiguousarray(rows, dtype=np.float64))
     shaped = result.reshape(*values.shape[:-1], result.shape[-1])
     xp = array_namespace(values)

@@ -71,4 +71,5 @@ def _component(config: DictConfig, group: str, **parts: Any) -> Any:
     except ValidationError as error:
         raise refusal(error, group) from error
     except InstantiationException as error:
-        raise UserError(f"{group}: {str(error).splitlines()[0]}") from error
+        cause = error.__cause__ or error
+        raise UserError(f"{group}: {node['_target_']}: {' '.join(str(cause).split())}") from error

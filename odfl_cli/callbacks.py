@@ -1,6 +1,7 @@
 """What happens between Hydra's composing a configuration and its first file."""
 
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,8 @@ class CheckBeforeStart(Callback):
         """Checks the one job."""
         with refusing():
             build(config)
+            if not config.hydra.run.dir:
+                raise UserError("hydra.run.dir=: a directory is needed")
             make_writable(Path(config.hydra.run.dir))
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
@@ -41,12 +44,22 @@ def refusing() -> Iterator[None]:
     """Prints one line and exits: Hydra turns a callback's exceptions into warnings, but no exit."""
     try:
         yield
-    except UserError as error:
-        _exit(str(error))
+    except (UserError, MemoryError) as error:
+        _exit(one_line(error))
     except (HydraException, OmegaConfBaseException) as error:
         from odfl_cli.explain import explain
 
         _exit(explain(error, sys.argv[1:]))
+    except Exception as error:
+        traceback.print_exc()
+        raise SystemExit(1) from error
+
+
+def one_line(error: Exception) -> str:
+    """What went wrong, without a line break."""
+    if isinstance(error, MemoryError):
+        return f"out of memory ({error}); fewer seeds or oracle.history=window take less"
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _exit(line: str) -> None:

@@ -23,6 +23,8 @@ def explain(error: Exception, arguments: list[str]) -> str:
         return _unknown_choice(text)
     if isinstance(error, OverrideParseException):
         return f"{error.override}: not of the form key=value ({str(error).splitlines()[0]})"
+    if ambiguous := re.search(r"Ambiguous value for argument '([^']+)'", text):
+        return f"{ambiguous[1]}: several values make a sweep; add -m"
     if key := re.search(r"Could not override '([^']+)'", text):
         return _unknown_key(key[1], text, arguments)
     return " ".join(str(error).split())
@@ -32,7 +34,7 @@ def group_given_a_value(arguments: list[str]) -> str | None:
     """`horizon=1000` or `algo=null`, over which Hydra stumbles: a line that says what was meant."""
     groups = {path.name for path in conf_directory().iterdir() if path.is_dir()}
     for argument in arguments:
-        found = re.fullmatch(r"(\w+)=([-+.\deE]+|null|true|false)", argument)
+        found = re.fullmatch(r"(?i)(\w+)=([-+.\deE]+|null|true|false|nan|inf)", argument)
         if found and found[1] in groups and argument != "experiment=null":
             return _no_such_choice(found[1], found[2], _choices(found[1]))
     return None

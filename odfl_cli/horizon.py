@@ -5,14 +5,14 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.settings import Integer, PositiveInt, settings
+from odfl_cli.settings import Integer, settings
 
 
 @settings
 class Horizon:
     """T rounds, at most about `rows` of them logged."""
 
-    rounds: PositiveInt
+    rounds: Annotated[Integer, Field(ge=1, le=10**9)]
     rows: Annotated[Integer, Field(ge=2)] = 500
 
     def logged(self) -> np.ndarray:

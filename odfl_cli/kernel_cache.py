@@ -2,13 +2,15 @@
 
 import hashlib
 import importlib
+import json
 import logging
 import os
-import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+
+from odfl_cli.records import write_json
 
 log = logging.getLogger("odfl")
 
@@ -20,13 +22,38 @@ def load_kernel(name: str) -> ModuleType:
     if directory is None:
         log.warning("no directory can be written for compiled kernels; compiling %s again", name)
         return _import(name, None)
+    kernel = name.rsplit(".", 1)[-1]
     try:
-        return _import(name, directory)
-    except Exception as error:  # whatever a damaged file makes numba's loader raise
-        log.warning("the compiled %s kernel on disk is broken (%s); compiling it anew", name, error)
-        shutil.rmtree(directory, ignore_errors=True)
-        directory.mkdir(parents=True, exist_ok=True)
-        return _import(name, directory)
+        _discard_if_damaged(directory, kernel)
+        module = _import(name, directory)
+        write_json(directory / f"{kernel}.json", _checksums(directory, kernel))
+    except Exception as error:  # a full disk, a file that numba cannot load
+        log.warning("compiled kernels cannot be kept (%s); compiling %s for this run", error, name)
+        return _import(name, None)
+    return module
+
+
+def _discard_if_damaged(directory: Path, kernel: str) -> None:
+    """Numba runs whatever machine code it finds: only files with the right checksum may stay."""
+    seal = directory / f"{kernel}.json"
+    found = _checksums(directory, kernel)
+    if not found or (seal.is_file() and json.loads(seal.read_text()) == found):
+        return
+    if seal.is_file():
+        log.warning("the compiled %s kernel on disk is broken; compiling it anew", kernel)
+    for path in _files(directory, kernel):
+        path.unlink(missing_ok=True)
+
+
+def _checksums(directory: Path, kernel: str) -> dict[str, str]:
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in _files(directory, kernel)
+    }
+
+
+def _files(directory: Path, kernel: str) -> list[Path]:
+    return sorted(directory.rglob(f"{kernel}.*.nb[ic]"))
 
 
 def cache_directory() -> Path | None:

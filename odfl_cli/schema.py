@@ -18,7 +18,7 @@ class TopLevel(BaseModel):
     theta_radius: Positive
     seeds: int | list[int]
     outputs: Annotated[str, Field(min_length=1)]
-    sweep: Annotated[str, Field(min_length=1)]
+    sweep: Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
 
     @field_validator("seeds", mode="plain")
     @classmethod

@@ -10,7 +10,7 @@ import numpy as np
 
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.engine import Engine, Trace
-from odfl_cli.environments import Environment
+from odfl_cli.environments import Environment, Rounds
 from odfl_cli.errors import RoundError, UserError
 from odfl_cli.horizon import Horizon
 from odfl_cli.metrics import BasicMetrics
@@ -61,7 +61,7 @@ def simulate(
     state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
     for start, stop in _blocks(rounds, block or job.block_rounds()):
         with clock("data"):
-            data = job.environment.rounds(seeds, start, stop)
+            data = _checked(job, job.environment.rounds(seeds, start, stop), stop - start)
             draws = {
                 name: draw(seeds, name, spec, start, stop)
                 for name, spec in algorithm.draws().items()
@@ -88,6 +88,19 @@ class Clock:
         begun = time.perf_counter()
         yield
         self.seconds[name] += time.perf_counter() - begun
+
+
+def _checked(job: Job, rounds: Rounds, length: int) -> Rounds:
+    """An environment's arrays as the engines want them, or a line about their shape."""
+    items, features = job.environment.items, job.environment.features
+    expected = (len(job.seeds), length, items, features)
+    X, costs = (np.require(values, np.float64, ["C", "W"]) for values in rounds)
+    if X.shape != expected or costs.shape != expected[:-1]:
+        raise UserError(
+            f"data: rounds() gave X {X.shape} and costs {costs.shape}; "
+            f"{expected} and {expected[:-1]} are needed (seeds, rounds, items, features)"
+        )
+    return Rounds(X, costs)
 
 
 def _blocks(rounds: int, size: int) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ import odfl_cli
 from odfl_cli.confidence import mean_ci95
 from odfl_cli.simulate import Job, Simulation
 
-LIBRARIES = ("numpy", "torch", "hydra-core")
+LIBRARIES = ("numpy", "numba", "torch", "hydra-core")
 
 
 def summarise(

@@ -9,7 +9,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig
 
-from odfl_cli.records import write_json
+from odfl_cli.records import make_writable, write_json
 
 
 class SweepJob(NamedTuple):
@@ -40,7 +40,7 @@ def grid_jobs(master: DictConfig) -> list[SweepJob]:
 def write_index(master: DictConfig, jobs: list[SweepJob]) -> None:
     """<outputs>/sweeps/<sweep>/index.json: the overrides and the directory of every job."""
     sweep = Path(master.outputs).absolute() / "sweeps" / str(master.sweep)
-    sweep.mkdir(parents=True, exist_ok=True)
+    make_writable(sweep)
     entries: list[dict[str, Any]] = [
         {"overrides": job.overrides, "directory": os.path.relpath(job.directory, sweep)}
         for job in jobs

@@ -142,5 +142,5 @@ def test_numpy_and_torch_agree_with_one_alpha_per_seed():
 
 
 def test_the_simplex_is_the_only_set():
-    with pytest.raises(ValidationError, match="polytope=simplex"):
+    with pytest.raises(ValidationError, match="smooths the simplex only"):
         Entropy(polytope=object())

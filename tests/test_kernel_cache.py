@@ -102,11 +102,6 @@ def flip_machine_code(content: bytes) -> bytes:
     )
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="numba trusts the object code it unpickles and the process dies of a signal: "
-    "kernel_cache should compare checksums before it lets numba load a file",
-)
 def test_damaged_machine_code_is_rebuilt(tmp_path, compiled) -> None:
     cache = damaged(compiled, tmp_path, ".nbc", flip_machine_code)
     done, files = run(tmp_path / "a", cache)
@@ -142,11 +137,6 @@ def test_without_a_writable_place_it_compiles_and_says_so_once(tmp_path, compile
     assert csvs(tmp_path) == compiled[2]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="numba raises when it cannot save a kernel that it has compiled: "
-    "kernel_cache should fall back to no cache, as it does for a place it cannot write",
-)
 def test_a_disk_too_full_for_the_kernel_is_no_reason_to_fail(tmp_path, compiled) -> None:
     """A limit on the size of files stands for the full disk: CSVs fit, machine code does not."""
     script = (

@@ -51,7 +51,7 @@ from odfl_cli.schema import TopLevel
         ("+data.colour=red", "data.colour: there is no such key"),
         ("+algo.eta=1", "algo.eta: there is no such key"),
         ("+colour=red", "colour: there is no such key"),
-        ("polytope.dimension=3", "polytope.dimension=3: the data has 5 items"),
+        ("polytope.dimension=3", "data.items=5: the polytope takes decisions of length 3"),
         ("outputs=''", "outputs=: .*at least 1 character"),
     ],
 )

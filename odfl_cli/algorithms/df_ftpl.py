@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.arrays import Array
+from odfl_cli.arrays import Array, to_numpy
 from odfl_cli.settings import Positive, settings
 from odfl_cli.streams import Draw
 from odfl_cli.surrogate import PerturbedLeader
@@ -56,7 +56,7 @@ class DFFTPL(Algorithm):
         """Lines 4 to 6 of Algorithm 1."""
         t, memory = state.t + 1, self.problem.oracle.memory
         # 4: H_t = H_{t−1} ∪ {(X_t, c_t)}
-        slots = memory.slots(np.asarray([t]), np.asarray(draws["df_ftpl/slot"])[:, None])[:, 0]
+        slots = memory.slots(np.asarray([t]), to_numpy(draws["df_ftpl/slot"])[:, None])[:, 0]
         seeds = np.arange(len(slots))
         state.X[seeds, slots], state.costs[seeds, slots] = X, costs
         # 5: σ_t with independent Exp(η) entries

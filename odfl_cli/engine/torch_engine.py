@@ -22,16 +22,21 @@ class TorchEngine:
     name: ClassVar[str] = "torch"
 
     def choose(self, algorithm: Algorithm) -> "TorchEngine":
-        """Itself: it runs everything."""
+        """Itself: it runs everything; a device that torch does not have is refused."""
+        if self.device != "cpu":
+            self._probe()
         return self
 
     def start(self, algorithm: Algorithm) -> None:
-        """Imports torch and refuses a device that it does not have."""
+        """Imports torch."""
+        self._probe()
+
+    def _probe(self) -> None:
         import torch
 
         try:
-            torch.empty(0, device=self.device)
-        except (RuntimeError, AssertionError) as error:
+            torch.zeros(1, device=self.device, dtype=torch.float64).cpu().numpy()
+        except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
             raise UserError(f"engine.device={self.device}: {str(error).splitlines()[0]}") from error
 
     def advance(

@@ -31,6 +31,7 @@ from odfl_cli.plotting.figure_view import off_scale, settled, view
 PANEL_HEIGHT = {"single": 2.1, "double": 2.5}  # inches
 ROW_HEIGHT = 0.17  # inches per line of text: of the legend, of the title, of a list of gaps
 DODGE = 2.2  # points on the paper between bars that belong to the same x
+WIDEST_DODGE = 12.0  # points, all lines together
 MOST_TICKS = 8
 BANDS = 8  # that can lie above each other and still be told apart
 MARK_EVERY = 0.12  # of the diagonal of the axes
@@ -152,7 +153,7 @@ def _draw_points(figure: Figure, axis: Axes, drawn: list[Drawn], key: str) -> No
     """Points with bars at the swept values; numbers are joined by lines, words are not."""
     every = [value for one in drawn for value in one.line.points["x"]]
     values = sorted(set(every), key=sort_key)
-    dodge = DODGE if len(every) > len(values) else 0.0
+    dodge = min(DODGE, WIDEST_DODGE / len(drawn)) if len(every) > len(values) else 0.0
     numeric = all(sort_key(value)[0] == 0 for value in values)
     places = {value: float(value) if numeric else place for place, value in enumerate(values)}
     for place, one in enumerate(drawn):
@@ -167,7 +168,7 @@ def _draw_points(figure: Figure, axis: Axes, drawn: list[Drawn], key: str) -> No
         _tilt_if_crowded(axis, figure.get_figwidth())
         axis.xaxis.set_minor_locator(NullLocator())
     axis.set_xlabel(key_label(key))
-    axis.margins(x=0.04 if numeric else 0.15)
+    axis.margins(x=0.06 if numeric else 0.15)
 
 
 def _tilt_if_crowded(axis: Axes, width: float) -> None:

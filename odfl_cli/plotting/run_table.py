@@ -42,7 +42,7 @@ def _summary(run: Run, keys: list[str]) -> dict[str, Any]:
     for column in final:
         mean, ci95 = mean_ci95(final[column].to_numpy())
         row |= {f"{column}_mean": float(mean), f"{column}_ci95": float(ci95)}
-    return row | {"directory": str(run.directory)}
+    return row | {"directory": run.directory.name}
 
 
 def _listed(run: Run, keys: list[str]) -> tuple[str, ...]:

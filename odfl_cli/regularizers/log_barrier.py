@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import SkipValidation
 
-from odfl_cli.arrays import Array, array_namespace
+from odfl_cli.arrays import Array, array_namespace, to_numpy
 from odfl_cli.errors import RowError
 from odfl_cli.kernel_cache import load_kernel
 from odfl_cli.polytopes import Polytope
@@ -98,8 +98,8 @@ def by_rows(matrix: np.ndarray) -> Rows:
 
 def as_rows(values: Array, alpha: Array) -> tuple[np.ndarray, np.ndarray]:
     """values [..., d] as [rows, d] and alpha, which broadcasts against them, as [rows]."""
-    array = np.asarray(values, dtype=np.float64)
-    alphas = np.broadcast_to(np.asarray(alpha, dtype=np.float64), (*array.shape[:-1], 1))
+    array = to_numpy(values).astype(np.float64)
+    alphas = np.broadcast_to(to_numpy(alpha).astype(np.float64), (*array.shape[:-1], 1))
     rows = np.array(array.reshape(-1, array.shape[-1]))
     return rows, np.array(alphas.reshape(-1))
 
