@@ -9,11 +9,19 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
 Array = Any  # numpy.ndarray or torch.Tensor
 
 __all__ = ["Array", "array_namespace", "dot", "on_rows", "to_numpy"]
+
+
+def array_namespace(x: Array) -> Any:
+    """The array API of x's library. Numpy has it natively; torch gets it from array-api-compat."""
+    if isinstance(x, np.ndarray | np.generic):
+        return np
+    import array_api_compat
+
+    return array_api_compat.array_namespace(x)
 
 
 def dot(a: Array, b: Array) -> Array:

@@ -1,5 +1,6 @@
 """The verbs. Each imports what it uses when it is used."""
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -55,6 +56,7 @@ def _guarded(verb: Callable[[list[str]], int], arguments: list[str]) -> int:
 def _run(arguments: list[str]) -> int:
     wants_traceback = os.environ.setdefault("HYDRA_FULL_ERROR", "") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra re-raises instead of printing and exiting
+    gc.set_threshold(100_000)  # imports and compositions make many objects and little garbage
     from odfl_cli.app import main as run
     from odfl_cli.explain import COMPLAINTS, explain, group_given_a_value
 

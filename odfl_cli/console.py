@@ -37,10 +37,6 @@ def progress_bar(label: str, rounds: int) -> Iterator[Callable[[int], None]]:
 
 def print_result(algorithm: str, summary: dict[str, Any], directory: Path) -> None:
     """The closing table of a run, one line high."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
     row = {
         "algorithm": algorithm,
         "average cost": _plus_minus(summary["final"]["avg_cost"]),
@@ -49,11 +45,10 @@ def print_result(algorithm: str, summary: dict[str, Any], directory: Path) -> No
         "seconds": f"{summary['seconds']['wall']:.1f}",
         "files": _relative(directory),
     }
-    for heading in row:
-        table.add_column(heading, no_wrap=True, overflow="ignore")
-    table.add_row(*row.values())
-    width = None if sys.stdout.isatty() else 200
-    Console(width=width).print(table, soft_wrap=True)
+    widths = [max(len(heading), len(value)) for heading, value in row.items()]
+    for line in (row.keys(), row.values()):
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        print("  ".join(cells).rstrip())
 
 
 def _plus_minus(figure: dict[str, Any]) -> str:
