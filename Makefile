@@ -52,6 +52,7 @@ figures-polytopes: $(STAMP)  ## knapsack, shortest path and the regularisers; a 
 	$(ODFL) plot outputs/sweeps/regularizers --out outputs/figures/regularizers
 
 bench: $(STAMP)  ## speed and growth, every figure a ratio within the run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	PYTHONPATH=tests $(BIN)/python -m benchmarks
 
 smoke: $(STAMP)  ## every algorithm for 50 rounds, and a picture
