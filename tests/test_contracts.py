@@ -210,4 +210,5 @@ def test_every_cell_of_an_experiment_builds(experiment):
     params = composed(f"experiment={experiment}", hydra=True).hydra.sweeper.params
     for key, values in params.items():
         for value in str(values).split(","):
-            build(composed(f"experiment={experiment}", f"{key}={value}"))
+            job = build(composed(f"experiment={experiment}", f"{key}={value}"))
+            assert job.algorithm.problem.polytope.dimension == job.environment.items
