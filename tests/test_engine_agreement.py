@@ -45,6 +45,7 @@ def oracles(draw: st.DrawFn, rounds: int) -> SGD:
         batch=draw(st.integers(1, 5)),
         history=draw(st.sampled_from(["full", "window", "reservoir"])),
         history_size=draw(st.integers(1, rounds + 3)),
+        every=draw(st.integers(1, 4)),
     )
 
 

@@ -13,11 +13,11 @@ T = 60
 
 def run(logged: np.ndarray, cuts: list[int]) -> tuple[dict[str, np.ndarray], Trace, np.ndarray]:
     rng = np.random.default_rng(0)
-    trace, best = Trace(rng.random((3, T)), rng.random((3, T))), -rng.random((3, T))
+    trace, best = Trace(rng.random((3, T)), rng.random((3, T)), {}), -rng.random((3, T))
     metrics = BasicMetrics(3, logged)
     for start, stop in zip([0, *cuts], [*cuts, T], strict=True):
         part = slice(start, stop)
-        metrics.add(start, Trace(trace.cost[:, part], trace.mse[:, part]), best[:, part])
+        metrics.add(start, Trace(trace.cost[:, part], trace.mse[:, part], {}), best[:, part])
     return metrics.table(), trace, best
 
 
@@ -55,7 +55,7 @@ def test_blocks_and_thinning_change_no_digit(logged, cuts):
 
 
 def test_the_trace_is_left_alone():
-    trace = Trace(np.ones((1, 4)), np.ones((1, 4)))
+    trace = Trace(np.ones((1, 4)), np.ones((1, 4)), {})
     metrics = BasicMetrics(1, np.arange(1, 9))
     metrics.add(0, trace, np.zeros((1, 4)))
     metrics.add(4, trace, np.zeros((1, 4)))

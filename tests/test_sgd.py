@@ -89,3 +89,9 @@ def test_an_objective_that_is_no_sum_gets_no_samples():
 def test_bad_values_are_refused(key, value):
     with pytest.raises(ValidationError, match=key):
         SGD(**{key: value})
+
+
+def test_a_lazy_oracle_answers_in_the_first_of_every_k_rounds():
+    lazy = SGD(every=3)
+    assert [t for t in range(1, 11) if lazy.answers(t)] == [1, 4, 7, 10]
+    assert all(SGD().answers(t) for t in range(1, 11))

@@ -28,6 +28,8 @@ class Algorithm:
 
     problem: SkipValidation[Problem]
     name: ClassVar[str] = "algorithm"
+    noted: ClassVar[tuple[str, ...]] = ()
+    """Fields [S] of the state that are written down after every round."""
 
     def draws(self) -> dict[str, Draw]:
         """The randomness of one round by the name under which `update` receives it."""

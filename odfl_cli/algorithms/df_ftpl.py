@@ -18,6 +18,8 @@ class DFFTPLState(NamedTuple):
     theta: Array  # [S, m]
     X: Array  # [S, capacity, d, p]
     costs: Array  # [S, capacity, d]
+    alpha: Array  # [S]
+    eta: Array  # [S]
 
 
 @settings
@@ -30,6 +32,7 @@ class DFFTPL(Algorithm):
     c_alpha: Positive = 1.0
     c_eta: Positive = 1000.0
     name = "df_ftpl"
+    noted = ("alpha", "eta")
 
     def draws(self) -> dict[str, Draw]:
         """σ_t up to its scale 1/η, the round's place in the history, the rounds sampled from it."""
@@ -48,6 +51,8 @@ class DFFTPL(Algorithm):
             theta=np.zeros((seeds, problem.parameters)),
             X=np.empty((seeds, capacity, problem.items, problem.features)),
             costs=np.empty((seeds, capacity, problem.items)),
+            alpha=np.full(seeds, self.alpha),
+            eta=np.full(seeds, self.eta),
         )
 
     def update(
@@ -59,6 +64,8 @@ class DFFTPL(Algorithm):
         slots = memory.slots(np.asarray([t]), to_numpy(draws["df_ftpl/slot"])[:, None])[:, 0]
         seeds = np.arange(len(slots))
         state.X[seeds, slots], state.costs[seeds, slots] = X, costs
+        if not self.problem.oracle.answers(t):
+            return state._replace(t=t)
         # 5: σ_t with independent Exp(η) entries
         sigma = draws["df_ftpl/sigma"] / self.eta
         # 6: θ_{t+1} = O_ξ(Σ_{i≤t} f̃_i − ⟨σ_t, ·⟩), warm-started at θ_t

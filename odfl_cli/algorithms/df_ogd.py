@@ -18,6 +18,8 @@ class DFOGDState(NamedTuple):
     theta: Array  # [S, m]
     vartheta: Array  # [S, m]
     path_length: Array  # [S]
+    alpha: Array  # α_t of the last round, [S]
+    eta: Array  # η_t of the last round, [S]
 
 
 @settings
@@ -31,6 +33,7 @@ class DFOGD(Algorithm):
     c_alpha: Positive = 1.0
     c_eta: Positive = 0.1
     name = "df_ogd"
+    noted = ("alpha", "eta", "path_length")
 
     def draws(self) -> dict[str, Draw]:
         """δ_t ~ U[0, 1]."""
@@ -38,8 +41,8 @@ class DFOGD(Algorithm):
 
     def init(self, seeds: int, truth: np.ndarray | None) -> DFOGDState:
         """θ_1 = ϑ_0 = 0."""
-        zero = np.zeros((seeds, self.problem.parameters))
-        return DFOGDState(t=0, theta=zero, vartheta=zero, path_length=np.zeros(seeds))
+        zero, none = np.zeros((seeds, self.problem.parameters)), np.zeros(seeds)
+        return DFOGDState(t=0, theta=zero, vartheta=zero, path_length=none, alpha=none, eta=none)
 
     def update(
         self, state: DFOGDState, X: Array, costs: Array, draws: dict[str, Array]
@@ -47,9 +50,12 @@ class DFOGD(Algorithm):
         """Lines 5 to 7 of Algorithm 2."""
         theta_set, oracle = self.problem.theta_set, self.problem.oracle
         t = state.t + 1
-        loss = SmoothedCost(self.problem, X, costs, self._alpha(t, state.path_length)[:, None])
-        # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}
-        vartheta = oracle.minimise(loss, theta_set, state.vartheta, None)
+        alpha = self._alpha(t, state.path_length)
+        loss = SmoothedCost(self.problem, X, costs, alpha[:, None])
+        # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}; a lazy oracle answers as it did before
+        vartheta = state.vartheta
+        if oracle.answers(t):
+            vartheta = oracle.minimise(loss, theta_set, vartheta, None)
         path_length = state.path_length
         if t > 1:  # P_1 = 0: the path starts at ϑ_1
             path_length = path_length + distance(vartheta, state.vartheta)
@@ -57,9 +63,9 @@ class DFOGD(Algorithm):
         delta = draws["df_ogd/delta"][:, None]
         u = vartheta + delta * (state.theta - vartheta)
         # 7: θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(u_t))
-        eta = self._eta(t, path_length)[:, None]
-        theta = theta_set.project(state.theta - eta * loss.gradient(u))
-        return DFOGDState(t, theta, vartheta, path_length)
+        eta = self._eta(t, path_length)
+        theta = theta_set.project(state.theta - eta[:, None] * loss.gradient(u))
+        return DFOGDState(t, theta, vartheta, path_length, alpha, eta)
 
     def _alpha(self, t: int, path_length: Array) -> Array:
         n = self.problem.regularizer.suboptimality

@@ -13,6 +13,13 @@ class Trace(NamedTuple):
 
     cost: np.ndarray  # ⟨c_t, w_t⟩
     mse: np.ndarray  # mean over items of (ĉ_t − c_t)²
+    notes: dict[str, np.ndarray]  # what the algorithm notes of every round, by name
+
+    @classmethod
+    def empty(cls, algorithm: Algorithm, seeds: int, rounds: int) -> "Trace":
+        """To be filled."""
+        cost, mse, *noted = np.empty((2 + len(algorithm.noted), seeds, rounds))
+        return cls(cost, mse, dict(zip(algorithm.noted, noted, strict=True)))
 
 
 class Engine(Protocol):

@@ -85,7 +85,7 @@ class CompiledEngine:
         """One kernel call per seed; the kernels release the interpreter's lock."""
         kernel = load_kernel(f"odfl_cli.engine.kernels.{KERNELS[type(algorithm)]}")
         seeds, length = rounds.costs.shape[:2]
-        trace = Trace(np.empty((seeds, length)), np.empty((seeds, length)))
+        trace = Trace.empty(algorithm, seeds, length)
         state, play = kernel.prepare(algorithm, state, rounds, draws, trace)
         with ThreadPoolExecutor(self.threads or os.cpu_count()) as pool:
             for _ in pool.map(play, range(seeds)):

@@ -48,7 +48,7 @@ class TorchEngine:
         tensor = lambda array: torch.from_numpy(array).to(self.device)  # noqa: E731
         X, costs = tensor(rounds.X), tensor(rounds.costs)
         drawn = {name: tensor(values) for name, values in draws.items()}
-        paid, errors = costs.new_empty(costs.shape[:2]), costs.new_empty(costs.shape[:2])
+        paid, errors, *notes = costs.new_empty((2 + len(algorithm.noted), *costs.shape[:2]))
         with torch.inference_mode(), _one_thread():
             state = _map_arrays(state, np.ndarray, tensor)
             for i in range(costs.shape[1]):
@@ -62,8 +62,11 @@ class TorchEngine:
                     raise RoundError(i, seed, str(error)) from error
                 paid[:, i] = dot(c_t, decision)
                 errors[:, i] = ((prediction - c_t) ** 2).mean(-1)
+                for name, values in zip(algorithm.noted, notes, strict=True):
+                    values[:, i] = getattr(state, name)
             state = _map_arrays(state, torch.Tensor, lambda x: x.cpu().numpy())
-        return state, Trace(paid.cpu().numpy(), errors.cpu().numpy())
+        cost, mse, *noted = (values.cpu().numpy() for values in (paid, errors, *notes))
+        return state, Trace(cost, mse, dict(zip(algorithm.noted, noted, strict=True)))
 
 
 def _map_arrays(state: Any, kind: type, convert: Callable[[Any], Any]) -> Any:

@@ -25,6 +25,9 @@ class Oracle(Protocol):
     def memory(self) -> History:
         """The rounds that a sum of losses is sampled from."""
 
+    def answers(self, t: int) -> bool:
+        """Whether the oracle is called in round t (from 1); a lazy one is called now and then."""
+
     def minimise(
         self, objective: Objective, theta_set: Ball, start: Array, samples: Array | None
     ) -> Array:

@@ -21,11 +21,16 @@ class SGD:
     batch: PositiveInt = 8
     history: Literal["full", "window", "reservoir"] = "full"
     history_size: PositiveInt = 1000
+    every: PositiveInt = 1
 
     @property
     def sample_shape(self) -> tuple[int, ...]:
         """One uniform draw per step and term."""
         return (self.steps, self.batch)
+
+    def answers(self, t: int) -> bool:
+        """In rounds 1, 1 + every, 1 + 2·every, …"""
+        return (t - 1) % self.every == 0
 
     @property
     def memory(self) -> History:

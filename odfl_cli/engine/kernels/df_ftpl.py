@@ -15,11 +15,11 @@ from odfl_cli.oracles import SGD
 
 @kernel(
     "void(f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], i8[::1], i8[::1], i8[::1],"
-    " f8[::1], f8[:,:,::1], f8[:,::1], f8, f8, f8, f8, f8[::1], f8[::1])"
+    " f8[::1], f8[:,:,::1], f8[:,::1], f8, f8, f8, f8, i8[::1], f8[::1], f8[::1])"
 )
 def play(
     X, costs, sigma, samples, slots, held, stands_for,
-    theta, history_X, history_costs, alpha, eta, radius, lr, paid, errors,
+    theta, history_X, history_costs, alpha, eta, radius, lr, answers, paid, errors,
 ):  # fmt: skip
     """Rounds of one seed; θ [m] and the history [capacity, d, p], [capacity, d] fill in place."""
     w = np.empty(costs.shape[1])
@@ -32,7 +32,7 @@ def play(
         history_X[slots[t]] = X[t]
         history_costs[slots[t]] = costs[t]
         # 6: θ_{t+1} = O_ξ(Σ_{i≤t} f̃_i − ⟨σ_t, ·⟩), warm-started at θ_t
-        for k in range(steps):
+        for k in range(steps if answers[t] else 0):
             for j in range(theta.shape[0]):
                 gradient[j] = -sigma[t, j] / (eta * stands_for[t])
             for b in range(batch):
@@ -59,10 +59,13 @@ def prepare(
     slots = memory.slots(t, draws["df_ftpl/slot"])
     theta, counts = state.theta.copy(), (memory.held(t), memory.stands_for(t))
     constants = algorithm.alpha, algorithm.eta, problem.theta_set.radius, oracle.lr
+    answers = np.array([oracle.answers(int(i)) for i in t], dtype=np.int64)
+    for name in algorithm.noted:
+        trace.notes[name][:] = getattr(state, name)[:, None]
 
     def play_seed(s: int) -> None:
         seen = rounds.X[s], rounds.costs[s], draws["df_ftpl/sigma"][s], draws["df_ftpl/sample"][s]
         learnt = theta[s], state.X[s], state.costs[s]
-        play(*seen, slots[s], *counts, *learnt, *constants, trace.cost[s], trace.mse[s])
+        play(*seen, slots[s], *counts, *learnt, *constants, answers, trace.cost[s], trace.mse[s])
 
     return state._replace(t=stop, theta=theta), play_seed

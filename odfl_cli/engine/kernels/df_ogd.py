@@ -15,11 +15,12 @@ from odfl_cli.oracles import SGD
 
 @kernel(
     "void(f8[:,:,::1], f8[:,::1], f8[::1], i8, f8[::1], f8[::1], f8[::1],"
-    " f8, f8, f8, f8, i8, f8, f8[::1], f8[::1])"
+    " f8, f8, f8, f8, i8, f8, i8, f8[::1], f8[::1], f8[::1], f8[::1], f8[::1])"
 )
 def play(
-    X, costs, deltas, t, theta, vartheta, path, c_alpha, c_eta, n, radius, steps, lr, paid, errors
-):
+    X, costs, deltas, t, theta, vartheta, path, c_alpha, c_eta, n, radius, steps, lr, every,
+    paid, errors, alphas, etas, paths,
+):  # fmt: skip
     """Rounds t + 1, … of one seed; θ [m], ϑ [m] and P [1] are updated in place."""
     w = np.empty(costs.shape[1])
     u = np.empty(theta.shape[0])
@@ -30,7 +31,7 @@ def play(
         alpha = c_alpha * n**-0.5 * t**-0.25 * np.sqrt(np.sqrt(1.0 + path[0]))
         # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}
         u[:] = vartheta
-        for _ in range(steps):
+        for _ in range(steps if (t - 1) % every == 0 else 0):
             smoothed_gradient(X[k], costs[k], vartheta, alpha, w, gradient)
             step(vartheta, lr, gradient, radius)
         if t > 1:
@@ -43,6 +44,7 @@ def play(
         eta = c_eta * n**-0.5 * t**-0.75 * np.sqrt(np.sqrt(1.0 + path[0])) ** 3
         smoothed_gradient(X[k], costs[k], u, alpha, w, gradient)
         step(theta, eta, gradient, radius)
+        alphas[k], etas[k], paths[k] = alpha, eta, path[0]
 
 
 def prepare(
@@ -60,12 +62,18 @@ def prepare(
         problem.theta_set.radius,
         oracle.steps,
         oracle.lr,
+        oracle.every,
     )
+    notes = [trace.notes[name] for name in algorithm.noted]
+    alpha, eta = np.empty_like(state.alpha), np.empty_like(state.eta)
 
     def play_seed(s: int) -> None:
         learnt = theta[s], vartheta[s], path[s : s + 1]
         seen = rounds.X[s], rounds.costs[s], delta[s]
-        play(*seen, state.t, *learnt, *constants, trace.cost[s], trace.mse[s])
+        play(
+            *seen, state.t, *learnt, *constants, trace.cost[s], trace.mse[s], *(n[s] for n in notes)
+        )
+        alpha[s], eta[s] = notes[0][s, -1], notes[1][s, -1]
 
-    after = DFOGDState(state.t + rounds.costs.shape[1], theta, vartheta, path)
+    after = DFOGDState(state.t + rounds.costs.shape[1], theta, vartheta, path, alpha, eta)
     return after, play_seed
