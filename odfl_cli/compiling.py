@@ -12,8 +12,12 @@ VECTORISE = {"reassoc", "contract", "arcp", "nsz"}
 
 OPTIONS = {"fastmath": VECTORISE, "nogil": True, "error_model": "numpy"}
 
-inner: Callable[..., Any] = numba.njit(**OPTIONS)
-"""For functions that kernels call."""
+inner: Callable[..., Any] = numba.njit(forceinline=True, **OPTIONS)
+"""For functions that kernels call.
+
+Always inlined: where a call is left, a fresh kernel reaches the function as it was compiled for
+itself and one from the disk its own copy, and the two may differ in the last digit.
+"""
 
 
 def kernel(signature: str) -> Callable[..., Any]:

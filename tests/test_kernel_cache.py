@@ -212,3 +212,17 @@ def squared_errors(place: Path) -> np.ndarray:
     assert COMPILING in done.stderr
     (directory,) = run_directories(place)
     return np.genfromtxt(directory / "seed-0.csv", delimiter=",", names=True)["mse"]
+
+
+@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
+def test_a_kernel_from_the_disk_gives_the_digits_of_a_fresh_one(tmp_path, algo) -> None:
+    written = []
+    for name in ("fresh", "kept"):
+        place = tmp_path / name
+        place.mkdir()
+        command = ("run", f"algo={algo}", "horizon=smoke", "seeds=3")
+        done = odfl(*command, cwd=place, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+        assert ("compiling" in done.stderr) == (name == "fresh")
+        written.append(csvs(place))
+    assert len(written[0]) == 3
+    assert written[0] == written[1]
