@@ -4,7 +4,7 @@ from typing import Any
 
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from pydantic import ValidationError
 
 from odfl_cli.ball import Ball
@@ -27,30 +27,37 @@ GROUPS = (
 )
 
 
-def build(config: DictConfig) -> Job:
-    """A job ready to run, or a UserError that says what in the configuration is wrong."""
+def build(config: DictConfig, **given: Any) -> Job:
+    """A job ready to run, or a UserError that says what in the configuration is wrong.
+
+    `given` are objects that stand in for groups; a regulariser or an algorithm is a function of the
+    polytope or the problem that it works on.
+    """
+    if unknown := sorted(set(given).difference(GROUPS)):
+        raise UserError(f"{unknown[0]}: there is no such group; there are {', '.join(GROUPS)}")
     top = _top_level(config)
-    environment = _component(config, "data")
-    polytope = _component(config, "polytope")
+    parts = Parts(config, given)
+    environment = parts.make("data")
+    polytope = parts.make("polytope")
     if polytope.dimension != environment.items:
         raise UserError(
             f"data.items={environment.items}: the polytope takes decisions of length "
             f"{polytope.dimension}; the two must agree"
         )
-    horizon = _component(config, "horizon")
+    horizon = parts.make("horizon")
     problem = Problem(
         items=environment.items,
         features=environment.features,
         rounds=horizon.rounds,
         theta_set=Ball(radius=top.theta_radius),
-        predictor=_component(config, "predictor"),
+        predictor=parts.make("predictor"),
         polytope=polytope,
-        regularizer=_component(config, "regularizer", polytope=polytope),
-        oracle=_component(config, "oracle"),
-        solver=_component(config, "solver"),
+        regularizer=parts.make("regularizer", polytope=polytope),
+        oracle=parts.make("oracle"),
+        solver=parts.make("solver"),
     )
-    algorithm = _component(config, "algo", problem=problem)
-    engine = _component(config, "engine").choose(algorithm)
+    algorithm = parts.make("algo", problem=problem)
+    engine = parts.make("engine").choose(algorithm)
     return Job(environment, algorithm, engine, horizon, top.seed_list())
 
 
@@ -61,15 +68,34 @@ def _top_level(config: DictConfig) -> TopLevel:
         raise refusal(error) from error
 
 
-def _component(config: DictConfig, group: str, **parts: Any) -> Any:
-    """The object that the group's `_target_` names, given the parts it stands on."""
-    node = config.get(group)
-    if not isinstance(node, DictConfig) or "_target_" not in node:
-        raise UserError(f"{group}={node}: choose one of the group's files, see odfl run --help")
-    try:
-        return instantiate(node, _convert_="all", _partial_=True)(**parts)
-    except ValidationError as error:
-        raise refusal(error, group) from error
-    except InstantiationException as error:
-        cause = error.__cause__ or error
-        raise UserError(f"{group}: {node['_target_']}: {' '.join(str(cause).split())}") from error
+class Parts:
+    """The components of a job: from the configuration, or given as objects in its place."""
+
+    def __init__(self, config: DictConfig, given: dict[str, Any]) -> None:
+        self._given, self._config = given, config
+        if "data" in given:  # other groups refer to its sizes
+            sizes = {"items": given["data"].items, "features": given["data"].features}
+            others = {key: OmegaConf.to_container(config[key]) for key in GROUPS if key != "data"}
+            self._config = OmegaConf.create({**others, "data": sizes})
+
+    def make(self, group: str, **stands_on: Any) -> Any:
+        """The object of a group, given the parts it stands on."""
+        try:
+            if group in self._given:
+                made = self._given[group]
+                return made(**stands_on) if stands_on else made
+            return self._partial(group)(**stands_on)
+        except ValidationError as error:
+            raise refusal(error, group) from error
+
+    def _partial(self, group: str) -> Any:
+        """What the group's `_target_` names, with the group's keys."""
+        node = self._config.get(group)
+        if not isinstance(node, DictConfig) or "_target_" not in node:
+            raise UserError(f"{group}={node}: choose one of the group's files, see odfl run --help")
+        try:
+            return instantiate(node, _convert_="all", _partial_=True)
+        except InstantiationException as error:
+            cause = error.__cause__ or error
+            told = " ".join(str(cause).split())
+            raise UserError(f"{group}: {node['_target_']}: {told}") from error

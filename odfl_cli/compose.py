@@ -1,0 +1,26 @@
+"""The configuration of `odfl run …` without its command line."""
+
+from collections.abc import Iterable
+
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.errors import HydraException
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+
+from odfl_cli.confdir import conf_directory
+from odfl_cli.errors import UserError
+from odfl_cli.explain import explain
+from odfl_cli.naming import register_resolvers
+
+
+def compose_job(overrides: Iterable[str]) -> DictConfig:
+    """One job's configuration, or a UserError that says which override is wrong."""
+    register_resolvers()
+    given = list(overrides)
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_dir(str(conf_directory()), version_base="1.3"):
+            return compose("config", overrides=given)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UserError(explain(error, given)) from error
