@@ -20,15 +20,21 @@ def write_run(
     thin: int = 7,
     config: Mapping[str, Any] | None = None,
     choices: Mapping[str, str] | None = None,
+    exponent: float | None = None,
+    marks: tuple[int, ...] = (),
 ) -> Path:
     """A run whose seed s pays levels[s] + 1/t in round t: its average cost is level + H_t / t.
 
-    The squared error is twice the level in every round, the best decision costs BEST_COST.
+    The squared error is twice the level in every round, the best decision costs BEST_COST. With an
+    exponent, every other round has regrets against comparators, levels[s]·t^exponent on average,
+    and a bound of twice that.
     """
     levels = {0: 0.5, 1: 0.6, 2: 0.8} if levels is None else levels
     directory.mkdir(parents=True)
     for seed, level in levels.items():
         table = seed_table(level, rounds)
+        if exponent is not None:
+            table = table.join(regret_columns(level, rounds, exponent))
         kept = (table["t"] % thin == 1 % thin) | (table["t"] == rounds)
         table[kept].to_csv(directory / f"seed-{seed}.csv", index=False, lineterminator="\n")
     summary = {
@@ -38,6 +44,7 @@ def write_run(
                           "seeds": len(levels), **(config or {})}),
         "seeds": list(levels),
         "rounds": rounds,
+        "marks": list(marks),
     }  # fmt: skip
     (directory / "summary.json").write_text(json.dumps(summary))
     return directory
@@ -58,6 +65,14 @@ def seed_table(level: float, rounds: int) -> pd.DataFrame:
             "regret": (cost - BEST_COST).cumsum(),
         }
     )
+
+
+def regret_columns(level: float, rounds: int, exponent: float) -> pd.DataFrame:
+    """Static and dynamic regret, bound and expected cost; empty in odd rounds."""
+    t = np.arange(1, rounds + 1)
+    regret = np.where(t % 2 == 0, level * t ** (1 + exponent), np.nan)
+    names = {"static_regret": 1, "dynamic_regret": 1, "bound": 2, "expected_cost": 1 / t}
+    return pd.DataFrame({name: factor * regret for name, factor in names.items()})
 
 
 def harmonic(rounds: int) -> float:

@@ -15,8 +15,11 @@ from odfl_cli.errors import UserError
 from odfl_cli.plotting.aggregate import Line
 from odfl_cli.plotting.figure_style import LOOKS, legend_columns, looks, variant
 from odfl_cli.plotting.figure_view import off_scale, view
-from odfl_cli.plotting.figures import dress
+from odfl_cli.plotting.figures import Frame, dress
+from odfl_cli.plotting.grouping import group_runs
 from odfl_cli.plotting.plot import main
+from odfl_cli.plotting.records_read import read_runs
+from odfl_cli.plotting.sheets import curve_sheets
 
 ALGORITHMS = ("df_ogd", "df_ftpl", "pf_ogd", "uniform")
 FIGURES = {"cost", "mse", "regret", "overview"}
@@ -159,6 +162,7 @@ REFUSED = {
     "unknown key": (["runs", "--x", "data.gama"], "did you mean 'data.gamma'"),
     "unknown column": (["runs", "--x", "data.gamma", "--y", "kost"], "'kost'"),
     "a column without --x": (["runs", "--y", "mse"], "--y needs --x or --gap"),
+    "slopes without --x": (["runs", "--loglog"], "--loglog needs --x"),
     "malformed gap": (["runs", "--gap", "pf_ogd"], "two algorithms"),
     "gap with itself": (["runs", "--gap", "pf_ogd:pf_ogd"], "two algorithms"),
     "gap of three": (["runs", "--gap", "a:b:c"], "two algorithms"),
@@ -258,3 +262,37 @@ def test_long_names_get_fewer_columns():
     assert legend_columns(["DF-OGD"] * 4, 6.9) == 4
     assert legend_columns(["x" * 100] * 4, 6.9) == 1
     assert legend_columns(["DF-OGD"] * 40, 6.9) < 10
+
+
+def test_runs_with_comparators_get_their_regrets_rates_and_slopes(tmp_path):
+    for algo, exponent in (("df_ogd", -0.25), ("pf_ogd", -0.1)):
+        write_run(tmp_path / "runs" / algo, algo, rounds=400, thin=1, exponent=exponent)
+    assert main([str(tmp_path / "runs"), "--out", str(tmp_path / "out")]) == 0
+    assert {"comparators.png", "rates.png", "expected_cost.png"} <= files(tmp_path / "out")
+    rates = pd.read_csv(tmp_path / "out" / "rates.csv")
+    slopes = rates.groupby(["algorithm", "column"])["slope"].unique()
+    for column in ("avg_static_regret", "avg_dynamic_regret"):
+        assert slopes["df_ogd", column] == pytest.approx([-0.25], abs=1e-9)
+        assert slopes["pf_ogd", column] == pytest.approx([-0.1], abs=1e-9)
+    assert (rates["t"] % 2 == 0).all()  # the rounds that were evaluated
+
+
+def test_the_final_regret_against_the_horizon_has_a_slope(tmp_path):
+    for rounds in (100, 400, 1600):
+        write_run(tmp_path / "runs" / str(rounds), rounds=rounds, thin=1, exponent=-0.25)
+    arguments = ["--x", "horizon.rounds", "--y", "avg_dynamic_regret", "--loglog"]
+    assert main([str(tmp_path / "runs"), "--out", str(tmp_path / "out"), *arguments]) == 0
+    table = pd.read_csv(tmp_path / "out" / "x_horizon.rounds.csv")
+    assert list(table["horizon.rounds"]) == [100, 400, 1600]
+    np.testing.assert_allclose(table["slope"], -0.25, atol=1e-9)
+
+
+def test_marked_rounds_are_drawn(tmp_path):
+    plain = write_run(tmp_path / "plain", rounds=100)
+    marked = write_run(tmp_path / "marked", rounds=100, marks=(30, 60))
+    drawn = []
+    for run in (plain, marked):
+        sheet = curve_sheets(group_runs(read_runs([run], print)), Frame("", "single"))[0]
+        lines = sheet.figure.axes[0].get_lines()
+        drawn.append([line.get_xdata()[0] for line in lines if len(set(line.get_xdata())) == 1])
+    assert drawn == [[], [30, 60]]

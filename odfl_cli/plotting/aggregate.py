@@ -1,5 +1,6 @@
 """From runs to numbers: means with 95% intervals, paired gaps, sweeps."""
 
+import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import pandas as pd
 from odfl_cli.confidence import mean_ci95
 from odfl_cli.errors import UserError
 from odfl_cli.plotting.grouping import Group, Settings, frozen, is_own
+from odfl_cli.slopes import loglog_slope
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,30 @@ def curves(groups: list[Group], column: str) -> list[Line]:
     return [
         Line(group.algorithm, group.told, _curve(group, column))
         for group in groups
-        if column in group.rows
+        if column in group.rows and group.rows[column].notna().any()
     ]
+
+
+def curve_slope(group: Group, column: str) -> tuple[float, float]:
+    """The slope of the column against t on logarithmic axes, from t = √T on, and its interval."""
+    by_seed = _by_seed(group, column)
+    late = by_seed[by_seed.index >= math.sqrt(group.rounds)]
+    return loglog_slope(late.index.to_numpy(), late.to_numpy().T)
+
+
+def sweep_slopes(groups: list[Group], key: str, column: str) -> dict[str, tuple[float, float]]:
+    """The same for final values against a key, per algorithm, over the seeds that all runs have."""
+    finals: dict[str, dict[float, pd.Series]] = {}
+    for group in groups:
+        if sort_key(group.settings.get(key))[0] == 0 and len(group.final(column)):
+            by_value = finals.setdefault(group.algorithm, {})
+            by_value[float(group.settings[key])] = group.final(column)
+    tables = {name: pd.DataFrame(values).dropna() for name, values in finals.items()}
+    return {
+        name: loglog_slope(table.columns.to_numpy(float), table.to_numpy())
+        for name, table in tables.items()
+        if len(table)
+    }
 
 
 def sweep(groups: list[Group], key: str, column: str) -> list[Line]:
@@ -92,10 +116,14 @@ def check_column(groups: list[Group], column: str) -> None:
 
 def _curve(group: Group, column: str) -> pd.DataFrame:
     """Over the rounds that every seed logged: pooled runs may have logged different ones."""
-    by_seed = group.rows.pivot(index="t", columns="seed", values=column)
-    by_seed = by_seed.dropna(axis=1, how="all").dropna()
+    by_seed = _by_seed(group, column)
     mean, ci95 = mean_ci95(by_seed.to_numpy().T)
     return pd.DataFrame({"x": by_seed.index, "seeds": by_seed.shape[1], "mean": mean, "ci95": ci95})
+
+
+def _by_seed(group: Group, column: str) -> pd.DataFrame:
+    table = group.rows.pivot(index="t", columns="seed", values=column)
+    return table.dropna(axis=1, how="all").dropna()
 
 
 def _point(x: Any, values: pd.Series) -> pd.DataFrame:

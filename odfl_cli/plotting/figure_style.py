@@ -47,6 +47,22 @@ COLUMNS = {
     "avg_cost": ("average cost", r"$t^{-1}\sum_{s\leq t}\,\langle c_s, w_s\rangle$"),
     "avg_mse": ("average MSE", r"$t^{-1}\sum_{s\leq t}\,\|\hat{c}_s-c_s\|^2/d$"),
     "avg_regret": ("average regret", r"$R_t\,/\,t$ above each round's best"),
+    "avg_static_regret": (
+        "average static regret",
+        r"$t^{-1}(\sum_{s\leq t} f_s(\theta_s)-\min_\theta\sum_{s\leq t} f_s(\theta))$",
+    ),
+    "avg_expected_static_regret": (
+        "expected static regret",
+        r"$t^{-1}(\sum_{s\leq t} F_s(\theta_s)-\min_\theta\sum_{s\leq t} F_s(\theta))$",
+    ),
+    "avg_dynamic_regret": (
+        "average dynamic regret",
+        r"$t^{-1}\sum_{s\leq t}(F_s(\theta_s)-\min_\theta F_s(\theta))$",
+    ),
+    "expected_cost": ("expected cost", r"$F_t(\theta_t)$"),
+    "path_length": ("path length of the oracle", "$P_t$"),
+    "alpha": ("smoothing", r"$\alpha_t$"),
+    "eta": ("step size", r"$\eta_t$"),
     "cost": ("cost of the round", r"$\langle c_t, w_t\rangle$"),
     "mse": ("MSE of the round", r"$\|\hat{c}_t-c_t\|^2/d$"),
     "best_cost": ("best cost of the round", r"$\min_w\,\langle c_t, w\rangle$"),

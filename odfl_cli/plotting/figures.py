@@ -1,9 +1,11 @@
 """Drawing: columns against rounds, final values against a swept key, and paired gaps."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -33,8 +35,12 @@ ROW_HEIGHT = 0.17  # inches per line of text: of the legend, of the title, of a 
 DODGE = 2.2  # points on the paper between bars that belong to the same x
 WIDEST_DODGE = 12.0  # points, all lines together
 MOST_TICKS = 8
-BANDS = 8  # that can lie above each other and still be told apart
+PROMISED, GUIDE = -0.25, "slope −1/4"  # the exponent of T in the paper's bounds
+BANDS = 5  # that can lie above each other and still be told apart
 MARK_EVERY = 0.12  # of the diagonal of the axes
+
+
+Slope = tuple[float, float]  # with half its 95% interval
 
 
 class Drawn(NamedTuple):
@@ -64,11 +70,15 @@ def dress(lines: list[Line], looks: Mapping[str, Look]) -> list[Drawn]:
     return dressed
 
 
-def draw_curves(panels: Mapping[str, list[Drawn]], frame: Frame) -> Figure:
-    """One panel per column, against the rounds, with a shared legend."""
+def draw_curves(
+    panels: Mapping[str, list[Drawn]], frame: Frame, marks: Sequence[int] = ()
+) -> Figure:
+    """One panel per column, against the rounds, with a shared legend; marks are vertical lines."""
     names = _names_with_absent(panels)
     figure, axes = _figure(len(panels), names, frame)
     for axis, (column, drawn) in zip(axes, panels.items(), strict=True):
+        for mark in marks:
+            axis.axvline(mark, color=GREY, linewidth=0.6, linestyle=(0, (2, 2)), zorder=0)
         for one in drawn:
             _draw_curve(axis, one, len(drawn))
         last = max(int(one.line.points["x"].max()) for one in drawn)
@@ -78,12 +88,51 @@ def draw_curves(panels: Mapping[str, list[Drawn]], frame: Frame) -> Figure:
     return figure
 
 
-def draw_sweep(drawn: list[Drawn], key: str, column: str, frame: Frame) -> Figure:
-    """The final value of a column against a key."""
+def draw_rates(
+    panels: Mapping[str, list[Drawn]], bounds: Mapping[str, list[Drawn]], frame: Frame
+) -> Figure:
+    """One panel per column on logarithmic axes; bounds are thin lines of the same colour."""
+    names = [one.name for one in next(iter(panels.values()))]
+    extra = ["the theorem's bound"] if any(bounds.values()) else []
+    names = [*names, *extra, GUIDE]
+    figure, axes = _figure(len(panels), names, frame)
+    for axis, (column, drawn) in zip(axes, panels.items(), strict=True):
+        for one in drawn:
+            _draw_positive(axis, one)
+        for place, one in enumerate(bounds.get(column, ())):
+            points = one.line.points
+            (thin,) = axis.plot(points["x"], points["mean"], color=one.look.colour, linewidth=0.6)
+            if place == 0:
+                thin.set_label(extra[0])
+        axis.set(xlabel="round $t$", ylabel=column_label(column), xscale="log", yscale="log")
+        _guide(axis, drawn)
+    _finish(figure, axes[-1], names, frame)
+    return figure
+
+
+def draw_sweep(
+    drawn: list[Drawn],
+    key: str,
+    column: str,
+    frame: Frame,
+    slopes: Mapping[str, Slope] | None = None,
+) -> Figure:
+    """The final value of a column against a key; with slopes, on logarithmic axes."""
     names = [one.name for one in drawn]
+    if slopes is not None:
+        told = [slopes.get(one.line.algorithm) for one in drawn]
+        names = [
+            f"{name}, slope {shown_slope(slope)}" if slope else name
+            for name, slope in zip(names, told, strict=True)
+        ]
+        names.append(GUIDE)
     figure, (axis,) = _figure(1, names, frame)
+    if slopes is not None:
+        axis.set(xscale="log", yscale="log")
     _draw_points(figure, axis, drawn, key)
     axis.set_ylabel(column_label(column, final=True))
+    if slopes is not None:
+        _guide(axis, drawn)
     _finish(figure, axis, names, frame)
     return figure
 
@@ -147,6 +196,41 @@ def _draw_curve(axis: Axes, one: Drawn, curves: int) -> None:
         axis.fill_between(
             points["x"], low, high, color=look.colour, alpha=opacity, linewidth=0, zorder=1
         )
+
+
+def _draw_positive(axis: Axes, one: Drawn) -> None:
+    """A mean and its band where they are positive, as logarithms want."""
+    points = one.line.points[one.line.points["mean"] > 0]
+    axis.plot(
+        points["x"], points["mean"], label=one.name,
+        color=one.look.colour, linestyle=one.look.dashes, linewidth=one.look.width,
+    )  # fmt: skip
+    low = (points["mean"] - points["ci95"]).where(points["mean"] > points["ci95"])
+    axis.fill_between(
+        points["x"], low, points["mean"] + points["ci95"],
+        color=one.look.colour, alpha=0.12, linewidth=0,
+    )  # fmt: skip
+
+
+def _guide(axis: Axes, drawn: list[Drawn]) -> None:
+    """A straight line of the slope that the paper's theorems promise, above the curves."""
+    every = pd.concat([one.line.points for one in drawn])
+    positive = every[every["mean"] > 0]
+    if positive.empty:
+        return
+    x = np.array([float(positive["x"].min()), float(positive["x"].max())])
+    if x[0] < x[1]:
+        top = 1.3 * float(positive["mean"].max())
+        axis.plot(x, top * (x / x[0]) ** PROMISED, color=GREY, linewidth=0.8, label=GUIDE)
+
+
+def shown_slope(slope: Slope) -> str:
+    """−0.31 ± 0.02."""
+    mean, ci95 = slope
+    if math.isnan(mean):
+        return "none"
+    spread = "" if math.isnan(ci95) else f" ± {ci95:.2f}"
+    return f"{mean:.2f}{spread}".replace("-", "−")
 
 
 def _draw_points(figure: Figure, axis: Axes, drawn: list[Drawn], key: str) -> None:

@@ -26,6 +26,7 @@ class Group:
     settings: Settings
     rounds: int
     rows: pd.DataFrame
+    marks: tuple[int, ...] = ()
 
     @property
     def seeds(self) -> int:
@@ -91,7 +92,7 @@ def _pool(pool: list[Run], keys: list[str]) -> Group:
         taken.update(run.seeds)
     settings, rows = pool[0].settings, pd.concat(tables, ignore_index=True)
     told = {key: settings[key] for key in keys if key in settings}
-    return Group(pool[0].algorithm, told, settings, pool[0].rounds, rows)
+    return Group(pool[0].algorithm, told, settings, pool[0].rounds, rows, pool[0].marks)
 
 
 def _identity(run: Run, keys: list[str]) -> Hashable:

@@ -18,7 +18,8 @@ DESCRIPTION = """\
 Draws finished runs: means over the seeds with 95% intervals, one colour per algorithm.
 
 Without --x or --gap: cost, mse and regret against the rounds, and overview (cost and MSE side by
-side). With --x: x_KEY. With --gap: gap. Each is a PNG, a PDF and a CSV with its numbers, and
+side); where the runs have them also expected_cost, comparators (static and dynamic regret), rates
+(the same on logarithmic axes) and path_length. With --x: x_KEY. With --gap: gap. Each is a PNG, a PDF and a CSV with its numbers, and
 summary.csv has one row per run. Runs that differ in nothing but their seeds are pooled."""
 
 EXAMPLES = """\
@@ -28,6 +29,7 @@ examples:
   odfl plot outputs/runs --list
   odfl plot outputs/sweeps/misspecification --x data.gamma
   odfl plot outputs/sweeps/misspecification --x data.gamma --gap pf_ogd:df_ogd
+  odfl plot outputs/sweeps/rates --x horizon.rounds --y avg_dynamic_regret --loglog
 """
 
 
@@ -44,6 +46,8 @@ def main(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     if arguments.y and not (arguments.x or arguments.gap):
         raise UserError("--y needs --x or --gap; without them every column has its figure")
+    if arguments.loglog and (arguments.gap or not arguments.x):
+        raise UserError("--loglog needs --x, and differences (--gap) have no logarithm")
     runs = read_runs(arguments.directories or [newest(Path("outputs"))], _warn)
     if arguments.list:
         print(listing(runs))
@@ -82,7 +86,8 @@ def _sheets(runs: list[Run], arguments: argparse.Namespace) -> "list[Sheet]":
             check_key(runs, key)
         return [gap_sheet(group_runs(runs), arguments.gap, column, key, frame)]
     if key:
-        return [sweep_sheet(group_runs(runs_with(runs, key, _warn)), key, column, frame)]
+        groups = group_runs(runs_with(runs, key, _warn))
+        return [sweep_sheet(groups, key, column, frame, arguments.loglog)]
     return curve_sheets(group_runs(runs), frame)
 
 
@@ -103,6 +108,8 @@ def _parser() -> Parser:
     add("--x", metavar="KEY", help="draw the final value against a swept key, such as data.gamma")
     add("--y", metavar="COLUMN",
         help="the column whose final value --x and --gap show (default: avg_cost)")  # fmt: skip
+    add("--loglog", action="store_true",
+        help="with --x: logarithmic axes, each algorithm with its slope, beside −1/4")  # fmt: skip
     add("--gap", type=_pair, metavar="A:B",
         help="draw the difference A − B of two algorithms, paired by seed, "
         "such as pf_ogd:df_ogd; with --x against the key")  # fmt: skip

@@ -15,6 +15,7 @@ import pandas as pd
 from odfl_cli.errors import UserError
 
 REQUIRED_COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost")
+CUMULATIVE = ("regret", "static_regret", "expected_static_regret", "dynamic_regret", "bound")
 SEED_FILE = re.compile(r"seed-(\d+)\.csv")
 
 Warn = Callable[[str], None]
@@ -33,6 +34,7 @@ class Run:
     settings: Mapping[str, Any]
     rounds: int
     rows: pd.DataFrame  # one row per seed and logged round: seed, t, cost, avg_cost, …
+    marks: tuple[int, ...] = ()  # rounds to be pointed out, such as those where the world switches
 
     @property
     def seeds(self) -> list[int]:
@@ -105,6 +107,7 @@ def read_run(directory: Path, warn: Warn) -> Run:
         settings=flatten(summary["config"]) | summary["choices"],
         rounds=rounds,
         rows=pd.concat(tables, ignore_index=True),
+        marks=tuple(mark for mark in summary.get("marks") or () if type(mark) is int),
     )
 
 
@@ -125,7 +128,11 @@ def read_summary(path: Path) -> dict[str, Any]:
 
 
 def read_seed(path: Path, rounds: int) -> pd.DataFrame:
-    """The rows of one seed, numbers only, checked to be whole; adds `avg_regret` = regret / t."""
+    """The rows of one seed, numbers only, checked to be whole.
+
+    What accumulates gets its average as well: `avg_regret` = regret / t. Columns beyond the basic
+    ones may be empty in rounds where they were not evaluated.
+    """
     table = _read_csv(path)
     missing = [column for column in REQUIRED_COLUMNS if column not in table]
     if missing:
@@ -135,9 +142,11 @@ def read_seed(path: Path, rounds: int) -> pd.DataFrame:
     if not np.isfinite(table[checked].to_numpy(dtype=float)).all():
         raise UnreadableError(f"{path}: it holds cells that are not finite numbers")
     _check_rounds(path, table["t"], rounds)
-    if "regret" in table:
-        table["avg_regret"] = table["regret"] / table["t"]
-    return table.select_dtypes("number").astype({"t": int})
+    table = table.select_dtypes("number").astype({"t": int})
+    for column in CUMULATIVE:
+        if column in table:
+            table[f"avg_{column}"] = table[column] / table["t"]
+    return table
 
 
 def flatten(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

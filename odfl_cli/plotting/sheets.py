@@ -6,9 +6,26 @@ from typing import NamedTuple
 import pandas as pd
 from matplotlib.figure import Figure
 
-from odfl_cli.plotting.aggregate import Line, curves, gaps, sweep, tabulate
-from odfl_cli.plotting.figure_style import INK, Look, column_words, looks, plain
-from odfl_cli.plotting.figures import Frame, draw_curves, draw_gap, draw_gap_rows, draw_sweep, dress
+from odfl_cli.plotting.aggregate import (
+    Line,
+    curve_slope,
+    curves,
+    gaps,
+    sweep,
+    sweep_slopes,
+    tabulate,
+)
+from odfl_cli.plotting.figure_style import FLOORS, INK, Look, column_words, looks, plain
+from odfl_cli.plotting.figures import (
+    Frame,
+    draw_curves,
+    draw_gap,
+    draw_gap_rows,
+    draw_rates,
+    draw_sweep,
+    dress,
+    shown_slope,
+)
 from odfl_cli.plotting.grouping import Group
 
 CURVES = {
@@ -16,7 +33,11 @@ CURVES = {
     "mse": ["avg_mse"],
     "regret": ["avg_regret"],
     "overview": ["avg_cost", "avg_mse"],
+    "expected_cost": ["expected_cost"],
+    "comparators": ["avg_static_regret", "avg_dynamic_regret"],
+    "path_length": ["path_length"],
 }
+RATES = ("avg_static_regret", "avg_dynamic_regret")
 
 
 class Sheet(NamedTuple):
@@ -28,26 +49,33 @@ class Sheet(NamedTuple):
 
 
 def curve_sheets(groups: list[Group], frame: Frame) -> list[Sheet]:
-    """Cost, MSE and regret against the rounds, and the paper's main figure."""
-    found = {
-        column: lines
-        for column in ("avg_cost", "avg_mse", "avg_regret")
-        if (lines := curves(groups, column))
-    }
-    return [
+    """Every figure against the rounds whose columns the runs have."""
+    wanted = dict.fromkeys(column for columns in CURVES.values() for column in columns)
+    found = {column: lines for column in wanted if (lines := curves(groups, column))}
+    sheets = [
         _curve_sheet(stem, {column: found[column] for column in columns}, groups, frame)
         for stem, columns in CURVES.items()
         if all(column in found for column in columns)
     ]
+    if all(column in found for column in RATES):
+        sheets.append(_rates_sheet({column: found[column] for column in RATES}, groups, frame))
+    return sheets
 
 
-def sweep_sheet(groups: list[Group], key: str, column: str, frame: Frame) -> Sheet:
-    """The final value of a column against a key."""
+def sweep_sheet(
+    groups: list[Group], key: str, column: str, frame: Frame, loglog: bool = False
+) -> Sheet:
+    """The final value of a column against a key; on logarithmic axes with its slope."""
     lines = sweep(groups, key, column)
     drawn = dress(lines, looks([group.algorithm for group in groups]))
-    figure = draw_sweep(drawn, key, column, _titled(frame, groups, lines))
+    slopes = sweep_slopes(groups, key, column) if loglog else None
+    figure = draw_sweep(drawn, key, column, _titled(frame, groups, lines), slopes)
     stem = f"x_{key.replace('/', '_')}"
-    return Sheet(stem, figure, tabulate([one.line for one in drawn], x=key))
+    numbers = tabulate([one.line for one in drawn], x=key)
+    if slopes is not None:
+        for place, name in enumerate(("slope", "slope_ci95")):
+            numbers[name] = [slopes[algorithm][place] for algorithm in numbers["algorithm"]]
+    return Sheet(stem, figure, numbers)
 
 
 def gap_sheet(
@@ -77,8 +105,45 @@ def _curve_sheet(
         table = tabulate([one.line for one in drawn], x="t")
         tables.append(table.assign(column=column) if len(panels) > 1 else table)
     every_line = [line for lines in found.values() for line in lines]
-    figure = draw_curves(panels, _titled(frame, groups, every_line))
+    marks = sorted({mark for group in groups for mark in group.marks})
+    figure = draw_curves(panels, _titled(frame, groups, every_line), marks)
     return Sheet(stem, figure, pd.concat(tables, ignore_index=True))
+
+
+def _rates_sheet(found: dict[str, list[Line]], groups: list[Group], frame: Frame) -> Sheet:
+    """Regret per round on logarithmic axes: its slope, and the theorem's bound where it is known."""
+    dresses = looks([group.algorithm for group in groups])
+    panels, slopes, tables = {}, {}, []
+    for column, lines in found.items():
+        panels[column] = [one for one in dress(lines, dresses) if one.line.algorithm not in FLOORS]
+        of_line = {
+            id(line): curve_slope(group, column)
+            for line, group in zip(lines, _having(groups, column), strict=True)
+        }
+        slopes[column] = {i: of_line[id(one.line)] for i, one in enumerate(panels[column])}
+        for i, one in enumerate(panels[column]):
+            slope, ci95 = slopes[column][i]
+            tables.append(
+                tabulate([one.line], x="t").assign(column=column, slope=slope, slope_ci95=ci95)
+            )
+    bounded = [line for line in curves(groups, "avg_bound") if line.algorithm not in FLOORS]
+    bounds = {"avg_dynamic_regret": dress(bounded, dresses)}
+    every_line = [one.line for drawn in panels.values() for one in drawn]
+    words = {
+        place: " and ".join(shown_slope(of_column[place]) for of_column in slopes.values())
+        for place in range(len(every_line) // len(panels))
+    }
+    named = {
+        column: [one._replace(name=f"{one.name}, slopes {words[i]}") for i, one in enumerate(drawn)]
+        for column, drawn in panels.items()
+    }
+    figure = draw_rates(named, bounds, _titled(frame, groups, every_line))
+    return Sheet("rates", figure, pd.concat(tables, ignore_index=True))
+
+
+def _having(groups: list[Group], column: str) -> list[Group]:
+    """The groups that `curves` makes a line of."""
+    return [group for group in groups if curves([group], column)]
 
 
 def _titled(frame: Frame, groups: list[Group], lines: list[Line]) -> Frame:
