@@ -2,5 +2,6 @@
 
 from odfl_cli.predictors.base import Predictor
 from odfl_cli.predictors.linear import Linear
+from odfl_cli.predictors.mlp import MLP
 
-__all__ = ["Linear", "Predictor"]
+__all__ = ["MLP", "Linear", "Predictor"]
