@@ -22,6 +22,7 @@ GROUPS = (
     "regularizer",
     "oracle",
     "solver",
+    "belief",
     "horizon",
     "engine",
 )
@@ -48,6 +49,7 @@ def build(config: DictConfig) -> Job:
         regularizer=_component(config, "regularizer", polytope=polytope),
         oracle=_component(config, "oracle"),
         solver=_component(config, "solver"),
+        belief=_component(config, "belief"),
     )
     algorithm = _component(config, "algo", problem=problem)
     engine = _component(config, "engine").choose(algorithm)
