@@ -9,6 +9,7 @@ from odfl_cli.problem import Problem
 
 ROUNDS_AT_ONCE = 64
 
+
 @dataclass(frozen=True)
 class SmoothedCost:
     """f̃(θ) = ⟨c, w̃_α(θ)⟩ of one round, equation (6). Leading axes broadcast."""
@@ -56,9 +57,7 @@ class PerturbedLeader:
 
     def value(self, theta: Array) -> Array:
         """Over all rounds held, [..., S]."""
-        total = sum(
-            self._rounds(part).value(theta[..., None, :]).sum(-1) for part in self._parts()
-        )
+        total = sum(self._rounds(part).value(theta[..., None, :]).sum(-1) for part in self._parts())
         return total / self.held - dot(self.sigma, theta) / self.t
 
     def gradient(self, theta: Array, sample: Array | None) -> Array:

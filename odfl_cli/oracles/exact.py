@@ -28,7 +28,7 @@ class Exact(LazyOracle):
     directions: PositiveInt = 1000
     radii: PositiveInt = 8
     finalists: PositiveInt = 4
-    polish: PositiveInt = 30
+    polish: PositiveInt = 60
 
     def check(self, parameters: int) -> None:
         """Three parameters at most."""
@@ -83,9 +83,8 @@ def unit_directions(parameters: int, count: int) -> np.ndarray:
         return np.array([[1.0], [-1.0]])
     k = np.arange(count) + 0.5
     if parameters == 2:
-        angle = 2 * math.pi * k / count
-        return np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+        around = k * (2 * math.pi / count)
+        return np.stack([np.cos(around), np.sin(around)], axis=-1)
     height = 1 - 2 * k / count
-    angle = math.pi * (3 - math.sqrt(5)) * k
-    ring = np.sqrt(1 - height**2)
-    return np.stack([ring * np.cos(angle), ring * np.sin(angle), height], axis=-1)
+    ring, golden = np.sqrt(1 - height**2), k * (math.pi * (3 - math.sqrt(5)))
+    return np.stack([ring * np.cos(golden), ring * np.sin(golden), height], axis=-1)
