@@ -1,7 +1,7 @@
 """The smoothed losses that the decision-focused algorithms descend."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from odfl_cli.arrays import Array, array_namespace, dot
@@ -29,6 +29,10 @@ class SmoothedCost:
         """∇f̃(θ) = (∇_θ g)ᵀ (∂w̃/∂g)ᵀ c, [..., m]."""
         v = self.problem.regularizer.vjp(self._decision(theta), self.alpha, self.costs)
         return self.problem.predictor.vjp(theta, self.X, v)
+
+    def thinned(self, rounds: int) -> "SmoothedCost":
+        """Itself: one round is no more than one."""
+        return self
 
     def _decision(self, theta: Array) -> Array:
         prediction = self.problem.predictor.predict(theta, self.X)
@@ -75,6 +79,13 @@ class PerturbedLeader:
         seed = xp.arange(self.sigma.shape[0], device=theta.device)[:, None]
         loss = self._rounds((seed, chosen))
         return loss.gradient(theta[..., None, :]).mean(-2) - self.sigma / self.t
+
+    def thinned(self, rounds: int) -> "PerturbedLeader":
+        """An estimate from at most so many of the rounds held, evenly spaced."""
+        if self.held <= rounds:
+            return self
+        kept = [i * self.held // rounds for i in range(rounds)]
+        return replace(self, X=self.X[:, kept], costs=self.costs[:, kept], held=rounds)
 
     def _rounds(self, chosen: tuple) -> SmoothedCost:
         return SmoothedCost(self.problem, self.X[chosen], self.costs[chosen], self.alpha)

@@ -43,13 +43,14 @@ class LBFGS(LazyOracle):
         """At most `steps` steps from `start`, each of which lowers the objective."""
         theta, value = start, objective.value(start)
         gradient = objective.gradient(theta, None)
-        scale = self.lr + 0.0 * value
+        scale, done = self.lr + 0.0 * value, value != value
         pairs: list[Pair] = []
         for _ in range(self.steps):
             direction = _two_loops(pairs, scale, gradient)
             line = _Line(objective, theta_set, theta, value, gradient)
-            moved, lower, found = line.search(direction, self.lr)
-            if not bool(found.any()):
+            moved, lower, found = line.search(direction, self.lr, done)
+            done = ~found
+            if bool(done.all()):
                 break
             slope = objective.gradient(moved, None)
             pair = _pair(moved - theta, slope - gradient)
@@ -68,7 +69,7 @@ class _Line(NamedTuple):
     value: Array
     gradient: Array
 
-    def search(self, direction: Array, lr: float) -> tuple[Array, Array, Array]:
+    def search(self, direction: Array, lr: float, done: Array) -> tuple[Array, Array, Array]:
         """Where to go, the value there, and which seeds go at all; the others stay."""
         xp = array_namespace(self.theta)
         ahead = dot(self.gradient, self.theta_set.project(self.theta - direction) - self.theta)
@@ -81,11 +82,11 @@ class _Line(NamedTuple):
             enough = (promised < -FLAT * abs(self.value)) & (
                 reached <= self.value + ARMIJO * promised
             )
-            new = enough & ~found
+            new = enough & ~found & ~done
             moved = xp.where(new[..., None], trial, moved)
             value = xp.where(new, reached, value)
             found = found | new
-            if bool(found.all()):
+            if bool((found | done).all()):
                 break
         return moved, value, found
 

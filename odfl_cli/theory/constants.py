@@ -14,7 +14,7 @@ DIRECTIONS = 8
 
 
 def constants(
-    environment: Environment, problem: Problem, seeds: tuple[int, ...], size: int = 1024
+    environment: Environment, problem: Problem, seeds: tuple[int, ...], size: int = 4096
 ) -> Constants:
     """Measured on about `size` rounds: G and D_Z are the largest seen, C_0 and β an envelope.
 

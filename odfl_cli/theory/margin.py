@@ -9,6 +9,7 @@ from odfl_cli.problem import Problem
 from odfl_cli.theory.bounds import Margin
 
 TAIL = 0.1  # share of the smallest margins that the exponent is estimated from
+CHANCE = 10  # so many of the smallest margins say nothing about a distribution
 
 
 def margin_sample(problem: Problem, X: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -45,15 +46,18 @@ def fit_margin(margins: np.ndarray) -> Margin:
     """The envelope C_0 ε^β above the empirical distribution of every row of margins [..., N].
 
     β ≤ 1 is the largest exponent that the smallest margins do not contradict by more than two
-    standard errors (Hill's estimator); then C_0 is the least that keeps all of every row's
-    distribution below the curve. A margin of 0 leaves no curve: C_0 is infinite.
+    standard errors (Hill's estimator); then C_0 is the least that keeps every row's distribution
+    below the curve, from the tenth smallest margin on: those before it are at the mercy of chance.
+    Where more than that vanish there is no curve, and C_0 is infinite.
     """
     rows = np.sort(np.atleast_2d(margins), axis=-1)
-    if (rows <= 0).any():
+    count = rows.shape[-1]
+    first = min(CHANCE, count) - 1
+    if (rows[:, first] <= 0).any():
         return Margin(math.inf, 1.0)
-    beta = min(_exponent(row) for row in rows)
-    share = np.arange(1, rows.shape[-1] + 1) / rows.shape[-1]
-    return Margin(float((share / rows**beta).max()), beta)
+    beta = min(_exponent(row[row > 0]) for row in rows)
+    share = np.arange(first + 1, count + 1) / count
+    return Margin(float((share / rows[:, first:] ** beta).max()), beta)
 
 
 def _exponent(row: np.ndarray) -> float:
