@@ -48,7 +48,7 @@ class LBFGS(LazyOracle):
         for _ in range(self.steps):
             direction = _two_loops(pairs, scale, gradient)
             line = _Line(objective, theta_set, theta, value, gradient)
-            moved, lower, found = line.search(direction, self.lr, done)
+            moved, lower, found = line.search(direction, scale, done)
             done = ~found
             if bool(done.all()):
                 break
@@ -69,11 +69,11 @@ class _Line(NamedTuple):
     value: Array
     gradient: Array
 
-    def search(self, direction: Array, lr: float, done: Array) -> tuple[Array, Array, Array]:
+    def search(self, direction: Array, scale: Array, done: Array) -> tuple[Array, Array, Array]:
         """Where to go, the value there, and which seeds go at all; the others stay."""
         xp = array_namespace(self.theta)
         ahead = dot(self.gradient, self.theta_set.project(self.theta - direction) - self.theta)
-        direction = xp.where((ahead < 0)[..., None], direction, lr * self.gradient)
+        direction = xp.where((ahead < 0)[..., None], direction, scale[..., None] * self.gradient)
         moved, value, found = self.theta, self.value, self.value != self.value
         for halving in range(HALVINGS):
             trial = self.theta_set.project(self.theta - 0.5**halving * direction)
@@ -115,8 +115,8 @@ def _pair(step: Array, change: Array) -> Pair:
 
 
 def _scale(pair: Pair, before: Array) -> Array:
-    """⟨s, y⟩ / ⟨y, y⟩ of a usable pair, which is about the inverse curvature."""
+    """⟨s, y⟩ / ⟨y, y⟩, about the inverse curvature; twice the scale before where it bends down."""
     xp = array_namespace(before)
     usable = pair.inverse > 0
     square = xp.where(usable, dot(pair.change, pair.change), 1.0 + 0.0 * before)
-    return xp.where(usable, dot(pair.step, pair.change) / square, before)
+    return xp.where(usable, dot(pair.step, pair.change) / square, 2.0 * before)

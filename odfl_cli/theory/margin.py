@@ -45,8 +45,8 @@ def _vertex_margin(polytope: Polytope, costs: np.ndarray) -> np.ndarray:
 def fit_margin(margins: np.ndarray) -> Margin:
     """The envelope C_0 ε^β above the empirical distribution of every row of margins [..., N].
 
-    β ≤ 1 is the largest exponent that the smallest margins do not contradict by more than two
-    standard errors (Hill's estimator); then C_0 is the least that keeps every row's distribution
+    β is Hill's estimate from the smallest margins, or 1 where that lies within two standard errors
+    or above; then C_0 is the least that keeps every row's distribution
     below the curve, from the tenth smallest margin on: those before it are at the mercy of chance.
     Where more than that vanish there is no curve, and C_0 is infinite.
     """
@@ -61,10 +61,10 @@ def fit_margin(margins: np.ndarray) -> Margin:
 
 
 def _exponent(row: np.ndarray) -> float:
-    """Of a sorted row: the tail's slope and two standard errors, at most 1."""
-    count = min(len(row) - 1, max(10, int(TAIL * len(row))))
-    excess = np.log(row[count] / row[:count]).mean()
-    return 1.0 if excess == 0 else min(1.0, (1 + 2 / math.sqrt(count)) / excess)
+    """Of a sorted row: the slope of the tail, or 1 if that is no more than chance away."""
+    count = min(len(row) - 1, max(CHANCE, int(TAIL * len(row))))
+    excess = float(np.log(row[count] / row[:count]).mean())
+    return 1.0 if excess <= 1 + 2 / math.sqrt(count) else 1 / excess
 
 
 def gaussian_margin(covariance: np.ndarray, norm: float = 1.0) -> Margin:
