@@ -22,6 +22,7 @@ GROUPS = (
     "regularizer",
     "oracle",
     "solver",
+    "belief",
     "horizon",
     "engine",
 )
@@ -55,6 +56,7 @@ def build(config: DictConfig, **given: Any) -> Job:
         regularizer=parts.make("regularizer", polytope=polytope),
         oracle=parts.make("oracle"),
         solver=parts.make("solver"),
+        belief=parts.make("belief"),
     )
     algorithm = parts.make("algo", problem=problem)
     engine = parts.make("engine").choose(algorithm)

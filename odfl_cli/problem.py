@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from odfl_cli.ball import Ball
+from odfl_cli.belief import Belief
 from odfl_cli.oracles import Oracle
 from odfl_cli.polytopes import Polytope
 from odfl_cli.predictors import Predictor
@@ -23,6 +24,10 @@ class Problem:
     regularizer: Regularizer  # R
     oracle: Oracle  # O_ξ
     solver: Solver = field(default_factory=Solver)  # κ
+    belief: Belief = field(default_factory=Belief)
+
+    def __post_init__(self) -> None:
+        self.oracle.check(self.parameters)
 
     @property
     def parameters(self) -> int:

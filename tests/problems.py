@@ -113,6 +113,7 @@ COMPANIONS: dict[str, tuple[str, ...]] = {
     "polytope=knapsack": ("regularizer=log_barrier",),
     "polytope=shortest_path": ("regularizer=log_barrier", "data.items=40"),
     "polytope=assignment": ("regularizer=log_barrier", "data.items=25"),
+    "oracle=exact": ("data.features=3",),
     "polytope=custom": ("regularizer=log_barrier", "data.items=3", "polytope.file=triangle.csv"),
 }
 """What else a choice needs to run: the entropy knows the simplex alone, and sizes must fit."""

@@ -1,6 +1,6 @@
 """The learners: the paper's two, their baselines, and two floors."""
 
-from odfl_cli.algorithms.base import Algorithm, State
+from odfl_cli.algorithms.base import Algorithm, OracleCall, State
 from odfl_cli.algorithms.clairvoyant import Clairvoyant
 from odfl_cli.algorithms.df_ftpl import DFFTPL
 from odfl_cli.algorithms.df_ogd import DFOGD
@@ -17,6 +17,7 @@ __all__ = [
     "SPO",
     "Algorithm",
     "Clairvoyant",
+    "OracleCall",
     "SPOPrinted",
     "State",
     "Uniform",

@@ -6,6 +6,7 @@ import numpy as np
 from pydantic import SkipValidation
 
 from odfl_cli.arrays import Array
+from odfl_cli.oracles import uniform_in_ball
 from odfl_cli.problem import Problem
 from odfl_cli.settings import settings
 from odfl_cli.streams import Draw
@@ -16,6 +17,21 @@ class State(NamedTuple):
 
     t: int  # rounds learnt from
     theta: Array  # θ_{t+1}, [S, m]
+
+
+class OracleCall(NamedTuple):
+    """What an algorithm asks of its oracle in one round."""
+
+    objective: Any  # SmoothedCost or PerturbedLeader
+    start: Array  # [S, m]
+    samples: Array | None
+    points: Array | None  # [S, restarts, m]
+
+    def answer(self, problem: Problem) -> Array:
+        """O_ξ(objective), [S, m]."""
+        return problem.oracle.minimise(
+            self.objective, problem.theta_set, self.start, self.samples, self.points
+        )
 
 
 @settings
@@ -44,6 +60,26 @@ class Algorithm:
         prediction = self.problem.predictor.predict(state.theta, X)
         return prediction, self.problem.solver.decide(self.problem.polytope, prediction)
 
+    def oracle_call(
+        self, state: Any, X: Array, costs: Array, draws: dict[str, Array]
+    ) -> OracleCall | None:
+        """What `update` asks of the oracle in this round; most algorithms have none."""
+        return None
+
     def update(self, state: Any, X: Array, costs: Array, draws: dict[str, Array]) -> Any:
         """The state after seeing the costs [S, d] of the round with features X [S, d, p]."""
         return state._replace(t=state.t + 1)
+
+
+def start_draws(name: str, problem: Problem) -> dict[str, Draw]:
+    """The draws that become random starting points of the oracle, if it wants any."""
+    restarts = problem.oracle.restarts
+    if not restarts:
+        return {}
+    return {f"{name}/starts": Draw("normal", (restarts, problem.parameters + 2))}
+
+
+def start_points(name: str, problem: Problem, draws: dict[str, Array]) -> Array | None:
+    """Those points, uniform in Θ, [S, restarts, m]."""
+    normals = draws.get(f"{name}/starts")
+    return None if normals is None else uniform_in_ball(normals, problem.theta_set.radius)

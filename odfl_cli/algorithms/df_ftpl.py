@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.algorithms.base import Algorithm, OracleCall, start_draws, start_points
 from odfl_cli.arrays import Array, to_numpy
 from odfl_cli.settings import Positive, settings
 from odfl_cli.streams import Draw
@@ -35,11 +35,12 @@ class DFFTPL(Algorithm):
     noted = ("alpha", "eta")
 
     def draws(self) -> dict[str, Draw]:
-        """σ_t up to its scale 1/η, the round's place in the history, the rounds sampled from it."""
+        """σ_t up to its scale 1/η, the round's place in the history, what the oracle draws."""
         return {
             "df_ftpl/slot": Draw("uniform"),
             "df_ftpl/sigma": Draw("exponential", (self.problem.parameters,)),
             "df_ftpl/sample": Draw("uniform", self.problem.oracle.sample_shape),
+            **start_draws("df_ftpl", self.problem),
         }
 
     def init(self, seeds: int, truth: np.ndarray | None) -> DFFTPLState:
@@ -55,20 +56,18 @@ class DFFTPL(Algorithm):
             eta=np.full(seeds, self.eta),
         )
 
-    def update(
+    def oracle_call(
         self, state: DFFTPLState, X: Array, costs: Array, draws: dict[str, Array]
-    ) -> DFFTPLState:
-        """Lines 4 to 6 of Algorithm 1."""
+    ) -> OracleCall:
+        """Σ_{i≤t} f̃_i − ⟨σ_t, ·⟩ (divided by t), to be minimised from θ_t.
+
+        Round t takes its place in the history, where asking again finds it as it is.
+        """
         t, memory = state.t + 1, self.problem.oracle.memory
         # 4: H_t = H_{t−1} ∪ {(X_t, c_t)}
         slots = memory.slots(np.asarray([t]), to_numpy(draws["df_ftpl/slot"])[:, None])[:, 0]
         seeds = np.arange(len(slots))
         state.X[seeds, slots], state.costs[seeds, slots] = X, costs
-        if not self.problem.oracle.answers(t):
-            return state._replace(t=t)
-        # 5: σ_t with independent Exp(η) entries
-        sigma = draws["df_ftpl/sigma"] / self.eta
-        # 6: θ_{t+1} = O_ξ(Σ_{i≤t} f̃_i − ⟨σ_t, ·⟩), warm-started at θ_t
         leader = PerturbedLeader(
             self.problem,
             state.X,
@@ -76,12 +75,22 @@ class DFFTPL(Algorithm):
             held=int(memory.held(t)),
             t=int(memory.stands_for(t)),
             alpha=self.alpha,
-            sigma=sigma,
+            # 5: σ_t with independent Exp(η) entries
+            sigma=draws["df_ftpl/sigma"] / self.eta,
         )
-        theta = self.problem.oracle.minimise(
-            leader, self.problem.theta_set, state.theta, draws["df_ftpl/sample"]
-        )
-        return state._replace(t=t, theta=theta)
+        points = start_points("df_ftpl", self.problem, draws)
+        return OracleCall(leader, state.theta, draws["df_ftpl/sample"], points)
+
+    def update(
+        self, state: DFFTPLState, X: Array, costs: Array, draws: dict[str, Array]
+    ) -> DFFTPLState:
+        """Lines 4 to 6 of Algorithm 1."""
+        t = state.t + 1
+        call = self.oracle_call(state, X, costs, draws)
+        if not self.problem.oracle.answers(t):
+            return state._replace(t=t)
+        # 6: θ_{t+1} = O_ξ(Σ_{i≤t} f̃_i − ⟨σ_t, ·⟩), warm-started at θ_t
+        return state._replace(t=t, theta=call.answer(self.problem))
 
     @property
     def alpha(self) -> float:
@@ -95,6 +104,11 @@ class DFFTPL(Algorithm):
         m, n, T = self._sizes()
         return self.c_eta * m**0.25 * T**-0.75 * n**-0.5
 
-    def _sizes(self) -> tuple[int, float, int]:
-        problem = self.problem
-        return problem.parameters, problem.regularizer.suboptimality, problem.rounds
+    def _sizes(self) -> tuple[float, float, float]:
+        """m, n and T as far as the schedules know."""
+        problem, belief = self.problem, self.problem.belief
+        return (
+            belief.parameters * problem.parameters,
+            belief.faces * problem.regularizer.suboptimality,
+            belief.horizon * problem.rounds,
+        )

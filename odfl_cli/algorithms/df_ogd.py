@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.algorithms.base import Algorithm, OracleCall, start_draws, start_points
 from odfl_cli.arrays import Array, array_namespace, dot
 from odfl_cli.settings import Positive, settings
 from odfl_cli.streams import Draw
@@ -36,26 +36,34 @@ class DFOGD(Algorithm):
     noted = ("alpha", "eta", "path_length")
 
     def draws(self) -> dict[str, Draw]:
-        """δ_t ~ U[0, 1]."""
-        return {"df_ogd/delta": Draw("uniform")}
+        """δ_t ~ U[0, 1], and where the oracle starts if it does so at random."""
+        return {"df_ogd/delta": Draw("uniform"), **start_draws("df_ogd", self.problem)}
 
     def init(self, seeds: int, truth: np.ndarray | None) -> DFOGDState:
         """θ_1 = ϑ_0 = 0."""
         zero, none = np.zeros((seeds, self.problem.parameters)), np.zeros(seeds)
         return DFOGDState(t=0, theta=zero, vartheta=zero, path_length=none, alpha=none, eta=none)
 
+    def oracle_call(
+        self, state: DFOGDState, X: Array, costs: Array, draws: dict[str, Array]
+    ) -> OracleCall:
+        """f̃_t with α_t, to be minimised from ϑ_{t−1}."""
+        alpha = self._alpha(state.t + 1, state.path_length)
+        loss = SmoothedCost(self.problem, X, costs, alpha[:, None])
+        points = start_points("df_ogd", self.problem, draws)
+        return OracleCall(loss, state.vartheta, samples=None, points=points)
+
     def update(
         self, state: DFOGDState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> DFOGDState:
         """Lines 5 to 7 of Algorithm 2."""
-        theta_set, oracle = self.problem.theta_set, self.problem.oracle
-        t = state.t + 1
-        alpha = self._alpha(t, state.path_length)
-        loss = SmoothedCost(self.problem, X, costs, alpha[:, None])
+        t, theta_set = state.t + 1, self.problem.theta_set
+        call = self.oracle_call(state, X, costs, draws)
+        loss = call.objective
         # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}; a lazy oracle answers as it did before
         vartheta = state.vartheta
-        if oracle.answers(t):
-            vartheta = oracle.minimise(loss, theta_set, vartheta, None)
+        if self.problem.oracle.answers(t):
+            vartheta = call.answer(self.problem)
         path_length = state.path_length
         if t > 1:  # P_1 = 0: the path starts at ϑ_1
             path_length = path_length + distance(vartheta, state.vartheta)
@@ -65,15 +73,18 @@ class DFOGD(Algorithm):
         # 7: θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(u_t))
         eta = self._eta(t, path_length)
         theta = theta_set.project(state.theta - eta[:, None] * loss.gradient(u))
-        return DFOGDState(t, theta, vartheta, path_length, alpha, eta)
+        return DFOGDState(t, theta, vartheta, path_length, loss.alpha[:, 0], eta)
+
+    @property
+    def n(self) -> float:
+        """The number of faces, or ln d for the entropy, as far as the schedules know."""
+        return self.problem.belief.faces * self.problem.regularizer.suboptimality
 
     def _alpha(self, t: int, path_length: Array) -> Array:
-        n = self.problem.regularizer.suboptimality
-        return self.c_alpha * n**-0.5 * t**-0.25 * fourth_root(1.0 + path_length)
+        return self.c_alpha * self.n**-0.5 * t**-0.25 * fourth_root(1.0 + path_length)
 
     def _eta(self, t: int, path_length: Array) -> Array:
-        n = self.problem.regularizer.suboptimality
-        return self.c_eta * n**-0.5 * t**-0.75 * fourth_root(1.0 + path_length) ** 3
+        return self.c_eta * self.n**-0.5 * t**-0.75 * fourth_root(1.0 + path_length) ** 3
 
 
 def fourth_root(x: Array) -> Array:

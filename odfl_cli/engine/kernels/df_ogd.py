@@ -58,7 +58,7 @@ def prepare(
     constants = (
         algorithm.c_alpha,
         algorithm.c_eta,
-        problem.regularizer.suboptimality,
+        algorithm.n,
         problem.theta_set.radius,
         oracle.steps,
         oracle.lr,
