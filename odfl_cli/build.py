@@ -25,6 +25,7 @@ GROUPS = (
     "belief",
     "horizon",
     "engine",
+    "metrics",
 )
 
 
@@ -60,7 +61,7 @@ def build(config: DictConfig, **given: Any) -> Job:
     )
     algorithm = parts.make("algo", problem=problem)
     engine = parts.make("engine").choose(algorithm)
-    return Job(environment, algorithm, engine, horizon, top.seed_list())
+    return Job(environment, algorithm, engine, horizon, top.seed_list(), parts.make("metrics"))
 
 
 def _top_level(config: DictConfig) -> TopLevel:
