@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
 from commands import odfl
 from hypothesis import given
 from hypothesis import strategies as st
-from problems import composed_job, finite_difference, make_problem, random_rounds
+from problems import choices, composed_job, finite_difference, make_problem, random_rounds
 from pydantic import ValidationError
 
 from odfl_cli.algorithms import (
@@ -133,28 +134,36 @@ REALISABLE = (
     "data.drift_weight=0",
     "data.clip=false",
     "data.theta_star_norm=0.9",
-    "horizon.rounds=600",
+    "horizon.rounds=300",
     "seeds=12",
 )
 
 
+@cache
 def final_regret(algo, *overrides):
     """Regret above the round's best per seed, and the mean squared error."""
     table = simulate(composed_job(f"algo={algo}", *overrides)).table
     return table["regret"][:, -1], table["avg_mse"][:, -1]
 
 
-def test_rls_beats_everyone_where_the_linear_model_is_right():
+RIVALS = sorted(set(choices("algo")) - {"rls", "clairvoyant"})
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+def test_rls_beats_everyone_where_the_linear_model_is_right(rival):
     """In cost on average over the seeds, in squared error for every seed; all see the same data."""
     regret, mse = final_regret("rls", *REALISABLE)
-    floor, _ = final_regret("clairvoyant", *REALISABLE)
-    rivals = ["df_ogd", "df_ftpl", "pf_ogd", "spo", "ogd", "df_ogd_endpoint"]
-    rivals += ["fenchel_young", "perturbed", "policy_gradient", "hedge", "restart"]
-    for rival in rivals:
-        theirs, their_mse = final_regret(rival, *REALISABLE)
-        assert regret.mean() < theirs.mean(), rival
-        assert (mse < their_mse).all(), rival
-    assert regret.mean() - floor.mean() < 0.05 * (theirs.mean() - floor.mean()) + 10
+    theirs, their_mse = final_regret(rival, *REALISABLE)
+    assert regret.mean() < theirs.mean()
+    assert (mse < their_mse).all()
+
+
+def test_rls_nearly_knows_the_truth_where_the_linear_model_is_right():
+    """Of what there is to gain over playing uniformly, nine tenths in 300 rounds."""
+    regret, floor, idle = (
+        final_regret(algo, *REALISABLE)[0].mean() for algo in ("rls", "clairvoyant", "uniform")
+    )
+    assert floor < regret < floor + 0.1 * (idle - floor)
 
 
 # ---- Fenchel–Young ----
@@ -390,7 +399,7 @@ def test_a_fixed_delta_replaces_every_draw(engine):
 @pytest.mark.parametrize("algo", ["ogd", "df_ogd_endpoint", "perturbed", "policy_gradient"])
 def test_what_descends_the_cost_beats_the_squared_error_with_many_items(algo):
     """K = 80, where no prediction is good but decisions can be: the paper's own ground."""
-    large = ("data.items=80", "horizon.rounds=800", "seeds=4")
+    large = ("data.items=80", "horizon.rounds=2000", "seeds=4")
     mine, _ = final_regret(algo, *large)
     theirs, _ = final_regret("pf_ogd", *large)
     assert mine.mean() < 0.9 * theirs.mean()

@@ -47,14 +47,16 @@ def simulated(
     return simulate(small_job(algo, seeds, engine, items), block)
 
 
-def leaves(state: Any, name: str = "state") -> dict[str, Any]:
-    """Every array and number of a state, also of the states within it, by where it is."""
-    if not isinstance(state, tuple):
-        return {name: state}
-    names = getattr(state, "_fields", range(len(state)))
+def leaves(record: Any, name: str = "") -> dict[str, Any]:
+    """Every array and number of a record, also of the records within it, by where it is."""
+    if isinstance(record, tuple):
+        names = getattr(record, "_fields", range(len(record)))
+        record = dict(zip(names, record, strict=True))
+    if not isinstance(record, dict):
+        return {name: record}
     return {
         path: leaf
-        for key, part in zip(names, state, strict=True)
+        for key, part in record.items()
         for path, leaf in leaves(part, f"{name}.{key}").items()
     }
 
@@ -100,9 +102,10 @@ def test_a_run_can_be_stopped_stored_and_continued(algo, engine, pause):
     half, first = job.engine.advance(job.algorithm, fresh(), *block_of(job, 0, pause))
     stored = pickle.loads(pickle.dumps(half))
     again, second = job.engine.advance(job.algorithm, stored, *block_of(job, pause, ROUNDS))
-    for name in trace._fields:
-        pieces = [getattr(first, name), getattr(second, name)]
-        np.testing.assert_array_equal(np.concatenate(pieces, axis=1), getattr(trace, name))
+    whole, pieces = leaves(trace), (leaves(first), leaves(second))
+    for name, values in whole.items():
+        joined = np.concatenate([piece[name] for piece in pieces], axis=1)
+        np.testing.assert_array_equal(joined, values, err_msg=name)
     expected = leaves(state)
     assert leaves(again).keys() == expected.keys()
     for name, value in leaves(again).items():

@@ -34,8 +34,8 @@ class PolicyGradient(Algorithm):
     item it tries is imagined.
     """
 
-    eta: Positive = 0.01
-    alpha: Positive = 1.0
+    eta: Positive = 0.001
+    alpha: Positive = 0.1
     name = "policy_gradient"
 
     def __post_init__(self) -> None:
