@@ -24,6 +24,7 @@ GROUPS = (
     "solver",
     "horizon",
     "engine",
+    "metrics",
 )
 
 
@@ -51,7 +52,9 @@ def build(config: DictConfig) -> Job:
     )
     algorithm = _component(config, "algo", problem=problem)
     engine = _component(config, "engine").choose(algorithm)
-    return Job(environment, algorithm, engine, horizon, top.seed_list())
+    return Job(
+        environment, algorithm, engine, horizon, top.seed_list(), _component(config, "metrics")
+    )
 
 
 def _top_level(config: DictConfig) -> TopLevel:

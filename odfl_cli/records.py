@@ -17,15 +17,23 @@ INTEGER_COLUMNS = frozenset({"t"})
 
 
 def write_seed(directory: Path, seed: int, table: dict[str, np.ndarray], row: int) -> None:
-    """seed-<seed>.csv from row `row` of every column [S, rows]; floats round-trip exactly."""
+    """seed-<seed>.csv from row `row` of every column [S, rows]; floats round-trip exactly.
+
+    NaN says that a column has no value there: an empty cell.
+    """
     columns = [
-        values[row].astype(np.int64).tolist() if name in INTEGER_COLUMNS else values[row].tolist()
+        values[row].astype(np.int64).tolist() if name in INTEGER_COLUMNS else _cells(values[row])
         for name, values in table.items()
     ]
     with atomic(directory / f"seed-{seed}.csv") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(table)
         writer.writerows(zip(*columns, strict=True))
+
+
+def _cells(values: np.ndarray) -> list[Any]:
+    cells: list[Any] = values.tolist()
+    return ["" if cell != cell else cell for cell in cells] if np.isnan(values).any() else cells
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -3,7 +3,8 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from odfl_cli.engine import Engine, Trace
 from odfl_cli.environments import Environment, Rounds
 from odfl_cli.errors import RoundError, UserError
 from odfl_cli.horizon import Horizon
-from odfl_cli.metrics import BasicMetrics
+from odfl_cli.metrics import Basic, Metrics, Recorder
 from odfl_cli.streams import draw
 
 BLOCK_BYTES = 64 * 2**20
@@ -31,6 +32,7 @@ class Simulation:
     table: dict[str, np.ndarray]  # column → [S, rows]
     state: Any
     seconds: dict[str, float]
+    report: dict[str, Any]  # what the metrics tell besides the table
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Job:
     engine: Engine
     horizon: Horizon
     seeds: tuple[int, ...]
+    metrics: Metrics = field(default_factory=Basic)
 
     def block_rounds(self) -> int:
         """Rounds processed at once: as many as the memory budget holds, a power of two."""
@@ -55,25 +58,51 @@ def simulate(
     """Plays T rounds; `progress` hears how many are done. The block size changes no number."""
     clock = Clock()
     algorithm, seeds, rounds = job.algorithm, job.seeds, job.horizon.rounds
-    metrics = BasicMetrics(len(seeds), job.horizon.logged())
+    recorder = job.metrics.recorder(job.environment, algorithm, job.horizon, seeds)
     with clock("start"):
         job.engine.start(algorithm)
     state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
     for start, stop in _blocks(rounds, block or job.block_rounds()):
-        with clock("data"):
+        with clock("data"), np.errstate(all="ignore"):  # what is not finite is found below
             data = _checked(job, job.environment.rounds(seeds, start, stop), stop - start)
             draws = {
                 name: draw(seeds, name, spec, start, stop)
                 for name, spec in algorithm.draws().items()
             }
-        with clock("learn"), _naming_the_round(job, start):
-            state, trace = job.engine.advance(algorithm, state, data, draws)
+        with clock("learn"):
+            state, trace = _advance(job, recorder, state, start, data, draws)
         with clock("metrics"):
             _check_finite(job, start, trace)
             best = algorithm.problem.polytope.minimise(data.costs)
-            metrics.add(start, trace, (data.costs * best).sum(-1))
+            recorder.add(start, data, trace, (data.costs * best).sum(-1))
         progress(stop)
-    return Simulation(metrics.table(), state, clock.seconds)
+    with clock("metrics"):
+        table = recorder.table()
+    return Simulation(table, state, clock.seconds, recorder.report())
+
+
+def _advance(
+    job: Job,
+    recorder: Recorder,
+    state: Any,
+    start: int,
+    data: Rounds,
+    draws: dict[str, np.ndarray],
+) -> tuple[Any, Trace]:
+    """Plays a block from round `start` on, with a stop wherever the recorder wants to see the state."""
+    length = data.costs.shape[1]
+    stops = recorder.watched[(recorder.watched > start) & (recorder.watched <= start + length)]
+    cuts = sorted({0, length, *(int(t) - 1 - start for t in stops)})
+    traces = []
+    for first, last in pairwise(cuts):
+        if first + start + 1 in stops:
+            recorder.watch(first + start + 1, state)
+        part = Rounds(data.X[:, first:last], data.costs[:, first:last])
+        drawn = {name: values[:, first:last] for name, values in draws.items()}
+        with _naming_the_round(job, start + first):
+            state, trace = job.engine.advance(job.algorithm, state, part, drawn)
+        traces.append(trace)
+    return state, Trace.joined(traces)
 
 
 class Clock:
@@ -122,7 +151,12 @@ def _check_finite(job: Job, start: int, trace: Trace) -> None:
     if broken.any():
         first = int(broken.any(axis=0).argmax())
         seed = job.seeds[int(broken[:, first].argmax())]
+        hint = "; smaller learning rates may help" if _learns_at_a_rate(job.algorithm) else ""
         raise NotFiniteError(
             f"{job.algorithm.name}: the numbers of seed {seed} stopped being finite "
-            f"in round {start + first + 1}; smaller learning rates may help"
+            f"in round {start + first + 1}{hint}"
         )
+
+
+def _learns_at_a_rate(algorithm: Algorithm) -> bool:
+    return any(hasattr(algorithm, name) for name in ("eta", "c_eta"))

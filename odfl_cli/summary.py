@@ -27,9 +27,13 @@ def summarise(
         "seeds": list(job.seeds),
         "rounds": job.horizon.rounds,
         "final": {
-            name: _final(values[:, -1]) for name, values in simulation.table.items() if name != "t"
+            name: _final(values[:, -1])
+            for name, values in simulation.table.items()
+            if name != "t" and np.isfinite(values[:, -1]).all()
         },
+        **simulation.report,
         "seconds": {name: round(value, 4) for name, value in seconds.items()},
+        "metrics_share": _share(seconds),
         "engine": job.engine.name,
         "versions": versions(),
     }
@@ -48,3 +52,9 @@ def _final(per_seed: np.ndarray) -> dict[str, Any]:
         "ci95": None if np.isnan(ci95) else float(ci95),
         "per_seed": per_seed.tolist(),
     }
+
+
+def _share(seconds: dict[str, float]) -> float | None:
+    """Seconds of metrics per second of the run itself, which draws and learns."""
+    run = seconds["data"] + seconds["learn"]
+    return round(seconds["metrics"] / run, 3) if run > 0 else None

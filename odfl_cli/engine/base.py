@@ -1,5 +1,6 @@
 """The contract of an engine."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -20,6 +21,20 @@ class Trace(NamedTuple):
         """To be filled."""
         cost, mse, *noted = np.empty((2 + len(algorithm.noted), seeds, rounds))
         return cls(cost, mse, dict(zip(algorithm.noted, noted, strict=True)))
+
+    @classmethod
+    def joined(cls, traces: Sequence["Trace"]) -> "Trace":
+        """Of consecutive blocks, the trace of the whole."""
+        if len(traces) == 1:
+            return traces[0]
+        return cls(
+            np.concatenate([trace.cost for trace in traces], axis=1),
+            np.concatenate([trace.mse for trace in traces], axis=1),
+            {
+                name: np.concatenate([trace.notes[name] for trace in traces], axis=1)
+                for name in traces[0].notes
+            },
+        )
 
 
 class Engine(Protocol):

@@ -1,7 +1,7 @@
 """Who draws X_t and c_t."""
 
-from odfl_cli.environments.base import Environment, Rounds
+from odfl_cli.environments.base import Environment, KnownLaw, Rounds, known_law
 from odfl_cli.environments.polynomial import Polynomial
 from odfl_cli.environments.sin4 import Sin4
 
-__all__ = ["Environment", "Polynomial", "Rounds", "Sin4"]
+__all__ = ["Environment", "KnownLaw", "Polynomial", "Rounds", "Sin4", "known_law"]

@@ -1,6 +1,6 @@
 """The contract of an environment."""
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -28,3 +28,26 @@ class Environment(Protocol):
 
     def theta_star(self, seeds: tuple[int, ...]) -> np.ndarray | None:
         """The parameter behind the costs, [S, p], where there is one; for clairvoyants only."""
+
+
+class KnownLaw(Protocol):
+    """What an environment offers besides when the law of its rounds is known: it is measured by it."""
+
+    @property
+    def stationary(self) -> bool:
+        """Whether all rounds have the same law."""
+
+    def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
+        """`size` independent samples of round t's law (t from 0), X [S, size, d, p] and costs.
+
+        The costs are E[c | X], which has the mean of c and less noise. The draws behind the samples
+        are the same for all t: only what moves in the law moves them.
+        """
+
+    def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> np.ndarray | None:
+        """The mean parameter behind the costs of round t, [S, p], where there is one."""
+
+
+def known_law(environment: Environment) -> KnownLaw | None:
+    """The environment as one whose law is known, or None."""
+    return cast(KnownLaw, environment) if hasattr(environment, "fresh") else None

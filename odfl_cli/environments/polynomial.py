@@ -5,9 +5,10 @@ the family was spread by Tang & Khalil, *PyEPO*, Mathematical Programming Comput
 """
 
 import math
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
 from pydantic import AliasChoices, Field
 
 from odfl_cli.arrays import dot
@@ -40,13 +41,14 @@ class Polynomial:
     intercept: bool = True
     maximise: bool = False
     random_signs: bool = False
+    stationary: ClassVar[bool] = True
 
     @property
     def features(self) -> int:
         """The columns of X_t: p, and one for the intercept."""
         return self.covariates + self.intercept
 
-    def theta_star(self, seeds: tuple[int, ...]) -> np.ndarray:
+    def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> np.ndarray:
         """± ((1 − drift_weight) θ*, (3^degree + 1) / (degree 3^{degree−1})), [S, features].
 
         This is the tangent of the mean cost at s = 0, but for a positive factor. At degree 1 it
@@ -59,12 +61,28 @@ class Polynomial:
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
         """X_t [S, B, d, features] and c_t [S, B, d] of rounds start ≤ t < stop."""
-        X = self._features(seeds, start, stop)
+        X = self._features(seeds, "data/covariates", start, stop)
         theta = self._drifting_theta(seeds, start, stop)
         costs = self._mean_value(dot(X[..., : self.covariates], theta[:, :, None, :]))
         uniform = draw(seeds, "data/noise", Draw("uniform", (self.items,)), start, stop)
         costs *= self._sign * (1.0 + self.noise_width * (2.0 * uniform - 1.0))
         return Rounds(X, costs)
+
+    def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
+        """Samples of round t's law with E[c_t | X_t], the noise ε and the drift ζ averaged out.
+
+        Given X_t, s_t is Gaussian around X_t (1 − drift_weight) θ* with deviation drift_weight ‖x‖ per
+        row; Gauss-Hermite quadrature with more nodes than half the degree is exact for a polynomial.
+        """
+        X = self._features(seeds, "data/fresh_covariates", 0, size)
+        rows = X[..., : self.covariates]
+        mean = dot(rows, (1.0 - self.drift_weight) * self._direction(seeds)[:, None, None, :])
+        deviation = self.drift_weight * np.sqrt(dot(rows, rows))
+        nodes, weights = hermegauss(self.degree // 2 + 1)
+        costs = np.zeros_like(mean)
+        for node, weight in zip(nodes, weights / weights.sum(), strict=True):
+            costs += weight * self._mean_value(mean + node * deviation)
+        return Rounds(X, self._sign * costs)
 
     @property
     def _sign(self) -> float:
@@ -83,11 +101,11 @@ class Polynomial:
         mean = (1.0 - self.drift_weight) * self._direction(seeds)
         return mean[:, None, :] + self.drift_weight * zeta
 
-    def _features(self, seeds: tuple[int, ...], start: int, stop: int) -> np.ndarray:
+    def _features(self, seeds: tuple[int, ...], name: str, start: int, stop: int) -> np.ndarray:
         """B_j ∘ x_t / √p for every item j, and a last column of ones for the intercept."""
         p = self.covariates
         coins = draw(seeds, "data/pattern", Draw("uniform", (self.items, p)))
-        x = draw(seeds, "data/covariates", Draw("normal", (p,)), start, stop) / math.sqrt(p)
+        x = draw(seeds, name, Draw("normal", (p,)), start, stop) / math.sqrt(p)
         X = np.ones((*x.shape[:2], self.items, self.features))
         np.multiply(coins < 0.5, x[:, :, None, :], out=X[..., :p])
         return X

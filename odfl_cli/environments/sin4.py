@@ -1,12 +1,13 @@
 """The paper's synthetic data: sin⁴ costs over Toeplitz-correlated covariates (Section 4)."""
 
 import math
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.sin4_law import CostLaw, bump, expected_cost
 from odfl_cli.settings import Integer, NonNegative, Positive, PositiveInt, Real, settings
 from odfl_cli.streams import Draw, draw
 
@@ -28,8 +29,9 @@ class Sin4:
     clip: bool = True
     drift_weight: Annotated[Real, Field(ge=0, le=1)] = 0.5
     theta_star_norm: Positive | None = None
+    stationary: ClassVar[bool] = True
 
-    def theta_star(self, seeds: tuple[int, ...]) -> np.ndarray:
+    def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> np.ndarray:
         """θ* of every seed, [S, p]."""
         direction = draw(seeds, "data/theta_star", Draw("normal", (self.features,)))[:, 0]
         norm = math.sqrt(self.features) if self.theta_star_norm is None else self.theta_star_norm
@@ -37,17 +39,35 @@ class Sin4:
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
         """X_t [S, B, K, p] and c_t [S, B, K] of rounds start ≤ t < stop."""
-        X = self._covariates(seeds, start, stop)
+        X = self._covariates(seeds, "data/covariates", start, stop)
         signal = np.einsum("sbkp,sbp->sbk", X, self._drifting_theta(seeds, start, stop))
         costs = self._mean_cost(signal)
         noise = draw(seeds, "data/noise", Draw("normal", (self.items,)), start, stop)
         costs += self.noise_std * noise
         return Rounds(X, np.clip(costs, 0.0, 1.0, out=costs) if self.clip else costs)
 
-    def _covariates(self, seeds: tuple[int, ...], start: int, stop: int) -> np.ndarray:
+    def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
+        """Samples of round t's law with E[c_t | X_t], the noise ε_t and the drift ζ_t averaged out.
+
+        Given X_t, a row's X_tθ*_t is Gaussian: its mean is ⟨x, (1 − drift_weight) θ*⟩ and its
+        deviation drift_weight ‖x‖.
+        """
+        X = self._covariates(seeds, "data/fresh_covariates", 0, size)
+        costs = np.empty(X.shape[:-1])
+        for row, theta_star in enumerate(self.theta_star(seeds, t)):
+            mean = (1.0 - self.drift_weight) * theta_star
+            signal = np.einsum("bkp,p->bk", X[row], mean)
+            deviation = self.drift_weight * np.sqrt(np.einsum("bkp,bkp->bk", X[row], X[row]))
+            costs[row] = expected_cost(self._law_of_cost(), signal, deviation)
+        return Rounds(X, costs)
+
+    def _law_of_cost(self) -> CostLaw:
+        return CostLaw(self.gamma, self.amplitude, self.noise_std, self.clip)
+
+    def _covariates(self, seeds: tuple[int, ...], name: str, start: int, stop: int) -> np.ndarray:
         """L·Z without L: the Cholesky factor of a Toeplitz ρ^{|i−j|} is a first-order recursion."""
         shape = (self.items, self.features)
-        X = draw(seeds, "data/covariates", Draw("normal", shape), start, stop)
+        X = draw(seeds, name, Draw("normal", shape), start, stop)
         X[:, :, 1:] *= math.sqrt(1.0 - self.rho**2)
         for item in range(1, self.items):
             X[:, :, item] += self.rho * X[:, :, item - 1]
@@ -61,7 +81,4 @@ class Sin4:
 
     def _mean_cost(self, signal: np.ndarray) -> np.ndarray:
         """E[c_t | X_t, θ*_t] before clipping, elementwise in X_tθ*_t."""
-        bump = np.sin(0.5 / signal)
-        bump *= bump
-        bump *= bump
-        return (1.0 - self.gamma) * signal + self.gamma * self.amplitude * bump
+        return (1.0 - self.gamma) * signal + self.gamma * self.amplitude * bump(signal)

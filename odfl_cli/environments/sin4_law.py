@@ -1,0 +1,112 @@
+"""E[c | X] of the sin⁴ data, where X_tθ*_t is Gaussian given X_t."""
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+CELLS, PARTS = 8192, 8  # of the signal's axis; a cell holds the mean over its parts
+LEVELS = 64  # of the deviation's axis, denser towards 0
+TAIL = 8.0  # deviations after which a Gaussian has ended
+
+_erf = np.frompyfunc(math.erf, 1, 1)
+
+
+class CostLaw(NamedTuple):
+    """What turns a signal s = ⟨x, θ*_t⟩ into a cost: (1 − γ) s + γ A sin⁴(1/(2s)) + ε, clipped or not."""
+
+    gamma: float
+    amplitude: float
+    noise_std: float
+    clip: bool
+
+
+class Table(NamedTuple):
+    """A function of mean ∈ [−reach, reach] and deviation ∈ [0, widest] by bilinear interpolation."""
+
+    values: np.ndarray  # [LEVELS + 1, CELLS]
+    reach: float
+    widest: float
+
+    def __call__(self, mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
+        """Elementwise; arguments beyond the table count as its border."""
+        column = (mean + self.reach) * (CELLS / (2 * self.reach)) - 0.5
+        level = LEVELS * np.sqrt(deviation / self.widest)
+        column, level = np.clip(column, 0, CELLS - 1.001), np.clip(level, 0, LEVELS - 0.001)
+        i, j = level.astype(np.int64), column.astype(np.int64)
+        place = i * CELLS + j
+        column -= j
+        level -= i
+        flat = self.values.reshape(-1)
+        low = flat[place] + column * (flat[place + 1] - flat[place])
+        place += CELLS
+        high = flat[place] + column * (flat[place + 1] - flat[place])
+        return low + level * (high - low)
+
+
+def expected_cost(law: CostLaw, mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
+    """E[c] for signals N(mean, deviation²), elementwise."""
+    widest = float(deviation.max(initial=0.0))
+    if widest == 0.0:
+        return _linear_part(law, mean) + cost_at(law, mean)
+    reach = float(np.abs(mean).max(initial=0.0))
+    table = cost_table(law, _power_of_two_above(reach), _power_of_two_above(widest))
+    return _linear_part(law, mean) + table(mean, deviation)
+
+
+def cost_at(law: CostLaw, signal: np.ndarray) -> np.ndarray:
+    """E[c | s] over the noise ε; without clipping, of the sin⁴ part alone.
+
+    E clip(y + σε, 0, 1) = σ (ψ(y/σ) − ψ((y − 1)/σ)) with ψ(a) = a Φ(a) + φ(a).
+    """
+    wave = law.gamma * law.amplitude * bump(signal)
+    if not law.clip:
+        return wave
+    y = (1.0 - law.gamma) * signal + wave
+    if law.noise_std == 0.0:
+        return np.clip(y, 0.0, 1.0)
+    scaled, unit = y / law.noise_std, 1.0 / law.noise_std
+    return law.noise_std * (_ramp(scaled) - _ramp(scaled - unit))
+
+
+def bump(signal: np.ndarray) -> np.ndarray:
+    """sin⁴(1 / (2s)), elementwise."""
+    wave = np.sin(0.5 / signal)
+    wave *= wave
+    wave *= wave
+    return wave
+
+
+@lru_cache(maxsize=8)
+def cost_table(law: CostLaw, reach: float, widest: float) -> Table:
+    """Gaussian averages of `cost_at`, one row per deviation.
+
+    The signal is cut into cells, which hold means: sin⁴(1/(2s)) has no end of waves near 0. A Gaussian
+    average is a convolution, done by the fast Fourier transform on an axis long enough that
+    its two ends do not meet.
+    """
+    reach += TAIL * widest
+    width = 2 * reach / (CELLS * PARTS)
+    parts = -reach + width * (np.arange(CELLS * PARTS) + 0.5)
+    cells = cost_at(law, parts).reshape(CELLS, PARTS).mean(-1)
+    frequency = 2 * math.pi * np.fft.rfftfreq(CELLS, d=2 * reach / CELLS)
+    deviations = widest * (np.arange(LEVELS + 1) / LEVELS) ** 2
+    damping = np.exp(-0.5 * (deviations[:, None] * frequency) ** 2)
+    return Table(np.fft.irfft(np.fft.rfft(cells) * damping, CELLS), reach, widest)
+
+
+def _linear_part(law: CostLaw, mean: np.ndarray) -> np.ndarray | float:
+    """What needs no table: (1 − γ) E[s], where nothing is clipped."""
+    return 0.0 if law.clip else (1.0 - law.gamma) * mean
+
+
+def _ramp(a: np.ndarray) -> np.ndarray:
+    """ψ(a) = E max(a + ε, 0) for ε ~ N(0, 1)."""
+    cumulative = 0.5 * (1.0 + _erf(a / math.sqrt(2.0)).astype(np.float64))
+    return a * cumulative + np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
+
+
+def _power_of_two_above(value: float) -> float:
+    """A size that many samples share, so that they share a table."""
+    return 2.0 ** math.ceil(math.log2(max(value, 1e-300)))

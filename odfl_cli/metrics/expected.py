@@ -1,0 +1,139 @@
+"""F_t(θ) = E⟨c_t, w*(θ, X_t)⟩ of what was played, and its infimum, from samples of the law."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from odfl_cli.environments import KnownLaw, Rounds
+from odfl_cli.metrics.comparators import Comparator, find_comparator
+from odfl_cli.metrics.losses import Losses
+from odfl_cli.metrics.plays import Plays
+from odfl_cli.metrics.sums import rounds_nearest, sum_up_to
+from odfl_cli.streams import Draw, draw
+
+ITERATES = 4
+"""How many of a learner's own parameters a search starts from."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The expected side of one seed, at the evaluation rounds [E]."""
+
+    cost: np.ndarray  # F_t(θ_t)
+    error: np.ndarray  # its standard error
+    best: np.ndarray  # inf_θ F_t(θ)
+    best_fixed: np.ndarray  # inf_θ Σ_{s≤t} F_s(θ)
+    uncertainty: np.ndarray  # of `best`
+    thetas: np.ndarray  # comparators, [≤ E, m]
+
+
+@dataclass(frozen=True)
+class ExpectedCosts:
+    """Measures plays on fresh samples, `size` to score and as many again to search on.
+
+    A comparator that were scored where it was found would profit from the sample's chance.
+    """
+
+    law: KnownLaw
+    losses: Losses
+    t: np.ndarray  # evaluation rounds, from 1
+    size: int
+    starts: int
+
+    def of(self, plays: Plays, row: int, seed: int) -> Expected:
+        """The seed number `row` of the run, whose name is `seed`."""
+        measure = self._stationary if self.law.stationary else self._moving
+        return measure(plays, row, seed)
+
+    def _stationary(self, plays: Plays, row: int, seed: int) -> Expected:
+        scored, searched = self._sample(seed, self.t[-1])
+        cost, error = mean_and_error(plays.paid(self.losses, row, slice(None), scored))
+        iterates = spread_out(plays.thetas()[row], ITERATES)
+        starts = self._starts(seed, self.t[-1], iterates)
+        found = find_comparator(self.losses, searched, starts)
+        theta, value = self._best(found, seed, self.t[-1], scored)
+        best = np.full(len(self.t), value)
+        uncertainty = np.full(len(self.t), found.uncertainty)
+        return Expected(cost, error, best, value * self.t, uncertainty, theta[None])
+
+    def _moving(self, plays: Plays, row: int, seed: int) -> Expected:
+        """Every evaluation round has a comparator, searched from where the last one was found."""
+        thetas = plays.thetas()[row]
+        measured, mixture, near = [], [], np.empty((0, thetas.shape[1]))
+        for e, t in enumerate(self.t):
+            scored, searched = self._sample(seed, t)
+            (cost,), (error,) = mean_and_error(
+                plays.paid(self.losses, row, slice(e, e + 1), scored)
+            )
+            starts = self._starts(seed, t, np.concatenate([near, thetas[e : e + 1]]))
+            found = find_comparator(self.losses, searched, starts)
+            theta, value = self._best(found, seed, t, scored)
+            near = found.finalists
+            measured.append((cost, error, value, found.uncertainty, theta))
+            mixture.append(searched)
+        cost, error, best, uncertainty, comparators = (
+            np.array(x) for x in zip(*measured, strict=True)
+        )
+        best_fixed = self._best_fixed(seed, mixture, spread_out(comparators, 2 * ITERATES))
+        return Expected(cost, error, best, best_fixed, uncertainty, comparators)
+
+    def _best_fixed(self, seed: int, searched: list[Rounds], near: np.ndarray) -> np.ndarray:
+        """inf_θ Σ_{s≤t} F_s(θ): of the comparators and of one found on a mixture of all rounds."""
+        counts = rounds_nearest(self.t, self.size)
+        firsts = np.cumsum(counts) - counts
+        parts = [slice(first, first + count) for first, count in zip(firsts, counts, strict=True)]
+        mixture = Rounds(
+            np.concatenate([rounds.X[part] for rounds, part in zip(searched, parts, strict=True)]),
+            np.concatenate([r.costs[part] for r, part in zip(searched, parts, strict=True)]),
+        )
+        found = find_comparator(self.losses, mixture, self._starts(seed, self.t[-1], near))
+        pool = np.concatenate([found.finalists, near])
+        values = [self.losses.paid(pool, self._sample(seed, t)[0]).mean(-1) for t in self.t]
+        return sum_up_to(self.t, np.stack(values, axis=-1)).min(0)
+
+    def _best(
+        self, found: Comparator, seed: int, t: int, scored: Rounds
+    ) -> tuple[np.ndarray, float]:
+        """The best of what was found and of ±θ*_t, with its cost on the scoring sample."""
+        candidates = np.concatenate([found.finalists, self._truths(seed, t)])
+        values = self.losses.paid(candidates, scored).mean(-1)
+        return candidates[values.argmin()], float(values.min())
+
+    def _sample(self, seed: int, t: int) -> tuple[Rounds, Rounds]:
+        X, costs = (values[0] for values in self.law.fresh((seed,), int(t) - 1, 2 * self.size))
+        return Rounds(X[: self.size], costs[: self.size]), Rounds(
+            X[self.size :], costs[self.size :]
+        )
+
+    def _starts(self, seed: int, t: int, near: np.ndarray) -> np.ndarray:
+        directions = random_directions(self.losses, seed, self.starts)
+        return np.concatenate([near, self._truths(seed, t), directions])
+
+    def _truths(self, seed: int, t: int) -> np.ndarray:
+        """±θ*_t on the border of Θ, where the law has such a parameter of the model's size."""
+        theta_star = self.law.theta_star((seed,), int(t) - 1)
+        problem = self.losses.problem
+        if theta_star is None or theta_star.shape[-1] != problem.parameters:
+            return np.empty((0, problem.parameters))
+        return problem.theta_set.project(np.concatenate([theta_star, -theta_star]))
+
+
+def mean_and_error(paid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard error over the last axis."""
+    return paid.mean(-1), paid.std(-1) / np.sqrt(paid.shape[-1])
+
+
+def random_directions(losses: Losses, seed: int, count: int) -> np.ndarray:
+    """Uniform on the border of Θ, [count, m]."""
+    problem = losses.problem
+    normal = draw((seed,), "metrics/start", Draw("normal", (problem.parameters,)), 0, count)[0]
+    length = np.sqrt((normal**2).sum(-1, keepdims=True))
+    return problem.theta_set.project(problem.theta_set.radius * normal / length)
+
+
+def spread_out(thetas: np.ndarray, count: int) -> np.ndarray:
+    """At most `count` of the parameters [E, m], evenly chosen, the last one among them; none is 0."""
+    nonzero = thetas[np.abs(thetas).max(-1) > 0]
+    if len(nonzero) <= count:
+        return nonzero
+    return nonzero[np.linspace(len(nonzero) / count, len(nonzero), count).round().astype(int) - 1]

@@ -1,0 +1,170 @@
+"""Regret as the paper defines it: expected costs, static and dynamic comparators."""
+
+import logging
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from odfl_cli.algorithms import Algorithm
+from odfl_cli.engine import Trace
+from odfl_cli.environments import Environment, Rounds, known_law
+from odfl_cli.horizon import Horizon
+from odfl_cli.metrics.basic import BasicMetrics
+from odfl_cli.metrics.expected import Expected, ExpectedCosts, spread_out
+from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
+from odfl_cli.metrics.losses import losses_for
+from odfl_cli.metrics.plays import Plays
+from odfl_cli.metrics.sums import sum_up_to
+from odfl_cli.settings import Integer, PositiveInt, settings
+
+log = logging.getLogger("odfl")
+
+
+@settings
+class Regret:
+    """The basic columns, and regret at `evaluations` rounds; `notes` are columns of the algorithm."""
+
+    sample: Annotated[Integer, Field(ge=2)] = 2000
+    evaluations: Annotated[Integer, Field(ge=2)] = 40
+    starts: PositiveInt = 8
+    notes: tuple[str, ...] = ("alpha", "eta", "path_length")
+    theta_norm: bool = False
+
+    def recorder(
+        self,
+        environment: Environment,
+        algorithm: Algorithm,
+        horizon: Horizon,
+        seeds: tuple[int, ...],
+    ) -> "RegretMetrics":
+        """Measures by the environment's law where it is known."""
+        return RegretMetrics(self, environment, algorithm, horizon, seeds)
+
+
+def evaluation_rounds(horizon: Horizon, count: int) -> np.ndarray:
+    """About `count` of the logged rounds, half evenly and half log-spaced, first and last included."""
+    logged = horizon.logged()
+    wanted = Horizon(rounds=horizon.rounds, rows=count).logged()
+    return np.unique(logged[np.searchsorted(logged, wanted)])
+
+
+class RegretMetrics:
+    """Records a run, and measures its regret once it is over, seed by seed."""
+
+    def __init__(
+        self,
+        choice: Regret,
+        environment: Environment,
+        algorithm: Algorithm,
+        horizon: Horizon,
+        seeds: tuple[int, ...],
+    ) -> None:
+        self.watched = evaluation_rounds(horizon, choice.evaluations)
+        self._choice, self._seeds = choice, seeds
+        self._logged = horizon.logged()
+        self._basic = BasicMetrics(len(seeds), self._logged)
+        self._notes: list[dict[str, np.ndarray]] = []
+        self._plays = Plays(algorithm)
+        self._played = PlayedRounds(environment, seeds, horizon.rounds)
+        self._losses = losses_for(algorithm.problem)
+        law = known_law(environment)
+        self._expected = law and ExpectedCosts(
+            law, self._losses, self.watched, choice.sample, choice.starts
+        )
+        self._report: dict[str, Any] = {}
+
+    def watch(self, t: int, state: Any) -> None:
+        """Keeps what is played in round t."""
+        self._plays.add(state)
+
+    def add(self, start: int, rounds: Rounds, trace: Trace, best_cost: np.ndarray) -> None:
+        """Takes the block that starts at round `start` (from 0)."""
+        self._basic.add(start, rounds, trace, best_cost)
+        self._played.add(start, rounds)
+        t = self._logged[(self._logged > start) & (self._logged <= start + trace.cost.shape[1])]
+        self._notes.append({name: values[:, t - start - 1] for name, values in trace.notes.items()})
+
+    def table(self) -> dict[str, np.ndarray]:
+        """All columns; those of regret hold NaN but at the evaluation rounds."""
+        table = self._basic.table()
+        rows = np.searchsorted(self._logged, self.watched)
+        paid = (table["avg_cost"] * table["t"])[:, rows]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            measured = list(pool.map(self._measure, range(len(self._seeds))))
+        columns = self._columns(paid, measured)
+        for name, values in columns.items():
+            table[name] = np.full_like(table["cost"], np.nan)
+            table[name][:, rows] = values
+        for name in self._choice.notes:
+            blank = np.full_like(table["cost"], np.nan)
+            noted = [block[name] for block in self._notes if name in block]
+            table[name] = np.concatenate(noted, axis=-1) if noted else blank
+        self._report = self._reported(measured)
+        return table
+
+    def report(self) -> dict[str, Any]:
+        """How sure the expected costs and the comparators are; known once the table is."""
+        return self._report
+
+    def _measure(self, row: int) -> tuple[Expected | None, Hindsight]:
+        seed, near = self._seeds[row], spread_out(self._plays.thetas()[row], 4)
+        expected = self._expected.of(self._plays, row, seed) if self._expected else None
+        if expected:
+            near = np.concatenate([near, spread_out(expected.thetas, 4)])
+        played, losses, starts = self._played, self._losses, self._choice.starts
+        hindsight = in_hindsight(losses, played, row, seed, self.watched, near, starts)
+        return expected, hindsight
+
+    def _columns(
+        self, paid: np.ndarray, measured: list[tuple[Expected | None, Hindsight]]
+    ) -> dict[str, np.ndarray]:
+        """The columns of regret at the evaluation rounds, [S, E]."""
+        nothing = np.full_like(paid, np.nan)
+        fixed = paid - np.stack([hindsight.best_fixed for _, hindsight in measured])
+        expected = [seed for seed, _ in measured if seed]
+        if expected:
+            cost = np.stack([seed.cost for seed in expected])
+            total = sum_up_to(self.watched, cost)
+            expected_fixed = total - np.stack([seed.best_fixed for seed in expected])
+            best = np.stack([seed.best for seed in expected])
+            dynamic = sum_up_to(self.watched, cost - best)
+        else:
+            log.warning(
+                "the law of the data is not known: dynamic regret is against the best θ in hindsight between evaluation rounds"
+            )
+            cost, expected_fixed = nothing, nothing
+            dynamic = paid - np.stack([hindsight.best_pieces for _, hindsight in measured])
+        columns = {
+            "expected_cost": cost,
+            "static_regret": fixed,
+            "expected_static_regret": expected_fixed,
+            "dynamic_regret": dynamic,
+        }
+        if self._choice.theta_norm:
+            columns["theta_norm"] = np.sqrt((self._plays.thetas() ** 2).sum(-1))
+        return columns
+
+    def _reported(self, measured: list[tuple[Expected | None, Hindsight]]) -> dict[str, Any]:
+        T = int(self.watched[-1])
+        hindsight = {
+            "kind": "best fixed parameter on the realised rounds",
+            "value": [float(h.best_fixed[-1]) / T for _, h in measured],
+            "uncertainty": [h.uncertainty for _, h in measured],
+        }
+        expected = [seed for seed, _ in measured if seed]
+        if not expected:
+            pieces = [float(h.best_pieces[-1]) / T for _, h in measured]
+            kind = "realised: best parameter in hindsight between evaluation rounds"
+            return {"comparator": {"kind": kind, "value": pieces}, "hindsight": hindsight}
+        return {
+            "comparator": {
+                "kind": "law: infimum of the expected cost",
+                "value": [float(seed.best[-1]) for seed in expected],
+                "uncertainty": [float(seed.uncertainty.max()) for seed in expected],
+            },
+            "hindsight": hindsight,
+            "expected_cost_error": [float(seed.error[-1]) for seed in expected],
+        }
