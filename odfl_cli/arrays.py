@@ -12,7 +12,7 @@ import numpy as np
 
 Array = Any  # numpy.ndarray or torch.Tensor
 
-__all__ = ["Array", "array_namespace", "dot", "on_rows", "to_numpy"]
+__all__ = ["Array", "array_namespace", "dot", "map_arrays", "on_rows", "to_numpy"]
 
 
 def array_namespace(x: Array) -> Any:
@@ -45,3 +45,13 @@ def on_rows(function: Callable[[np.ndarray], np.ndarray], values: Array) -> Arra
     shaped = result.reshape(*values.shape[:-1], result.shape[-1])
     xp = array_namespace(values)
     return xp.asarray(shaped, dtype=values.dtype, device=values.device)
+
+
+def map_arrays(state: Any, kind: type, convert: Callable[[Any], Any]) -> Any:
+    """The same named record with its arrays of that kind converted, also those of inner records."""
+    if isinstance(state, kind):
+        return convert(state)
+    if not isinstance(state, tuple):
+        return state
+    parts = (map_arrays(part, kind, convert) for part in state)
+    return type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-Kind = Literal["uniform", "normal", "exponential"]
+Kind = Literal["uniform", "normal", "exponential", "constant"]
 
 BLOCK_BUDGET = 2**14
 SHORTEST_BLOCK, LONGEST_BLOCK = 16, 256
@@ -16,6 +16,7 @@ class Draw(NamedTuple):
 
     kind: Kind
     shape: tuple[int, ...] = ()
+    value: float = 0.0  # of a constant
 
 
 def draw(
@@ -30,7 +31,7 @@ def draw(
             place = out[row, first - start : last - start]
             whole = last - first == length
             values = place if whole else np.empty((length, *spec.shape))
-            _fill(_generator(seed, name, block), spec.kind, values)
+            _fill(_generator(seed, name, block), spec, values)
             if not whole:
                 place[:] = values[first - block * length : last - block * length]
     return out
@@ -53,11 +54,13 @@ def _generator(seed: int, name: str, block: int) -> np.random.Generator:
     return np.random.default_rng([seed, stable_hash(name), block])
 
 
-def _fill(rng: np.random.Generator, kind: Kind, out: np.ndarray) -> None:
-    match kind:
+def _fill(rng: np.random.Generator, spec: Draw, out: np.ndarray) -> None:
+    match spec.kind:
         case "uniform":
             rng.random(out=out)
         case "normal":
             rng.standard_normal(out=out)
         case "exponential":
             rng.standard_exponential(out=out)
+        case "constant":
+            out.fill(spec.value)

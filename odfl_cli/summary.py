@@ -26,6 +26,7 @@ def summarise(
         "config": config,
         "seeds": list(job.seeds),
         "rounds": job.horizon.rounds,
+        "marks": _marks(job),
         "final": {
             name: _final(values[:, -1])
             for name, values in simulation.table.items()
@@ -52,6 +53,12 @@ def _final(per_seed: np.ndarray) -> dict[str, Any]:
         "ci95": None if np.isnan(ci95) else float(ci95),
         "per_seed": per_seed.tolist(),
     }
+
+
+def _marks(job: Job) -> list[int]:
+    """Rounds to be marked in a figure: those in which the environment says that it changes."""
+    switches = getattr(job.environment, "switches", None)
+    return switches(job.horizon.rounds) if switches else []
 
 
 def _share(seconds: dict[str, float]) -> float | None:

@@ -12,6 +12,7 @@ from odfl_cli.algorithms import Algorithm
 from odfl_cli.ball import Ball
 from odfl_cli.build import build
 from odfl_cli.confdir import conf_directory
+from odfl_cli.engine.compiled_engine import missing_kernel
 from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.environments import Environment, Rounds, Sin4
 from odfl_cli.horizon import Horizon
@@ -98,6 +99,16 @@ def finite_difference(function, at: np.ndarray, step: float = 1e-6) -> np.ndarra
 def choices(group: str) -> list[str]:
     """The YAML files of a configuration group."""
     return sorted(path.stem for path in (conf_directory() / group).glob("*.yaml"))
+
+
+@cache
+def with_kernel() -> list[str]:
+    """The algorithms that the compiled engine knows; torch runs them all."""
+    return [
+        name
+        for name in choices("algo")
+        if missing_kernel(composed_job(f"algo={name}").algorithm) is None
+    ]
 
 
 def groups() -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import choices, composed_job, make_problem
+from problems import composed_job, make_problem, with_kernel
 
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.engine import CompiledEngine, Engine, TorchEngine
@@ -17,7 +17,7 @@ from odfl_cli.horizon import Horizon
 from odfl_cli.oracles import SGD
 from odfl_cli.simulate import Job, Simulation, simulate
 
-ALGORITHMS = choices("algo")
+ALGORITHMS = with_kernel()
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 
 
@@ -62,8 +62,10 @@ def jobs(draw: st.DrawFn, algo: str) -> Job:
     rates = {
         rate.name: getattr(given, rate.name) * draw(st.floats(0.3, 3.0), label=rate.name)
         for rate in fields(given)
-        if rate.name != "problem"
+        if isinstance(getattr(given, rate.name), float)
     }
+    if "delta" in rates:
+        rates["delta"] = draw(st.floats(0, 1), label="delta")
     environment = Sin4(
         items=items, features=features, gamma=draw(st.floats(0, 1)), clip=draw(st.booleans())
     )

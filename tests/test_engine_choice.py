@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from commands import odfl, run_directories
-from problems import choices, composed_job, make_problem
+from problems import composed_job, make_problem, with_kernel
 
 from odfl_cli.algorithms import PFOGD, Algorithm
 from odfl_cli.engine import Auto, CompiledEngine, TorchEngine
@@ -20,7 +20,7 @@ from odfl_cli.problem import Problem
 from odfl_cli.regularizers import Entropy
 from odfl_cli.settings import settings
 
-ALGORITHMS = choices("algo")
+ALGORITHMS = with_kernel()
 
 
 @settings
@@ -60,6 +60,10 @@ def foreign(part: str) -> Problem:
     return replace(problem, **{part: replacement[part]})
 
 
+def test_the_papers_algorithms_have_kernels() -> None:
+    assert {"df_ogd", "df_ogd_endpoint", "df_ftpl", "pf_ogd", "spo"} <= set(ALGORITHMS)
+
+
 WITHOUT_KERNEL: list[tuple[Algorithm, str]] = [
     (Restless(problem=make_problem()), "algo Restless"),
     (PFOGD(problem=foreign("predictor")), "predictor Quadratic"),
@@ -70,7 +74,7 @@ WITHOUT_KERNEL: list[tuple[Algorithm, str]] = [
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
-def test_auto_compiles_every_algorithm_of_the_package(algo: str) -> None:
+def test_auto_compiles_every_algorithm_with_a_kernel(algo: str) -> None:
     job = composed_job(f"algo={algo}", "engine.threads=3")
     assert job.engine == CompiledEngine(threads=3)
     assert composed_job(f"algo={algo}", "engine=compiled").engine == CompiledEngine()

@@ -1,12 +1,13 @@
 """DF-OGD: decision-focused online gradient descent (Algorithm 2, Theorem 2)."""
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from odfl_cli.algorithms.base import Algorithm, OracleCall, start_draws, start_points
 from odfl_cli.arrays import Array, array_namespace, dot
-from odfl_cli.settings import Positive, settings
+from odfl_cli.settings import Positive, Real, settings
 from odfl_cli.streams import Draw
 from odfl_cli.surrogate import SmoothedCost
 
@@ -28,16 +29,19 @@ class DFOGD(Algorithm):
 
     α_t = c_α n^{−1/2} t^{−1/4} (1 + P_{t−1})^{1/4}  and  η_t = c_η n^{−1/2} t^{−3/4} (1 + P_t)^{3/4}.
     α_t takes P_{t−1} because P_t is known only once the oracle has minimised f̃_t, which needs α_t.
+    A number for `delta` fixes every δ_t: 1 descends at θ_t, so that the oracle acts through P_t alone.
     """
 
     c_alpha: Positive = 1.0
     c_eta: Positive = 0.1
+    delta: Annotated[Real, Field(ge=0, le=1)] | None = None
     name = "df_ogd"
     noted = ("alpha", "eta", "path_length")
 
     def draws(self) -> dict[str, Draw]:
-        """δ_t ~ U[0, 1], and where the oracle starts if it does so at random."""
-        return {"df_ogd/delta": Draw("uniform"), **start_draws("df_ogd", self.problem)}
+        """δ_t ~ U[0, 1], or the constant, and where the oracle starts if it does so at random."""
+        delta = Draw("uniform") if self.delta is None else Draw("constant", value=self.delta)
+        return {"df_ogd/delta": delta, **start_draws("df_ogd", self.problem)}
 
     def init(self, seeds: int, truth: np.ndarray | None) -> DFOGDState:
         """θ_1 = ϑ_0 = 0."""

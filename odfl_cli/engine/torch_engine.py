@@ -1,13 +1,13 @@
 """The general engine: one round after another on torch tensors, all seeds at once."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.arrays import dot
+from odfl_cli.arrays import dot, map_arrays
 from odfl_cli.engine.base import Trace
 from odfl_cli.environments import Rounds
 from odfl_cli.errors import RoundError, RowError, UserError
@@ -50,7 +50,7 @@ class TorchEngine:
         drawn = {name: tensor(values) for name, values in draws.items()}
         paid, errors, *notes = costs.new_empty((2 + len(algorithm.noted), *costs.shape[:2]))
         with torch.inference_mode(), _one_thread():
-            state = _map_arrays(state, np.ndarray, tensor)
+            state = map_arrays(state, np.ndarray, tensor)
             for i in range(costs.shape[1]):
                 X_t, c_t = X[:, i], costs[:, i]
                 draws_t = {name: values[:, i] for name, values in drawn.items()}
@@ -64,14 +64,9 @@ class TorchEngine:
                 errors[:, i] = ((prediction - c_t) ** 2).mean(-1)
                 for name, values in zip(algorithm.noted, notes, strict=True):
                     values[:, i] = getattr(state, name)
-            state = _map_arrays(state, torch.Tensor, lambda x: x.cpu().numpy())
+            state = map_arrays(state, torch.Tensor, lambda x: x.cpu().numpy())
         cost, mse, *noted = (values.cpu().numpy() for values in (paid, errors, *notes))
         return state, Trace(cost, mse, dict(zip(algorithm.noted, noted, strict=True)))
-
-
-def _map_arrays(state: Any, kind: type, convert: Callable[[Any], Any]) -> Any:
-    """The same named record with its arrays converted."""
-    return type(state)(*(convert(x) if isinstance(x, kind) else x for x in state))
 
 
 @contextmanager

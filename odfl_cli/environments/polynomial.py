@@ -5,7 +5,7 @@ the family was spread by Tang & Khalil, *PyEPO*, Mathematical Programming Comput
 """
 
 import math
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
@@ -13,6 +13,7 @@ from pydantic import AliasChoices, Field
 
 from odfl_cli.arrays import dot
 from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.drift import Drifting
 from odfl_cli.settings import Integer, PositiveInt, Real, settings
 from odfl_cli.streams import Draw, draw
 
@@ -22,7 +23,7 @@ P_KEY = Field(validation_alias=AliasChoices("features", "covariates"))
 
 
 @settings
-class Polynomial:
+class Polynomial(Drifting):
     """value_t = ((s_t + 3)^degree + 1) / 3.5^degree · ε_t with s_t = X_tθ*_t; c_t = ± value_t.
 
     Row j of X_t is B_j ∘ x_t / √p with x_t ~ N(0, I_p) and B ∈ {0, 1}^{d×p} fair coins, thrown once
@@ -30,6 +31,7 @@ class Polynomial:
     θ*_t = (1 − drift_weight) θ* + drift_weight ζ_t, ζ_t ~ N(0, I_p). θ* is the vector of ones, which
     is the published generator, or a vector of fair signs, which has the same law because x_t is
     symmetric, but favours no algorithm that leans towards positive parameters (DF-FTPL does).
+    `Drifting` tells how θ* can move; the successors of θ* are fair signs.
     Degree 1 is affine in X_t; the higher the degree, the more wrong is a linear predictor.
     """
 
@@ -37,11 +39,9 @@ class Polynomial:
     covariates: Annotated[PositiveInt, P_KEY] = 5  # p
     degree: Annotated[Integer, Field(ge=1, le=100)] = 4
     noise_width: Annotated[Real, Field(ge=0, lt=1)] = 0.5
-    drift_weight: Annotated[Real, Field(ge=0, le=1)] = 0.0
     intercept: bool = True
     maximise: bool = False
     random_signs: bool = False
-    stationary: ClassVar[bool] = True
 
     @property
     def features(self) -> int:
@@ -55,14 +55,17 @@ class Polynomial:
         predicts 3.5 E[c_t | X_t]: no other parameter decides better.
         """
         tangent = np.empty((len(seeds), self.features))
-        tangent[:, : self.covariates] = (1.0 - self.drift_weight) * self._direction(seeds)
+        tangent[:, : self.covariates] = self._mean(seeds, t)
         tangent[:, self.covariates :] = (SHIFT + SHIFT ** (1 - self.degree)) / self.degree
         return self._sign * tangent
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
         """X_t [S, B, d, features] and c_t [S, B, d] of rounds start ≤ t < stop."""
-        X = self._features(seeds, "data/covariates", start, stop)
-        theta = self._drifting_theta(seeds, start, stop)
+        x = draw(seeds, "data/covariates", Draw("normal", (self.covariates,)), start, stop)
+        if self.shift_rate > 0:
+            x += self.shift(seeds, (self.covariates,), start, stop)
+        X = self._features(seeds, x)
+        theta = self.drifting_theta(seeds, start, stop)
         costs = self._mean_value(dot(X[..., : self.covariates], theta[:, :, None, :]))
         uniform = draw(seeds, "data/noise", Draw("uniform", (self.items,)), start, stop)
         costs *= self._sign * (1.0 + self.noise_width * (2.0 * uniform - 1.0))
@@ -74,10 +77,13 @@ class Polynomial:
         Given X_t, s_t is Gaussian around X_t (1 − drift_weight) θ* with deviation drift_weight ‖x‖ per
         row; Gauss-Hermite quadrature with more nodes than half the degree is exact for a polynomial.
         """
-        X = self._features(seeds, "data/fresh_covariates", 0, size)
+        x = draw(seeds, "data/fresh_covariates", Draw("normal", (self.covariates,)), 0, size)
+        if self.shift_rate > 0:
+            x += self.shift(seeds, (self.covariates,), t, t + 1)
+        X = self._features(seeds, x)
         rows = X[..., : self.covariates]
-        mean = dot(rows, (1.0 - self.drift_weight) * self._direction(seeds)[:, None, None, :])
-        deviation = self.drift_weight * np.sqrt(dot(rows, rows))
+        mean = dot(rows, self._mean(seeds, t)[:, None, None, :])
+        deviation = self.zeta_weight * np.sqrt(dot(rows, rows))
         nodes, weights = hermegauss(self.degree // 2 + 1)
         costs = np.zeros_like(mean)
         for node, weight in zip(nodes, weights / weights.sum(), strict=True):
@@ -88,24 +94,23 @@ class Polynomial:
     def _sign(self) -> float:
         return -1.0 if self.maximise else 1.0
 
-    def _direction(self, seeds: tuple[int, ...]) -> np.ndarray:
-        """θ* of every seed, [S, p]."""
-        if not self.random_signs:
-            return np.ones((len(seeds), self.covariates))
-        coins = draw(seeds, "data/theta_star", Draw("uniform", (self.covariates,)))[:, 0]
-        return np.where(coins < 0.5, -1.0, 1.0)
+    def anchors(self, seeds: tuple[int, ...], first: int, last: int) -> np.ndarray:
+        """θ* and its successors, [S, last − first, p]."""
+        coins = draw(seeds, "data/theta_star", Draw("uniform", (self.covariates,)), first, last)
+        signs = np.where(coins < 0.5, -1.0, 1.0)
+        if first == 0 and not self.random_signs:
+            signs[:, 0] = 1.0
+        return signs
 
-    def _drifting_theta(self, seeds: tuple[int, ...], start: int, stop: int) -> np.ndarray:
-        """θ*_t, [S, B, p]."""
-        zeta = draw(seeds, "data/drift", Draw("normal", (self.covariates,)), start, stop)
-        mean = (1.0 - self.drift_weight) * self._direction(seeds)
-        return mean[:, None, :] + self.drift_weight * zeta
+    def _mean(self, seeds: tuple[int, ...], t: int) -> np.ndarray:
+        """E θ*_t, [S, p]."""
+        return (1.0 - self.zeta_weight) * self.mean_theta(seeds, t, t + 1)[:, 0]
 
-    def _features(self, seeds: tuple[int, ...], name: str, start: int, stop: int) -> np.ndarray:
+    def _features(self, seeds: tuple[int, ...], x: np.ndarray) -> np.ndarray:
         """B_j ∘ x_t / √p for every item j, and a last column of ones for the intercept."""
         p = self.covariates
         coins = draw(seeds, "data/pattern", Draw("uniform", (self.items, p)))
-        x = draw(seeds, name, Draw("normal", (p,)), start, stop) / math.sqrt(p)
+        x = x / math.sqrt(p)
         X = np.ones((*x.shape[:2], self.items, self.features))
         np.multiply(coins < 0.5, x[:, :, None, :], out=X[..., :p])
         return X

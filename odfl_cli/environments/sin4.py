@@ -1,23 +1,25 @@
 """The paper's synthetic data: sin⁴ costs over Toeplitz-correlated covariates (Section 4)."""
 
 import math
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 
 from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.drift import Drifting
 from odfl_cli.environments.sin4_law import CostLaw, bump, expected_cost
 from odfl_cli.settings import Integer, NonNegative, Positive, PositiveInt, Real, settings
 from odfl_cli.streams import Draw, draw
 
 
 @settings
-class Sin4:
+class Sin4(Drifting):
     """c_t = (1 − γ) X_tθ*_t + γ A sin⁴(1 / (2 X_tθ*_t)) + ε_t, with X_t = L·N(0,1)^{K×p}.
 
     L Lᵀ = Σ = (ρ^{|i−j|}) and θ*_t = (1 − drift_weight) θ* + drift_weight ζ_t, ζ_t ~ N(0, I_p).
-    θ* is uniform in direction with norm `theta_star_norm` (√p when empty), one per seed.
+    θ* is uniform in direction with norm `theta_star_norm` (√p when empty), one per seed; `Drifting`
+    tells how it can move.
     """
 
     items: Annotated[Integer, Field(ge=2)] = 5
@@ -29,18 +31,23 @@ class Sin4:
     clip: bool = True
     drift_weight: Annotated[Real, Field(ge=0, le=1)] = 0.5
     theta_star_norm: Positive | None = None
-    stationary: ClassVar[bool] = True
 
     def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> np.ndarray:
-        """θ* of every seed, [S, p]."""
-        direction = draw(seeds, "data/theta_star", Draw("normal", (self.features,)))[:, 0]
+        """μ_t of every seed, [S, p]; θ* where nothing drifts."""
+        return self.mean_theta(seeds, t, t + 1)[:, 0]
+
+    def anchors(self, seeds: tuple[int, ...], first: int, last: int) -> np.ndarray:
+        """θ* and its successors, [S, last − first, p]."""
+        direction = draw(seeds, "data/theta_star", Draw("normal", (self.features,)), first, last)
         norm = math.sqrt(self.features) if self.theta_star_norm is None else self.theta_star_norm
         return norm * direction / np.sqrt((direction**2).sum(-1, keepdims=True))
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
         """X_t [S, B, K, p] and c_t [S, B, K] of rounds start ≤ t < stop."""
         X = self._covariates(seeds, "data/covariates", start, stop)
-        signal = np.einsum("sbkp,sbp->sbk", X, self._drifting_theta(seeds, start, stop))
+        if self.shift_rate > 0:
+            X += self.shift(seeds, X.shape[2:], start, stop)
+        signal = np.einsum("sbkp,sbp->sbk", X, self.drifting_theta(seeds, start, stop))
         costs = self._mean_cost(signal)
         noise = draw(seeds, "data/noise", Draw("normal", (self.items,)), start, stop)
         costs += self.noise_std * noise
@@ -53,11 +60,13 @@ class Sin4:
         deviation drift_weight ‖x‖.
         """
         X = self._covariates(seeds, "data/fresh_covariates", 0, size)
+        if self.shift_rate > 0:
+            X += self.shift(seeds, X.shape[2:], t, t + 1)
         costs = np.empty(X.shape[:-1])
         for row, theta_star in enumerate(self.theta_star(seeds, t)):
-            mean = (1.0 - self.drift_weight) * theta_star
+            mean = (1.0 - self.zeta_weight) * theta_star
             signal = np.einsum("bkp,p->bk", X[row], mean)
-            deviation = self.drift_weight * np.sqrt(np.einsum("bkp,bkp->bk", X[row], X[row]))
+            deviation = self.zeta_weight * np.sqrt(np.einsum("bkp,bkp->bk", X[row], X[row]))
             costs[row] = expected_cost(self._law_of_cost(), signal, deviation)
         return Rounds(X, costs)
 
@@ -72,12 +81,6 @@ class Sin4:
         for item in range(1, self.items):
             X[:, :, item] += self.rho * X[:, :, item - 1]
         return X
-
-    def _drifting_theta(self, seeds: tuple[int, ...], start: int, stop: int) -> np.ndarray:
-        """θ*_t, [S, B, p]."""
-        zeta = draw(seeds, "data/drift", Draw("normal", (self.features,)), start, stop)
-        mean = (1.0 - self.drift_weight) * self.theta_star(seeds)
-        return mean[:, None, :] + self.drift_weight * zeta
 
     def _mean_cost(self, signal: np.ndarray) -> np.ndarray:
         """E[c_t | X_t, θ*_t] before clipping, elementwise in X_tθ*_t."""

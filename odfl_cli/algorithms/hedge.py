@@ -1,0 +1,74 @@
+"""Hedge over a discretised Θ, which the paper's conclusion names as a way without gradients.
+
+Freund & Schapire, *A Decision-Theoretic Generalization of On-Line Learning and an Application to
+Boosting*, Journal of Computer and System Sciences 55(1), 1997.
+"""
+
+import math
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.algorithms.weights import exponential_weights, pick
+from odfl_cli.arrays import Array, array_namespace, dot
+from odfl_cli.settings import Positive, PositiveInt, settings
+from odfl_cli.streams import Draw, draw
+
+
+class HedgeState(NamedTuple):
+    """θ_{t+1} and what every expert has paid."""
+
+    t: int
+    theta: Array  # [S, m]
+    losses: Array  # Σ_{s≤t} ⟨c_s, w*(θ_k)⟩, [S, N]
+
+
+@settings
+class Hedge(Algorithm):
+    """Plays one of `experts` fixed parameters, sampled by exponential weights.
+
+    The experts are random directions of length R, the same for every seed and run. What each would
+    have paid is known, as the costs are. η = c_η √(8 ln N / T) is the rate for costs in [0, 1].
+    Round 1 plays θ_1 = 0 like everyone; the expert of round t + 1 is sampled at the end of round t.
+    """
+
+    experts: PositiveInt = 200
+    c_eta: Positive = 1.0
+    name = "hedge"
+
+    def draws(self) -> dict[str, Draw]:
+        """Which expert is played next."""
+        return {"hedge/choice": Draw("uniform")}
+
+    def init(self, seeds: int, truth: np.ndarray | None) -> HedgeState:
+        """θ_1 = 0 and no losses."""
+        zero = np.zeros((seeds, self.problem.parameters))
+        return HedgeState(0, zero, np.zeros((seeds, self.experts)))
+
+    def update(
+        self, state: HedgeState, X: Array, costs: Array, draws: dict[str, Array]
+    ) -> HedgeState:
+        """L_k ← L_k + ⟨c_t, w*(θ_k)⟩, then θ_{t+1} = θ_k with probability ∝ exp(−η L_k)."""
+        xp, problem = array_namespace(X), self.problem
+        design = xp.asarray(self.design, dtype=X.dtype, device=X.device)
+        predictions = problem.predictor.predict(design[None], X[:, None])
+        decisions = problem.polytope.minimise(predictions)
+        losses = state.losses + dot(decisions, costs[:, None, :])
+        chosen = pick(exponential_weights(losses, self.eta), draws["hedge/choice"])
+        return HedgeState(state.t + 1, design[chosen], losses)
+
+    @property
+    def eta(self) -> float:
+        """The rate of the weights."""
+        return self.c_eta * math.sqrt(8.0 * math.log(self.experts) / self.problem.rounds)
+
+    @cached_property
+    def design(self) -> np.ndarray:
+        """The experts' parameters, [N, m]: the first rows of a larger design are a smaller one."""
+        spec = Draw("normal", (self.problem.parameters,))
+        direction = draw((0,), "hedge/experts", spec, 0, self.experts)[0]
+        length = np.sqrt(dot(direction, direction))[:, None]
+        theta_set = self.problem.theta_set
+        return theta_set.project(theta_set.radius * direction / length)

@@ -1,0 +1,70 @@
+"""The score-function gradient of a softmax policy.
+
+Williams, *Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement
+Learning*, Machine Learning 8, 1992.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.algorithms.weights import pick
+from odfl_cli.arrays import Array, array_namespace
+from odfl_cli.errors import UserError
+from odfl_cli.regularizers import Entropy
+from odfl_cli.settings import Positive, settings
+from odfl_cli.streams import Draw
+
+
+class PolicyGradientState(NamedTuple):
+    """θ_{t+1} and the mean of the costs sampled so far."""
+
+    t: int
+    theta: Array  # [S, m]
+    baseline: Array  # [S]
+
+
+@settings
+class PolicyGradient(Algorithm):
+    """Tries an item i ~ π = softmax(−ĉ/α) and learns from its cost alone.
+
+    E[(c_i − b) ∇ log π_i] = ∇⟨c, π⟩ = ∇f̃_α: unbiased for the smoothed cost of the entropy, whatever
+    baseline b the past gives. It plays the best predicted decision like everyone, so that costs compare; the
+    item it tries is imagined.
+    """
+
+    eta: Positive = 0.001
+    alpha: Positive = 0.1
+    name = "policy_gradient"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.problem.regularizer, Entropy):
+            raise UserError(
+                "algo=policy_gradient tries one item at random; "
+                "choose polytope=simplex with regularizer=entropy"
+            )
+
+    def draws(self) -> dict[str, Draw]:
+        """Which item is tried."""
+        return {"policy_gradient/item": Draw("uniform")}
+
+    def init(self, seeds: int, truth: np.ndarray | None) -> PolicyGradientState:
+        """θ_1 = 0 and the baseline 0."""
+        return PolicyGradientState(0, np.zeros((seeds, self.problem.parameters)), np.zeros(seeds))
+
+    def update(
+        self, state: PolicyGradientState, X: Array, costs: Array, draws: dict[str, Array]
+    ) -> PolicyGradientState:
+        """θ_{t+1} = Π_Θ(θ_t − η (c_i − b_t) ∇gᵀ (π − e_i)/α)."""
+        problem, t = self.problem, state.t + 1
+        policy = problem.regularizer.smooth(problem.predictor.predict(state.theta, X), self.alpha)
+        tried = pick(policy, draws["policy_gradient/item"])
+        xp = array_namespace(X)
+        chosen = xp.astype(xp.arange(problem.items, device=X.device) == tried[:, None], X.dtype)
+        paid = (chosen * costs).sum(-1)
+        # ∇_ĉ log π_i = (π − e_i)/α
+        score = (policy - chosen) / self.alpha
+        gradient = problem.predictor.vjp(state.theta, X, (paid - state.baseline)[:, None] * score)
+        theta = problem.theta_set.project(state.theta - self.eta * gradient)
+        return PolicyGradientState(t, theta, state.baseline + (paid - state.baseline) / t)

@@ -1,0 +1,123 @@
+"""How the parameter behind the costs moves from round to round, and the covariates with it."""
+
+import math
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from odfl_cli.settings import Integer, NonNegative, Real, settings
+from odfl_cli.streams import Draw, draw
+
+STRIDE = 1024
+"""Rounds between two checkpoints of a random walk; it defines the numbers."""
+
+
+@settings
+class Drifting:
+    """θ*_t = (1 − drift_weight) μ_t + drift_weight ζ_t, ζ_t ~ N(0, I): ζ_t is noise, μ_t travels.
+
+    `paper`: μ_t = θ*. `none`: the same without ζ_t. `switching`: μ_t is a new independent draw every
+    `drift_period` rounds. `periodic`: μ_t goes round a circle through θ* in `drift_period` rounds.
+    `linear`: μ_t moves by `drift_rate` a round in a fixed random direction. `random_walk`: μ_t takes
+    steps N(0, drift_rate² I). The mean of the covariates moves by `shift_rate` a round, in a fixed
+    random direction. Every round is a function of the seed and t alone.
+    """
+
+    drift: Literal["paper", "none", "switching", "periodic", "linear", "random_walk"] = "paper"
+    drift_weight: Annotated[Real, Field(ge=0, le=1)] = 0.0
+    drift_rate: NonNegative = 0.01
+    drift_period: Annotated[Integer, Field(ge=2)] = 1000
+    shift_rate: NonNegative = 0.0
+
+    def __post_init__(self) -> None:
+        if self.drift == "periodic" and self.anchors((0,), 0, 1).shape[-1] < 2:
+            raise ValueError("drift=periodic turns θ* in a plane; features must be at least 2")
+
+    @property
+    def stationary(self) -> bool:
+        """Whether all rounds have the same law."""
+        return self.drift in ("paper", "none") and self.shift_rate == 0.0
+
+    @property
+    def zeta_weight(self) -> float:
+        """The weight of ζ_t."""
+        return 0.0 if self.drift == "none" else self.drift_weight
+
+    def switches(self, rounds: int) -> list[int]:
+        """The rounds (from 1) up to `rounds` in which a new parameter takes over."""
+        if self.drift != "switching":
+            return []
+        return list(range(self.drift_period + 1, rounds + 1, self.drift_period))
+
+    def anchors(self, seeds: tuple[int, ...], first: int, last: int) -> np.ndarray:
+        """Independent draws of θ*, numbers first ≤ k < last, [S, last − first, p]; number 0 is θ*."""
+        raise NotImplementedError
+
+    def drifting_theta(self, seeds: tuple[int, ...], start: int, stop: int) -> np.ndarray:
+        """θ*_t of rounds start ≤ t < stop, [S, B, p]."""
+        mean = self.mean_theta(seeds, start, stop)
+        zeta = draw(seeds, "data/drift", Draw("normal", mean.shape[-1:]), start, stop)
+        return (1.0 - self.zeta_weight) * mean + self.zeta_weight * zeta
+
+    def mean_theta(self, seeds: tuple[int, ...], start: int, stop: int) -> np.ndarray:
+        """μ_t of rounds start ≤ t < stop, [S, B, p]."""
+        if self.drift == "switching":
+            segment = np.arange(start, stop) // self.drift_period
+            return self.anchors(seeds, segment[0], segment[-1] + 1)[:, segment - segment[0]]
+        theta, t = self.anchors(seeds, 0, 1), np.arange(start, stop)[:, None]
+        match self.drift:
+            case "periodic":
+                angle = 2.0 * math.pi * (t % self.drift_period) / self.drift_period
+                return np.cos(angle) * theta + np.sin(angle) * _perpendicular(seeds, theta)
+            case "linear":
+                way = unit_rows(draw(seeds, "data/direction", Draw("normal", theta.shape[-1:])))
+                return theta + self.drift_rate * t * way
+            case "random_walk":
+                return theta + self.drift_rate * random_walk(seeds, theta.shape[-1], start, stop)
+        return np.broadcast_to(theta, (len(seeds), stop - start, theta.shape[-1]))
+
+    def shift(
+        self, seeds: tuple[int, ...], shape: tuple[int, ...], start: int, stop: int
+    ) -> np.ndarray:
+        """The mean of the covariates [*shape] in rounds start ≤ t < stop, [S, B, *shape]."""
+        t = np.arange(start, stop).reshape(-1, *(1 for _ in shape))
+        return self.shift_rate * t * unit_rows(draw(seeds, "data/shift", Draw("normal", shape)))
+
+
+def random_walk(seeds: tuple[int, ...], p: int, start: int, stop: int) -> np.ndarray:
+    """W_t = Σ_{s≤t} N(0, I_p), W_0 = 0, for start ≤ t < stop, [S, B, p].
+
+    Between checkpoints, which are a walk of long steps, lies a bridge of short steps: together they
+    have the law of the plain walk, and round t costs t/STRIDE + STRIDE draws instead of t.
+    """
+    spec, first, last = Draw("normal", (p,)), start // STRIDE, (stop - 1) // STRIDE + 1
+    long_steps = math.sqrt(STRIDE) * draw(seeds, "data/walk_checkpoint", spec, 0, last)
+    checkpoint = _summed(long_steps)
+    walk = np.empty((len(seeds), (last - first) * STRIDE, p))
+    share = np.arange(STRIDE)[:, None] / STRIDE
+    for place, block in enumerate(range(first, last)):
+        steps = draw(seeds, "data/walk", spec, block * STRIDE, (block + 1) * STRIDE)
+        summed = _summed(steps)
+        bridge = summed[:, :-1] - share * summed[:, -1:]
+        here, there = checkpoint[:, block, None], checkpoint[:, block + 1, None]
+        walk[:, place * STRIDE : (place + 1) * STRIDE] = here + bridge + share * (there - here)
+    return walk[:, start - first * STRIDE : stop - first * STRIDE]
+
+
+def unit_rows(directions: np.ndarray) -> np.ndarray:
+    """Scaled to length 1 over the last axis."""
+    return directions / np.sqrt((directions**2).sum(-1, keepdims=True))
+
+
+def _perpendicular(seeds: tuple[int, ...], theta: np.ndarray) -> np.ndarray:
+    """A random vector at a right angle to θ and as long, [S, 1, p]."""
+    way = draw(seeds, "data/direction", Draw("normal", theta.shape[-1:]))
+    squared = (theta**2).sum(-1, keepdims=True)
+    rest = way - (way * theta).sum(-1, keepdims=True) / squared * theta
+    return np.sqrt(squared) * unit_rows(rest)
+
+
+def _summed(steps: np.ndarray) -> np.ndarray:
+    """Partial sums over axis 1, one more than there are steps: the first is 0."""
+    return np.cumsum(np.concatenate([np.zeros_like(steps[:, :1]), steps], axis=1), axis=1)
