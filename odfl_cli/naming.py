@@ -2,18 +2,22 @@
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
+
+from odfl_cli.confdir import group_listing
 
 BOOKKEEPING = frozenset({"hydra", "outputs", "sweep", "experiment"})
 """Keys that say where results go, not what they are."""
 
 
 def register_resolvers() -> None:
-    """Makes ${run_name:} and ${sweep_name:} known to OmegaConf."""
+    """Makes ${run_name:}, ${sweep_name:} and ${group_listing:} known to OmegaConf."""
     OmegaConf.register_new_resolver("run_name", run_name, replace=True)
     OmegaConf.register_new_resolver("sweep_name", sweep_name, replace=True)
+    OmegaConf.register_new_resolver("group_listing", groups_in_use, replace=True)
 
 
 def run_name(*, _root_: DictConfig) -> str:
@@ -26,6 +30,12 @@ def sweep_name(*, _root_: DictConfig) -> str:
     overrides = OmegaConf.select(_root_, "hydra.overrides.task", default=[])
     kind = _choice(_root_, "experiment")
     return f"{kind if kind != 'none' else 'sweep'}-{digest(list(overrides))}"
+
+
+def groups_in_use(*, _root_: DictConfig) -> str:
+    """The groups of the configuration files in use, for the help."""
+    sources = OmegaConf.select(_root_, "hydra.runtime.config_sources", default=[])
+    return group_listing([Path(source.path) for source in sources if source.schema == "file"])
 
 
 def resolved(config: DictConfig) -> dict[str, Any]:
