@@ -14,7 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from odfl_cli.build import build
 from odfl_cli.errors import UserError
-from odfl_cli.records import make_writable
+from odfl_cli.files import make_writable
 from odfl_cli.sweeps import grid_jobs, write_index
 
 

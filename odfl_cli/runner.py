@@ -10,7 +10,8 @@ from omegaconf import DictConfig
 from odfl_cli.build import build
 from odfl_cli.console import print_result, progress_bar
 from odfl_cli.naming import resolved
-from odfl_cli.records import write_json, write_seed
+from odfl_cli.files import write_json
+from odfl_cli.records import write_seed
 from odfl_cli.simulate import simulate
 from odfl_cli.summary import summarise
 

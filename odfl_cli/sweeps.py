@@ -9,7 +9,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig
 
-from odfl_cli.records import make_writable, write_json
+from odfl_cli.files import make_writable, write_json
 
 
 class SweepJob(NamedTuple):
