@@ -58,7 +58,7 @@ def _top_level(config: DictConfig) -> TopLevel:
     try:
         return TopLevel(**{str(k): plain(config[k]) for k in config if k not in (*GROUPS, "hydra")})
     except ValidationError as error:
-        raise refusal(error) from error
+        raise refusal(error, component=TopLevel) from error
 
 
 def _component(config: DictConfig, group: str, **parts: Any) -> Any:
@@ -66,10 +66,12 @@ def _component(config: DictConfig, group: str, **parts: Any) -> Any:
     node = config.get(group)
     if not isinstance(node, DictConfig) or "_target_" not in node:
         raise UserError(f"{group}={node}: choose one of the group's files, see odfl run --help")
+    maker: Any = None
     try:
-        return instantiate(node, _convert_="all", _partial_=True)(**parts)
+        maker = instantiate(node, _convert_="all", _partial_=True)
+        return maker(**parts)
     except ValidationError as error:
-        raise refusal(error, group) from error
+        raise refusal(error, group, getattr(maker, "func", None)) from error
     except InstantiationException as error:
         cause = error.__cause__ or error
         raise UserError(f"{group}: {node['_target_']}: {' '.join(str(cause).split())}") from error

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from odfl_cli.errors import UserError
+from odfl_cli.flat import flatten
 
 REQUIRED_COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost")
 SEED_FILE = re.compile(r"seed-(\d+)\.csv")
@@ -138,17 +139,6 @@ def read_seed(path: Path, rounds: int) -> pd.DataFrame:
     if "regret" in table:
         table["avg_regret"] = table["regret"] / table["t"]
     return table.select_dtypes("number").astype({"t": int})
-
-
-def flatten(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested mappings as dotted keys: {"data": {"gamma": 1}} becomes {"data.gamma": 1}."""
-    flat: dict[str, Any] = {}
-    for key, value in config.items():
-        if isinstance(value, Mapping):
-            flat |= flatten(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = value
-    return flat
 
 
 def _jobs(index: Path, warn: Warn) -> list[Path]:
