@@ -15,6 +15,7 @@ from odfl_cli.flat import flatten, interpolated
 from odfl_cli.housekeeping.catalogue import Entry
 
 UNQUOTED = re.compile(r"[A-Za-z_/.][\w./@%+-]*")
+TRAILING_BACKSLASHES = re.compile(r"\\+\Z")
 NOT_WORDS = {"null", "true", "false", "nan", "inf"}
 
 
@@ -62,17 +63,18 @@ def typed(value: Any) -> str:
         case list():
             return f"[{','.join(map(typed, value))}]"
         case dict():
-            return f"{{{','.join(f'{key}:{typed(inner)}' for key, inner in value.items())}}}"
+            return f"{{{','.join(f'{typed(key)}:{typed(inner)}' for key, inner in value.items())}}}"
     text = str(value)
     if UNQUOTED.fullmatch(text) and text.lower() not in NOT_WORDS:
         return text
-    return "'" + re.sub(r"(\\*)'", r"\1\1\\'", text) + "'"
+    escaped = re.sub(r"(\\*)'", r"\1\1\\'", text)
+    return f"'{re.sub(TRAILING_BACKSLASHES, lambda found: 2 * found[0], escaped)}'"
 
 
 def _seeds(entry: Entry) -> dict[str, Any]:
     """Those that were computed, as a count where they are 0, 1, …"""
     seeds = (entry.run.summary or {}).get("seeds")
-    if not seeds:
+    if not isinstance(seeds, list) or not seeds:
         return {}
     return {"seeds": len(seeds) if seeds == list(range(len(seeds))) else seeds}
 

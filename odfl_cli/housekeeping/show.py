@@ -11,7 +11,7 @@ from odfl_cli.housekeeping.catalogue import Entry, is_run
 from odfl_cli.housekeeping.command_line import Parser, located
 from odfl_cli.housekeeping.list import described
 from odfl_cli.housekeeping.reproduce import command
-from odfl_cli.housekeeping.text import age, plus_minus, size
+from odfl_cli.housekeeping.text import age, interval, plus_minus, size
 from odfl_cli.run_state import inspect
 
 DESCRIPTION = """\
@@ -48,13 +48,12 @@ def _everything(entry: Entry) -> dict[str, Any]:
 
 
 def _lines(entry: Entry) -> list[str]:
-    summary = entry.run.summary or {}
     reason = f" ({entry.run.reason})" if entry.run.reason else ""
     choices = " ".join(f"{group}={choice}" for group, choice in entry.choices.items())
     return [
         f"{entry.directory}: {entry.state}{reason}, {age(entry.age)} old, {size(entry.size)}",
         "",
-        *_figures(summary),
+        *_figures(entry),
         f"{'versions':<12}{_versions(entry)}",
         f"{'choices':<12}{choices}",
         f"{'files':<12}{' '.join(sorted(path.name for path in entry.directory.iterdir()))}",
@@ -67,20 +66,23 @@ def _lines(entry: Entry) -> list[str]:
     ]
 
 
-def _figures(summary: dict[str, Any]) -> list[str]:
-    if not summary:
+def _figures(entry: Entry) -> list[str]:
+    """What was computed, and each column after the last round."""
+    if not entry.seeds:
         return []
-    final = summary["final"].items()
-    figures = [f"{name:<12}{plus_minus(f['mean'], f['ci95'])}" for name, f in final]
-    seconds = summary.get("seconds", {}).get("wall")
-    facts = f"{summary.get('rounds')} rounds, seeds {_spans(summary['seeds'])}"
-    took = f", {seconds:.1f} s" if isinstance(seconds, float) else ""
-    return [f"{'computed':<12}{facts}, engine {summary.get('engine')}{took}", *figures]
+    summary = entry.run.summary or {}
+    facts = f"{summary.get('rounds')} rounds, seeds {_spans(entry.seeds)}"
+    finals = {column: entry.final(column) for column in entry.columns}
+    return [
+        f"{'computed':<12}{facts}, engine {summary.get('engine')}",
+        *(f"{c:<12}{plus_minus(**interval(f.values()))}" for c, f in finals.items() if f),
+    ]
 
 
 def _versions(entry: Entry) -> str:
-    versions = (entry.run.summary or {}).get("versions", {})
-    text = ", ".join(f"{name} {version}" for name, version in versions.items())
+    versions = (entry.run.summary or {}).get("versions")
+    named = versions.items() if isinstance(versions, dict) else ()
+    text = ", ".join(f"{name} {version}" for name, version in named) or entry.run.version
     other = entry.run.version not in (None, __version__)
     return (text or "unknown") + (f"; this is odfl {__version__}" if other else "")
 
