@@ -34,7 +34,7 @@ MODULES = {
     "completion": "odfl_cli.completion.script",
 }
 VERBS = ("run", *MODULES)
-BAD_INPUT, INTERRUPTED = 2, 130
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -70,11 +70,14 @@ def _guarded(verb: Callable[[list[str]], int], arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    wants_traceback = os.environ.setdefault("HYDRA_FULL_ERROR", "") == "1"
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra re-raises instead of printing and exiting
     gc.set_threshold(100_000)  # imports and compositions make many objects and little garbage
     from odfl_cli.app import main as run
     from odfl_cli.explain import COMPLAINTS, explain, misuse, ordered
+    from odfl_cli.tracebacks import FULL, account
+
+    wants_traceback = os.environ.get("HYDRA_FULL_ERROR") == "1"
+    os.environ[FULL] = str(int(wants_traceback))
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra re-raises instead of printing and exiting
 
     try:
         arguments = ordered(arguments)
@@ -88,12 +91,8 @@ def _run(arguments: list[str]) -> int:
     except (UserError, BrokenPipeError):
         raise
     except Exception as error:
-        if wants_traceback:
-            raise
-        from odfl_cli.tracebacks import short
-
-        print(short(error), file=sys.stderr)
-        return 1
+        print(account(error), file=sys.stderr)
+        return FAILED
     finally:
         gc.freeze()  # spares the interpreter a search for cycles in all modules as it ends
     return 0

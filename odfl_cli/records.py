@@ -33,3 +33,14 @@ def write_seed(
     with atomic(directory / seed_file(seed), "wb") as file:
         file.write(content)
     return file_record(content, __version__)
+
+
+def last_rows(directory: Path, seeds: list[int]) -> dict[str, np.ndarray]:
+    """Column → [S, 1]: the last round of every seed, as its CSV has it."""
+    rows = [_last_row(directory / seed_file(seed)) for seed in seeds]
+    return {name: np.array([[float(row[name])] for row in rows]) for name in rows[0]}
+
+
+def _last_row(path: Path) -> dict[str, str]:
+    header, *_, last = path.read_text().splitlines()
+    return dict(zip(header.split(","), last.split(","), strict=True))

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,6 +45,14 @@ class RunState:
 
 def inspect(directory: Path) -> RunState:
     """The state of a run directory; one that does not exist is unfinished. Reads every CSV."""
+    found = inspect_files(directory)
+    if found.state != "newer" and is_locked(directory):
+        return replace(found, state="running", reason=f"process {holder(directory)}")
+    return found
+
+
+def inspect_files(directory: Path) -> RunState:
+    """The same without a look at the lock, for who holds it."""
     summary, wrong = _read(directory / SUMMARY)
     if summary and isinstance(number := summary.get("format", 0), int) and number > FORMAT:
         reason = f"{SUMMARY} has format {number}, this version of odfl reads up to {FORMAT}"
@@ -57,10 +65,7 @@ def inspect(directory: Path) -> RunState:
     if failure is not None or garbled:
         error = str((failure or {}).get("error", garbled))
         found |= {"error": error, "versions": found.get("versions") or _versions(failure or {})}
-    if is_locked(directory):
-        return RunState(directory, "running", reason=f"process {holder(directory)}", **found)
-    if "error" in found:
-        return RunState(directory, "failed", reason=found["error"], **found)
+        return RunState(directory, "failed", reason=error, **found)
     if wrong:
         return RunState(directory, "damaged", reason=wrong, **found)
     if summary is None:
@@ -82,9 +87,7 @@ def _read(path: Path) -> tuple[dict[str, Any] | None, str | None]:
     """The JSON object, or what is wrong; neither where there is no file."""
     try:
         content = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return None, None
-    except NotADirectoryError:
+    except (FileNotFoundError, NotADirectoryError):
         return None, None
     except (OSError, ValueError) as error:
         return None, f"{path.name}: {' '.join(str(error).split())}"

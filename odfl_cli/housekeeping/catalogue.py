@@ -35,9 +35,14 @@ class Entry:
         return self.run.state
 
     @cached_property
+    def record(self) -> dict[str, Any]:
+        """summary.json, or what a failure left."""
+        return self.run.summary or _read_json(self.directory / FAILURE)
+
+    @cached_property
     def choices(self) -> dict[str, str]:
         """The choice of every group."""
-        recorded = _mapping(self.run.summary, "choices")
+        recorded = _mapping(self.record, "choices")
         recorded = recorded or _mapping(self._hydra("hydra"), "hydra", "runtime", "choices")
         found = {str(group): str(choice) for group, choice in recorded.items() if choice}
         return {g: choice for g, choice in found.items() if not g.startswith("hydra/")}
@@ -45,7 +50,7 @@ class Entry:
     @cached_property
     def config(self) -> dict[str, Any]:
         """The resolved configuration; of a run without a summary, as it was composed."""
-        return _mapping(self.run.summary, "config") or self._hydra("config")
+        return _mapping(self.record, "config") or self._hydra("config")
 
     @property
     def algorithm(self) -> str:
@@ -129,12 +134,10 @@ def finished(paths: list[Path], warn: Callable[[str], None]) -> list[Entry]:
 
 def is_run(directory: Path) -> bool:
     """Whether odfl made this directory for a run: its own records say so."""
-    for name, keys in ((SUMMARY, {"choices", "config"}), (FAILURE, {"error"})):
-        try:
-            if keys <= json.loads((directory / name).read_bytes()).keys():
-                return True
-        except (OSError, ValueError, AttributeError):
-            continue
+    if {"choices", "config"} <= _read_json(directory / SUMMARY).keys():
+        return True
+    if "error" in _read_json(directory / FAILURE):
+        return True
     try:
         return "odfl_cli." in (directory / HYDRA / "hydra.yaml").read_text()
     except (OSError, ValueError):
@@ -151,6 +154,14 @@ def _below(path: Path) -> Iterator[tuple[Path, None]]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         if is_run(Path(folder)):
             yield Path(folder), None
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def _mapping(node: Any, *keys: str) -> dict[str, Any]:
