@@ -68,10 +68,9 @@ def _rows(entry: Entry, name: str, keys: list[str]) -> "pd.DataFrame":
     from odfl_cli.plotting.records_read import UnreadableError, read_run
 
     try:
-        rows = read_run(entry.directory, warn).rows
+        rows = read_run(entry.directory, warn, frozenset(entry.seeds)).rows
     except UnreadableError as error:
         raise UserError(str(error)) from error
-    rows = rows[rows["seed"].isin(entry.seeds)].copy()
     told: dict[str, Any] = {"run": name, "algo": entry.algorithm}
     told |= {key: entry.settings.get(key) for key in keys}
     for key, value in told.items():
