@@ -101,6 +101,23 @@ def test_nothing_finished(tmp_path: Path) -> None:
         main([str(tmp_path)])
 
 
+def test_what_a_sweep_asked_for_is_enough(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two jobs of a sweep share a run; a third seed of it, which neither wants, is damaged."""
+    run = write_finished(tmp_path / "runs" / "a", levels={0: 0.2, 1: 0.4, 2: 0.9}, rounds=1)
+    (run / "seed-2.csv").write_text("t\n")
+    sweep = write_sweep(tmp_path / "sweep", [run, run])
+    index = json.loads((sweep / "index.json").read_text())
+    for seed, job in enumerate(index["jobs"]):
+        job["seeds"] = [seed]
+    (sweep / "index.json").write_text(json.dumps(index))
+    (only,) = ranked(capsys, str(sweep))
+    assert only["seeds"] == [0, 1]
+    assert only["mean"] == pytest.approx(0.3 + 1)
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("top", ["0", "-1", "x"])
 def test_top_should_count(sweep: Path, top: str) -> None:
     with pytest.raises(UserError, match="--top"):

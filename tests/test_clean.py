@@ -12,7 +12,8 @@ from commands import odfl
 from finished_runs import change_summary, write_failed, write_finished, write_unfinished
 
 from odfl_cli.errors import UserError
-from odfl_cli.housekeeping.clean import main
+from odfl_cli.housekeeping.catalogue import catalogue
+from odfl_cli.housekeeping.clean import main, remove
 
 DAY = 86400
 
@@ -59,12 +60,25 @@ def test_conditions(outputs: Path, conditions: list[str], gone: set[str]) -> Non
     assert left(outputs) == EVERYTHING - gone
 
 
-def test_a_running_one_is_never_touched(outputs: Path) -> None:
+def test_a_running_one_is_never_touched(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = outputs / "failed"
+    with (run / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for condition in (["--older-than", "0s"], ["--version", "0.1.0"], ["--failed"]):
+            assert main([str(run), *condition, "--yes"]) == 0
+            assert capsys.readouterr().out == "nothing to remove\n"
+    assert (run / "failed.json").exists()
+
+
+def test_one_that_moved_on_since_it_was_listed_stays(outputs: Path) -> None:
+    (started,) = catalogue([outputs / "failed"])
     with (outputs / "failed" / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert main([str(outputs), "--failed", "--older-than", "0s", "--yes"]) == 0
-        assert main([str(outputs), "--version", "0.1.0", "--failed", "--yes"]) == 0
-    assert left(outputs) == EVERYTHING
+        assert not remove(started)
+    (mended,) = catalogue([outputs / "failed"])
+    (outputs / "failed" / "failed.json").unlink()
+    assert not remove(mended)
+    assert (outputs / "failed" / "run.log").exists()
 
 
 def test_other_peoples_files_stay(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:

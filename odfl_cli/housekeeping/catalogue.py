@@ -76,6 +76,12 @@ class Entry:
         return [seed for seed in self.run.seeds if self.asked is None or seed in self.asked]
 
     @property
+    def is_whole(self) -> bool:
+        """Whether all that is wanted of it can be read, whatever else becomes of it."""
+        asked = self.asked is not None and self.run.covers(self.asked)
+        return bool(self.seeds) and (asked or self.state == "finished")
+
+    @property
     def columns(self) -> list[str]:
         """Those with a final value."""
         return list(_mapping(self.run.summary, "final"))
@@ -114,14 +120,16 @@ def catalogue(paths: list[Path]) -> list[Entry]:
             raise UserError(f"{path}: no such directory; name one that holds runs")
         is_sweep = (path / INDEX).exists()
         for run, asked in _jobs(path) if is_sweep else _below(path):
-            found.setdefault(run.resolve(), (run, asked))
-    return [Entry(run, inspect(run), asked) for run, asked in sorted(found.values())]
+            _, known = found.get(run.resolve(), (run, ()))
+            wanted = None if known is None or asked is None else (*known, *asked)
+            found[run.resolve()] = run, wanted
+    return [Entry(run, inspect(run), asked) for run, asked in found.values()]
 
 
 def finished(paths: list[Path], warn: Callable[[str], None]) -> list[Entry]:
     """The runs whose results are whole; `warn` hears how many others there are."""
     entries = catalogue(paths)
-    whole = [entry for entry in entries if entry.state == "finished" and entry.seeds]
+    whole = [entry for entry in entries if entry.is_whole]
     others = Counter(entry.state for entry in entries if entry not in whole)
     where = ", ".join(map(str, paths))
     counts = ", ".join(f"{count} {state}" for state, count in others.items())
