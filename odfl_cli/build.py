@@ -37,7 +37,7 @@ def build(config: DictConfig, **given: Any) -> Job:
     """
     if unknown := sorted(set(given).difference(GROUPS)):
         raise UserError(f"{unknown[0]}: there is no such group; there are {', '.join(GROUPS)}")
-    top = _top_level(config)
+    top = top_level(config)
     parts = Parts(config, given)
     environment = parts.make("data")
     polytope = parts.make("polytope")
@@ -64,11 +64,12 @@ def build(config: DictConfig, **given: Any) -> Job:
     return Job(environment, algorithm, engine, horizon, top.seed_list(), parts.make("metrics"))
 
 
-def _top_level(config: DictConfig) -> TopLevel:
+def top_level(config: DictConfig) -> TopLevel:
+    """The keys beside the groups, checked."""
     try:
         return TopLevel(**{str(k): plain(config[k]) for k in config if k not in (*GROUPS, "hydra")})
     except ValidationError as error:
-        raise refusal(error) from error
+        raise refusal(error, component=TopLevel) from error
 
 
 class Parts:
@@ -83,13 +84,15 @@ class Parts:
 
     def make(self, group: str, **stands_on: Any) -> Any:
         """The object of a group, given the parts it stands on."""
+        maker: Any = None
         try:
             if group in self._given:
-                made = self._given[group]
-                return made(**stands_on) if stands_on else made
-            return self._partial(group)(**stands_on)
+                maker = self._given[group]
+                return maker(**stands_on) if stands_on else maker
+            maker = self._partial(group)
+            return maker(**stands_on)
         except ValidationError as error:
-            raise refusal(error, group) from error
+            raise refusal(error, group, getattr(maker, "func", maker)) from error
 
     def _partial(self, group: str) -> Any:
         """What the group's `_target_` names, with the group's keys."""

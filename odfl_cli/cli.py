@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 
 from odfl_cli import __version__
 from odfl_cli.errors import UserError
@@ -12,12 +13,28 @@ USAGE = f"""odfl {__version__}: online decision-focused learning
 
 Usage: odfl VERB …
 
-  run     run one job or a sweep and write its CSVs    odfl run algo=df_ogd data.gamma=0.5
-  plot    turn runs into cost, MSE and regret curves   odfl plot outputs/runs
+  run         run one job or a sweep and write its CSVs      odfl run algo=df_ogd data.gamma=0.5
+  plot        turn runs into cost, MSE and regret curves     odfl plot outputs/runs
+  list        runs, their state and their final cost         odfl list
+  show        one run, and the command that repeats it       odfl show outputs/runs/NAME
+  best        rank the jobs of a sweep by a column           odfl best outputs/sweeps/NAME
+  export      all rounds of a sweep as one tidy table        odfl export SWEEP -o results.csv
+  clean       remove failed, unfinished or old runs          odfl clean --failed
+  completion  a script that completes odfl in your shell     eval "$(odfl completion bash)"
 
 odfl VERB --help tells more. odfl --version prints the version.
 """
-BAD_INPUT, INTERRUPTED = 2, 130
+MODULES = {
+    "plot": "odfl_cli.plotting.plot",
+    "list": "odfl_cli.housekeeping.list",
+    "show": "odfl_cli.housekeeping.show",
+    "best": "odfl_cli.housekeeping.best",
+    "export": "odfl_cli.housekeeping.export",
+    "clean": "odfl_cli.housekeeping.clean",
+    "completion": "odfl_cli.completion.script",
+}
+VERBS = ("run", *MODULES)
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,12 +49,11 @@ def main(arguments: list[str] | None = None) -> int:
             return 0
         case ["run", *rest]:
             return _guarded(_run, rest)
-        case ["plot", *rest]:
-            return _guarded(_plot, rest)
+        case [verb, *rest] if verb in MODULES:
+            return _guarded(import_module(MODULES[verb]).main, rest)
         case ["-sc" | "--shell-completion" | "--shell_completion", *_]:
             return _guarded(_complete, arguments)
-    print(f"odfl: {arguments[0]}: no such verb; there are run and plot", file=sys.stderr)
-    return BAD_INPUT
+    return _refuse(_no_such_verb(arguments[0]))
 
 
 def _guarded(verb: Callable[[list[str]], int], arguments: list[str]) -> int:
@@ -54,36 +70,47 @@ def _guarded(verb: Callable[[list[str]], int], arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    wants_traceback = os.environ.setdefault("HYDRA_FULL_ERROR", "") == "1"
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra re-raises instead of printing and exiting
     gc.set_threshold(100_000)  # imports and compositions make many objects and little garbage
     from odfl_cli.app import main as run
-    from odfl_cli.explain import COMPLAINTS, explain, group_given_a_value
+    from odfl_cli.explain import COMPLAINTS, explain, misuse, ordered
+    from odfl_cli.tracebacks import FULL, account
+
+    wants_traceback = os.environ.get("HYDRA_FULL_ERROR") == "1"
+    os.environ[FULL] = str(int(wants_traceback))
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra re-raises instead of printing and exiting
 
     try:
-        if misuse := group_given_a_value(arguments):
-            return _refuse(misuse)
+        arguments = ordered(arguments)
+        if line := misuse(arguments):
+            return _refuse(line)
         run(arguments)
     except COMPLAINTS as error:
         if wants_traceback:
             raise
         return _refuse(explain(error, arguments))
+    except (UserError, BrokenPipeError):
+        raise
+    except Exception as error:
+        print(account(error), file=sys.stderr)
+        return FAILED
     finally:
         gc.freeze()  # spares the interpreter a search for cycles in all modules as it ends
     return 0
 
 
-def _plot(arguments: list[str]) -> int:
-    from odfl_cli.plotting.plot import main as plot
-
-    return plot(arguments)
-
-
 def _complete(arguments: list[str]) -> int:
-    """Hydra completes `odfl run …` as though there were no verb."""
-    line = os.environ.get("COMP_LINE", "")
-    os.environ["COMP_LINE"] = line.replace("odfl run", "odfl", 1)
-    return _run(arguments)
+    """What a shell asks Hydra while someone types `odfl run …`."""
+    from odfl_cli.completion.query import answer
+
+    return answer(arguments, _run)
+
+
+def _no_such_verb(word: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(word, VERBS, n=1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    return f"{word}: no such verb{hint}; there are {', '.join(VERBS)}"
 
 
 def _refuse(line: str) -> int:

@@ -1,34 +1,39 @@
-"""The files of a run: one CSV per seed and a summary, whole or not at all."""
+"""The numbers of a run as files: one CSV per seed."""
 
 import csv
-import json
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import io
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
-from odfl_cli.errors import UserError
+from odfl_cli import __version__
+from odfl_cli.files import atomic
+from odfl_cli.run_state import file_record, seed_file
 
 INTEGER_COLUMNS = frozenset({"t"})
 
 
-def write_seed(directory: Path, seed: int, table: dict[str, np.ndarray], row: int) -> None:
+def write_seed(
+    directory: Path, seed: int, table: dict[str, np.ndarray], row: int
+) -> dict[str, Any]:
     """seed-<seed>.csv from row `row` of every column [S, rows]; floats round-trip exactly.
 
-    NaN says that a column has no value there: an empty cell.
+    NaN says that a column has no value there: an empty cell. Returns how summary.json remembers
+    the file.
     """
     columns = [
         values[row].astype(np.int64).tolist() if name in INTEGER_COLUMNS else _cells(values[row])
         for name, values in table.items()
     ]
-    with atomic(directory / f"seed-{seed}.csv") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(table)
-        writer.writerows(zip(*columns, strict=True))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table)
+    writer.writerows(zip(*columns, strict=True))
+    content = text.getvalue().encode()
+    with atomic(directory / seed_file(seed), "wb") as file:
+        file.write(content)
+    return file_record(content, __version__)
 
 
 def _cells(values: np.ndarray) -> list[Any]:
@@ -36,40 +41,17 @@ def _cells(values: np.ndarray) -> list[Any]:
     return ["" if cell != cell else cell for cell in cells] if np.isnan(values).any() else cells
 
 
-def write_json(path: Path, content: Any) -> None:
-    """A JSON file, whole or not at all."""
-    with atomic(path) as file:
-        json.dump(content, file, indent=2)
-        file.write("\n")
+def columns(directory: Path, seeds: list[int]) -> set[tuple[str, ...]]:
+    """The headers of the seeds' files; one where they agree."""
+    return {tuple(_first_and_last(directory, seed)[0]) for seed in seeds}
 
 
-def make_writable(directory: Path) -> None:
-    """Makes the directory, or refuses it before anything is computed."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            pass
-    except OSError as error:
-        raise UserError(f"{directory}: cannot write there ({error.strerror})") from error
+def last_rows(directory: Path, seeds: list[int]) -> dict[str, np.ndarray]:
+    """Column → [S, 1]: the last round of every seed, as its CSV has it."""
+    rows = [dict(zip(*_first_and_last(directory, seed), strict=True)) for seed in seeds]
+    return {name: np.array([[float(row[name] or "nan")] for row in rows]) for name in rows[0]}
 
 
-@contextmanager
-def atomic(path: Path) -> Iterator[TextIO]:
-    """A text file that appears under its name only once it is complete."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", newline="") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _first_and_last(directory: Path, seed: int) -> tuple[list[str], list[str]]:
+    header, *_, last = (directory / seed_file(seed)).read_text().splitlines()
+    return header.split(","), last.split(",")

@@ -1,6 +1,6 @@
 """The top of the configuration, and one clear line for every value that is refused."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -19,6 +19,9 @@ class TopLevel(BaseModel):
     seeds: int | list[int]
     outputs: Annotated[str, Field(min_length=1)]
     sweep: Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
+    objective: Annotated[str, Field(min_length=1)] = "avg_cost"
+    force: Annotated[bool, Field(strict=True)] = False
+    retry: Literal["failed"] | None = None
 
     @field_validator("seeds", mode="plain")
     @classmethod
@@ -38,17 +41,43 @@ class TopLevel(BaseModel):
         return tuple(range(self.seeds) if isinstance(self.seeds, int) else self.seeds)
 
 
-def refusal(error: ValidationError, group: str = "") -> UserError:
-    """The first thing wrong as `group.key=value: what is allowed`."""
+BOUNDS = {
+    "ge": "greater than or equal to",
+    "gt": "greater than",
+    "le": "less than or equal to",
+    "lt": "less than",
+}
+
+
+def refusal(error: ValidationError, group: str = "", component: Any = None) -> UserError:
+    """The first thing wrong as `group.key=value: what is allowed`, by the component's fields."""
     first = error.errors(include_url=False)[0]
     location = [str(part) for part in first["loc"] if isinstance(part, int) or part.isidentifier()]
     key = ".".join(([group] if group else []) + location)
-    message = _sentence(first)
+    message = _bounds(component, location) if _is_bound(first) else ""
+    message = message or _sentence(first)
     if first["type"] in {"missing", "unexpected_keyword_argument", "extra_forbidden"}:
         return UserError(f"{key}: {message}")
     if first["type"] == "value_error" and not location:
         return UserError(f"{key}: {message}")
     return UserError(f"{key}={_shown(first['input'])}: {message}")
+
+
+def _is_bound(error: Any) -> bool:
+    return bool(BOUNDS.keys() & error.get("ctx", {}))
+
+
+def _bounds(component: Any, location: list[str]) -> str:
+    """Both ends of a range, where a plain field has two."""
+    fields = getattr(component, "__pydantic_fields__", {})
+    field = fields.get(location[0]) if len(location) == 1 else None
+    limits = [
+        f"{words} {getattr(limit, name)}"
+        for name, words in BOUNDS.items()
+        for limit in (field.metadata if field else [])
+        if hasattr(limit, name)
+    ]
+    return f"should be {' and '.join(limits)}" if limits else ""
 
 
 def _sentence(error: Any) -> str:

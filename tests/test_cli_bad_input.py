@@ -44,6 +44,17 @@ REFUSED = [
     (["-m", "data.gama=0,1"], ["data.gama", "did you mean data.gamma?"]),
     (["hydra.run.dir=here", "data.gamma=2"], ["data.gamma=2"]),
     (["--config-dir", "missing"], ["missing", "not found"]),
+    (
+        ["data.gamma=-1"],
+        ["data.gamma=-1", "greater than or equal to 0 and less than or equal to 1"],
+    ),
+    (["algo=df_odg"], ["algo=df_odg", "did you mean df_ogd?"]),
+    (["--badflag"], ["--badflag", "no such flag"]),
+    (["algo=uniform", "--badflag", "data.gamma=1"], ["--badflag", "no such flag"]),
+    (["--cfg"], ["--cfg", "expected one argument"]),
+    (["~algo"], ["~algo", "a job needs its algo", "df_ftpl, df_ogd"]),
+    (["~data=sin4"], ["~data=sin4", "a job needs its data"]),
+    (["data.gamma=0,2", "-m", "algo=uniform"], ["data.gamma=2", "less than or equal to 1"]),
 ]
 
 
@@ -85,7 +96,77 @@ def test_a_users_own_traceback_is_shown_on_request(tmp_path: Path) -> None:
     assert "Traceback" in done.stderr
 
 
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A user's folder with an algorithm that raises, and a file that is not YAML."""
+    files = {
+        "failing.py": FAILING,
+        "conf/algo/mine.yaml": "_target_: failing.Failing\nrate: 0.1\n",
+        "conf/algo/broken.yaml": "rate: [1\nother: }\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    return tmp_path
+
+
+FAILING = """\
+from odfl_cli.algorithms import Algorithm, settings
+
+
+@settings
+class Failing(Algorithm):
+    rate: float = 0.1
+    name = "failing"
+
+    def update(self, state, X, costs, draws):
+        return helper(costs)
+
+
+def helper(costs):
+    raise KeyError("my mistake")
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["algo=mime"], ["algo=mime", "did you mean mine?", "broken, clairvoyant"]),
+        (["algo=mine", "algo.rat=1"], ["algo.rat", "did you mean algo.rate?"]),
+        (["-m", "algo=mine,uniform", "algo.rat=1"], ["algo.rat", "did you mean algo.rate?"]),
+        (["algo=broken"], ["broken.yaml, line 2", "not YAML"]),
+        (["-m", "algo=uniform,broken"], ["broken.yaml, line 2", "not YAML"]),
+    ],
+    ids=str,
+)
+def test_a_users_own_configuration(own: Path, arguments: list[str], words: list[str]) -> None:
+    done = odfl("run", "--config-dir", "conf", *arguments, cwd=own)
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stderr.splitlines()
+    for word in words:
+        assert word in line
+    assert not (own / "outputs").exists()
+
+
+def test_an_exception_in_a_users_algorithm(own: Path) -> None:
+    small = ("horizon=smoke", "seeds=1")
+    done = odfl("run", "--config-dir", "conf", "algo=mine", *small, cwd=own)
+    assert done.returncode == 1
+    lines = complaints(done)
+    assert lines[0].startswith("Traceback (shortened; HYDRA_FULL_ERROR=1 ")
+    assert [line for line in lines if line.startswith("  File ")] == [
+        f'  File "{own / "failing.py"}", line 10, in update',
+        f'  File "{own / "failing.py"}", line 14, in helper',
+    ]
+    assert lines[-1] == "KeyError: 'my mistake'"
+    whole = odfl("run", "--config-dir", "conf", "algo=mine", *small, cwd=own, HYDRA_FULL_ERROR="1")
+    assert whole.returncode == 1
+    assert "simulate.py" in whole.stderr
+    assert "KeyError: 'my mistake'" in whole.stderr
+
+
 def test_unknown_verb(tmp_path: Path) -> None:
     done = odfl("rum", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "odfl: rum: no such verb; there are run and plot\n"
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("odfl: rum: no such verb (did you mean run?); there are run, plot, list")

@@ -26,6 +26,7 @@ def test_single_run_writes_the_files_of_the_design(tmp_path: Path) -> None:
     assert directory.name.startswith("df_ogd-")
     assert {p.name for p in directory.iterdir()} == {
         ".hydra",
+        ".lock",
         "run.log",
         "seed-0.csv",
         "seed-1.csv",
@@ -84,8 +85,8 @@ def test_same_job_same_directory_and_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_seed_has_the_same_file_alone_and_in_company(tmp_path: Path) -> None:
-    for seeds in ("seeds=[3]", "seeds=[7,3,1]"):
-        assert odfl("run", "horizon=smoke", seeds, cwd=tmp_path).returncode == 0
+    for place, seeds in (("alone", "seeds=[3]"), ("company", "seeds=[7,3,1]")):
+        assert odfl("run", "horizon=smoke", seeds, f"outputs={place}", cwd=tmp_path).returncode == 0
     alone, company = (run / "seed-3.csv" for run in run_directories(tmp_path))
     assert alone.read_bytes() == company.read_bytes()
 
@@ -113,6 +114,22 @@ def test_hydras_own_flags(tmp_path: Path, arguments: list[str], expected: str) -
     assert list(tmp_path.iterdir()) == []
 
 
+def test_help_lists_what_a_user_chooses_from(tmp_path: Path) -> None:
+    (tmp_path / "conf" / "data").mkdir(parents=True)
+    (tmp_path / "conf" / "data" / "mine.yaml").write_text("_target_: mine.Data\n")
+    done = odfl("run", "--help", "--config-dir", "conf", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "\ndata: mine, " in done.stdout
+    assert "_for:" not in done.stdout
+
+
+def test_flags_may_stand_between_overrides(tmp_path: Path) -> None:
+    words = ("algo=uniform", "-m", "data.gamma=0,1", "--config-dir", ".", *SMALL)
+    done = odfl("run", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(run_directories(tmp_path / "outputs" / "runs")) == 2
+
+
 def test_help_is_light(tmp_path: Path) -> None:
     script = (
         "import sys; from odfl_cli.cli import main; code = main(['--help']);"
@@ -122,13 +139,6 @@ def test_help_is_light(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "plot" in done.stdout
-
-
-def test_shell_completion_knows_groups_and_choices(tmp_path: Path) -> None:
-    line = "odfl run algo=df_"
-    done = odfl("-sc", "query=bash", cwd=tmp_path, COMP_LINE=line, COMP_POINT=str(len(line)))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["algo=df_ftpl", "algo=df_ogd"]
 
 
 def test_interrupt_leaves_no_half_written_result(tmp_path: Path) -> None:

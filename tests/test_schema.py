@@ -13,13 +13,16 @@ from odfl_cli.schema import TopLevel
 @pytest.mark.parametrize(
     ("override", "says"),
     [
-        ("data.gamma=2", "data.gamma=2: should be less than or equal to 1"),
+        (
+            "data.gamma=2",
+            "data.gamma=2: should be greater than or equal to 0 and less than or equal to 1",
+        ),
         ("data.gamma=-0.5", "data.gamma=-0.5: should be greater than or equal to 0"),
         ("data.gamma=nan", "data.gamma=nan: should be a finite number"),
         ("data.gamma=much", "data.gamma=much: should be a valid number"),
         ("data.gamma=null", "data.gamma=null: should be a valid number"),
-        ("data.rho=1", "data.rho=1: should be less than 1"),
-        ("data.rho=-1", "data.rho=-1: should be greater than -1"),
+        ("data.rho=1", "data.rho=1: should be greater than -1 and less than 1"),
+        ("data.rho=-1", "data.rho=-1: should be greater than -1 and less than 1"),
         ("data.items=1", "data.items=1: should be greater than or equal to 2"),
         ("data.items=five", "data.items=five: should be a valid integer"),
         ("data.items=2.5", "data.items=2.5: should be a valid integer"),
@@ -28,7 +31,10 @@ from odfl_cli.schema import TopLevel
         ("data.amplitude=inf", "data.amplitude=inf: should be a finite number"),
         ("data.noise_std=-1", "data.noise_std=-1: should be greater than or equal to 0"),
         ("data.clip=perhaps", "data.clip=perhaps: should be a valid boolean"),
-        ("data.drift_weight=1.1", "data.drift_weight=1.1: should be less than or equal to 1"),
+        (
+            "data.drift_weight=1.1",
+            "data.drift_weight=1.1: should be .* 0 and less than or equal to 1",
+        ),
         ("data.theta_star_norm=0", "data.theta_star_norm=0: should be greater than 0"),
         ("horizon.rounds=0", "horizon.rounds=0: should be greater than or equal to 1"),
         ("horizon.rows=1", "horizon.rows=1: should be greater than or equal to 2"),

@@ -1,12 +1,15 @@
 """Which runs belong together, and by what the others differ."""
 
-from collections.abc import Hashable, Mapping
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-import pandas as pd
+if TYPE_CHECKING:  # what only tells runs apart needs no tables
+    import pandas as pd
 
-from odfl_cli.plotting.records_read import Run
+    from odfl_cli.plotting.records_read import Run
 
 # Groups whose settings are the algorithm's own: DF-OGD and DF-FTPL have different oracles by
 # design, and only two runs of one algorithm can differ in them.
@@ -15,6 +18,18 @@ OWN_GROUPS = ("algo", "oracle", "oracle_for", "algo_for")
 IGNORED = ("seeds", "experiment", "engine", "outputs", "sweep", "hydra", "horizon.rows")
 
 Settings = Mapping[str, Any]
+
+
+class Described(Protocol):
+    """Whatever has an algorithm and settings: a run, or a line about one."""
+
+    @property
+    def algorithm(self) -> str:
+        """Its choice of algo."""
+
+    @property
+    def settings(self) -> Settings:
+        """Dotted keys of the configuration, and each group with its choice."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +70,7 @@ def group_runs(runs: list[Run]) -> list[Group]:
     ]
 
 
-def differing_keys(runs: list[Run]) -> list[str]:
+def differing_keys(runs: Sequence[Described]) -> list[str]:
     """Keys that tell two runs apart beyond their algorithm, sorted.
 
     A key inside a group (data.gamma) is compared between runs with the same component in that
@@ -85,6 +100,8 @@ def frozen(value: Any) -> Hashable:
 
 
 def _pool(pool: list[Run], keys: list[str]) -> Group:
+    import pandas as pd
+
     tables: list[pd.DataFrame] = []
     taken: set[int] = set()
     for run in pool:
@@ -105,9 +122,9 @@ def _identity(run: Run, keys: list[str]) -> Hashable:
     return run.algorithm, run.rounds, frozen(values), frozen(targets)
 
 
-def _differs(key: str, runs: list[Run], is_group: bool) -> bool:
+def _differs(key: str, runs: Sequence[Described], is_group: bool) -> bool:
     """Whether two runs of one algorithm differ in a key, or two of any that both have it."""
-    by_algorithm: dict[str, list[Run]] = {}
+    by_algorithm: dict[str, list[Described]] = {}
     for run in runs:
         by_algorithm.setdefault(run.algorithm, []).append(run)
     if any(_takes_two_values(key, alike, is_group) for alike in by_algorithm.values()):
@@ -116,7 +133,7 @@ def _differs(key: str, runs: list[Run], is_group: bool) -> bool:
     return not is_own(key) and _takes_two_values(key, having, is_group)
 
 
-def _takes_two_values(key: str, runs: list[Run], is_group: bool) -> bool:
+def _takes_two_values(key: str, runs: Sequence[Described], is_group: bool) -> bool:
     """Compares components for a group, and values where the component is the same for a key."""
     target = f"{_root(key)}._target_"
     values: dict[Hashable, set[Hashable]] = {}
@@ -136,7 +153,7 @@ def _ignored(key: str, named: set[str]) -> bool:
     )
 
 
-def _without_echoes(keys: list[str], runs: list[Run]) -> list[str]:
+def _without_echoes(keys: list[str], runs: Sequence[Described]) -> list[str]:
     """Drops what an interpolation copies elsewhere (polytope.dimension: ${data.items})."""
     told: dict[Hashable, str] = {}
     for key in keys:
