@@ -17,7 +17,7 @@ Usage: odfl VERB …
 
 odfl VERB --help tells more. odfl --version prints the version.
 """
-BAD_INPUT, INTERRUPTED = 2, 130
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -68,6 +68,11 @@ def _run(arguments: list[str]) -> int:
         if wants_traceback:
             raise
         return _refuse(explain(error, arguments))
+    except OSError as error:  # a full disk, over which Hydra stumbles between two jobs
+        if wants_traceback or isinstance(error, BrokenPipeError):
+            raise
+        print(f"odfl: {error.filename or 'writing'}: {error.strerror or error}", file=sys.stderr)
+        return FAILED
     finally:
         gc.freeze()  # spares the interpreter a search for cycles in all modules as it ends
     return 0
