@@ -90,6 +90,11 @@ def _run(arguments: list[str]) -> int:
         return _refuse(explain(error, arguments))
     except (UserError, BrokenPipeError):
         raise
+    except OSError as error:  # a full disk, over which Hydra stumbles between two jobs
+        if wants_traceback:
+            raise
+        print(f"odfl: {error.filename or 'writing'}: {error.strerror or error}", file=sys.stderr)
+        return FAILED
     except Exception as error:
         print(account(error), file=sys.stderr)
         return FAILED

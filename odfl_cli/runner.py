@@ -53,17 +53,16 @@ class Outcome:
     """What became of a job that did not fail."""
 
     event: Literal["done", "skipped"]
-    summary: dict[str, Any] | None  # none where retry=failed had nothing to retry
+    summary: dict[str, Any] | None  # of what is there; retry=failed may find nothing
     seconds: float
     notices: list[str]  # lines for the user
 
     def objective(self, column: str, seeds: tuple[int, ...]) -> float | None:
-        """The mean final value of a column over the seeds asked for, whatever else is there."""
-        if self.summary is None:
+        """The mean final value of a column over the seeds asked for; None where they are not there."""
+        if self.summary is None or not set(seeds) <= set(self.summary["seeds"]):
             return None
-        final = dict(
-            zip(self.summary["seeds"], self.summary["final"][column]["per_seed"], strict=True)
-        )
+        per_seed = self.summary["final"][column]["per_seed"]
+        final = dict(zip(self.summary["seeds"], per_seed, strict=True))
         return float(sum(final[seed] for seed in seeds) / len(seeds))
 
 
@@ -130,9 +129,11 @@ def _about(state: RunState, top: TopLevel, code: dict[str, str]) -> list[str]:
             f"{name}: computed by odfl {state.version}, this is {__version__}; "
             "force=true computes it again"
         )
-    if state.seeds and not top.force and (state.summary or {}).get("sources", {}) != code:
+    before = (state.summary or {}).get("sources") or {}
+    changed = sorted(module for module, _ in set(code.items()) ^ set(before.items()))
+    if state.seeds and not top.force and changed:
         notices.append(
-            f"{name}: computed with another version of {', '.join(code)}; "
+            f"{name}: computed with another version of {', '.join(dict.fromkeys(changed))}; "
             "force=true computes it again"
         )
     if set(seeds) < set(state.seeds):

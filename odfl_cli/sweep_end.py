@@ -6,35 +6,47 @@ from pathlib import Path
 from odfl_cli import journal
 from odfl_cli.console import relative, table
 from odfl_cli.journal import Entry
-from odfl_cli.run_state import inspect
+from odfl_cli.run_state import RunState, inspect
 from odfl_cli.sweep_index import IndexJob, read_index, write_index
+
+OUTCOMES = ("done", "skipped", "failed", "unfinished")
 
 
 def close_sweep(sweep: Path, entries: dict[int, Entry]) -> bool:
-    """Brings the index up to date and prints the account; whether no job failed or is missing.
+    """Brings the index up to date and prints the account; whether every job has its result.
 
-    `entries` has the last event of the jobs by number. What a process that was killed could not
-    tell is judged by its directory.
+    `entries` has the last event of the jobs by number. Of what a job could not tell, because it
+    was killed, its directory speaks.
     """
-    jobs = [job.judged(inspect(job.directory)) for job in read_index(sweep)]
+    states = [(job, inspect(job.directory)) for job in read_index(sweep)]
+    jobs = [job.judged(state) for job, state in states]
     write_index(sweep, jobs)
     journal.clear(sweep)
-    failures = {entry.run: entry.told for entry in entries.values() if entry.event == "failed"}
-    for job in jobs:
-        if job.state != "finished" and job.directory.name not in failures:
-            failures[job.directory.name] = _unfinished(job)
-    counts = Counter(entry.event for entry in entries.values())
-    unheard = max(0, len(jobs) - len(failures) - counts["done"] - counts["skipped"])
-    print(
-        f"{len(jobs)} jobs: {counts['done'] + unheard} done, {counts['skipped']} skipped, "
-        f"{len(failures)} failed; {relative(sweep)}"
-    )
-    if failures:
-        print(table(["failed", "error"], [[run, told] for run, told in failures.items()]))
+    heard = {entry.run: entry for entry in entries.values()}
+    outcomes = [_outcome(job, heard.get(job.directory.name)) for job in jobs]
+    counts = Counter(outcomes)
+    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES)
+    print(f"{len(jobs)} jobs: {told}; {relative(sweep)}")
+    missing = [
+        [outcome, job.directory.name, _why(state, heard.get(job.directory.name))]
+        for (job, state), outcome in zip(states, outcomes, strict=True)
+        if outcome in ("failed", "unfinished")
+    ]
+    if missing:
+        print(table(["state", "run", "error"], missing))
         print("Tracebacks are in each run.log; the same command computes what is missing.")
-    return not failures
+    return not missing
 
 
-def _unfinished(job: IndexJob) -> str:
-    state = inspect(job.directory)
-    return state.error or f"{state.state}: {state.reason}"
+def _outcome(job: IndexJob, heard: Entry | None) -> str:
+    if job.state == "failed" or (heard and heard.event == "failed"):
+        return "failed"
+    if job.state != "finished":
+        return "unfinished"
+    return "done" if heard and heard.event == "done" else "skipped"
+
+
+def _why(state: RunState, heard: Entry | None) -> str:
+    if heard and heard.event == "failed":
+        return heard.told
+    return state.error or state.reason or ""

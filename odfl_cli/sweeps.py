@@ -1,12 +1,14 @@
 """The jobs of a sweep, known before the first one starts."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import DictConfig, read_write
+from hydra.core.override_parser.types import OverrideType
+from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
 
 class SweepJob(NamedTuple):
@@ -36,7 +38,42 @@ def grid_jobs(master: DictConfig) -> list[SweepJob]:
     parser = OverridesParser.create(config_loader=loader)
     overrides = parser.parse_overrides([*params, *master.hydra.overrides.task])
     (cells,) = BasicSweeper.split_arguments(overrides, max_batch_size=None)
-    return [SweepJob(cell, loader.load_sweep_config(master, cell)) for cell in cells]
+    return list(_composed(master, cells, _values(parser, loader, cells)))
+
+
+def _composed(
+    master: DictConfig, cells: list[list[str]], values: dict[str, tuple[str, Any]]
+) -> Iterator[SweepJob]:
+    """Every cell with its configuration; those that differ in values alone share a composition."""
+    loader = GlobalHydra.instance().config_loader()
+    composed: dict[tuple[str, ...], SweepJob] = {}
+    for cell in cells:
+        structure = tuple(text for text in cell if text not in values)
+        if structure not in composed:
+            composed[structure] = SweepJob(cell, loader.load_sweep_config(master, cell))
+        first = composed[structure]
+        config = first.config.copy()
+        with open_dict(config), read_write(config):
+            for text in set(cell).difference(first.overrides):
+                OmegaConf.update(config, *values[text])
+        yield SweepJob(cell, config)
+
+
+def _values(
+    parser: OverridesParser, loader: Any, cells: list[list[str]]
+) -> dict[str, tuple[str, Any]]:
+    """Key and value of the overrides that set one; to compose takes long, to set does not.
+
+    Choices of a group, additions, deletions and mappings are left to Hydra.
+    """
+    texts = sorted({text for cell in cells for text in cell})
+    return {
+        text: (override.key_or_group, override.value())
+        for text, override in zip(texts, parser.parse_overrides(texts), strict=True)
+        if override.type == OverrideType.CHANGE
+        and not isinstance(override.value(), dict)
+        and not loader.get_group_options(override.key_or_group)
+    }
 
 
 def sweep_directory(config: DictConfig) -> Path:

@@ -1,0 +1,44 @@
+"""What the tests of resumed runs and sweeps look at."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def computations(run: Path) -> list[str]:
+    """The seeds of every computation that was begun in a run directory, as its log has them."""
+    lines = (run / "run.log").read_text().splitlines()
+    return [
+        line.split("computing seeds ")[1].split(", engine")[0]
+        for line in lines
+        if "computing seeds" in line
+    ]
+
+
+def csvs(root: Path) -> dict[str, bytes]:
+    """Every CSV of a run below `root`, by its run's name and its own."""
+    return {
+        f"{path.parent.name}/{path.name}": path.read_bytes() for path in root.rglob("seed-*.csv")
+    }
+
+
+def summary(run: Path) -> dict[str, Any]:
+    """Without what differs between two equal computations."""
+    content = json.loads((run / "summary.json").read_text())
+    return {key: value for key, value in content.items() if key not in ("seconds", "overrides")}
+
+
+def start(*arguments: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
+    """`odfl …`, not waited for, in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "odfl_cli.cli", *arguments],
+        cwd=cwd,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
