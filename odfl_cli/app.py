@@ -13,6 +13,7 @@ from omegaconf import DictConfig
 from odfl_cli.callbacks import one_line, refusing
 from odfl_cli.confdir import conf_directory
 from odfl_cli.errors import UserError
+from odfl_cli.extras import prefer_own_presets
 from odfl_cli.naming import register_resolvers
 from odfl_cli.runner import run_job
 
@@ -24,6 +25,7 @@ def main(arguments: list[str]) -> None:
     sys.argv = ["odfl run", *arguments]
     sys.path.append(os.getcwd())  # a user's own components lie in the current directory
     register_resolvers()
+    prefer_own_presets()
     hydra.main(version_base="1.3", config_path=str(conf_directory()), config_name="config")(task)()
 
 

@@ -14,6 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from odfl_cli.build import build
 from odfl_cli.errors import UserError
+from odfl_cli.extras import require_extras
 from odfl_cli.records import make_writable
 from odfl_cli.sweeps import grid_jobs, write_index
 
@@ -32,6 +33,7 @@ class CheckBeforeStart(Callback):
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
         """Checks all jobs of a grid and writes the sweep's index."""
         with refusing():
+            require_extras(config)
             jobs = grid_jobs(config)
             for job in jobs:
                 build(job.config)

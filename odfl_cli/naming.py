@@ -6,14 +6,18 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from odfl_cli.cores import jobs_at_once, threads_per_job
+
 BOOKKEEPING = frozenset({"hydra", "outputs", "sweep", "experiment"})
 """Keys that say where results go, not what they are."""
 
 
 def register_resolvers() -> None:
-    """Makes ${run_name:} and ${sweep_name:} known to OmegaConf."""
+    """Makes ${run_name:}, ${sweep_name:} and what launchers ask known to OmegaConf."""
     OmegaConf.register_new_resolver("run_name", run_name, replace=True)
     OmegaConf.register_new_resolver("sweep_name", sweep_name, replace=True)
+    OmegaConf.register_new_resolver("threads_per_job", threads_per_job, replace=True)
+    OmegaConf.register_new_resolver("jobs_at_once", jobs_at_once, replace=True)
 
 
 def run_name(*, _root_: DictConfig) -> str:
