@@ -12,8 +12,9 @@ VECTORISE = {"reassoc", "contract", "arcp", "nsz"}
 
 OPTIONS = {"fastmath": VECTORISE, "nogil": True, "error_model": "numpy"}
 
-inner: Callable[..., Any] = numba.njit(**OPTIONS)
-"""For functions that kernels call."""
+inner: Callable[..., Any] = numba.njit(**OPTIONS, forceinline=True)
+"""For functions that kernels call. Inlined, because a process that has just compiled a kernel would
+call their stand-alone versions and one that found it on disk the kernel's own: other last digits."""
 
 
 def kernel(signature: str) -> Callable[..., Any]:
