@@ -6,6 +6,7 @@ cluster without accounting waits for that job for ever; how one job runs is stil
 """
 
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -45,6 +46,7 @@ class OdflSubmititLauncher(Launcher):
         self.run_one.setup(
             hydra_context=hydra_context, task_function=task_function, config=config
         )
+        self.config = config
 
     def launch(
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
@@ -65,7 +67,7 @@ class OdflSubmititLauncher(Launcher):
                 running += [_Running(call[2], call[0], job) for call, job in zip(batch, jobs)]
             time.sleep(self.poll_seconds)
             alive = self._alive(running)
-            ended |= {job.number: job.outcome() for job in running if job.is_over(alive)}
+            ended |= {job.number: self._outcome(job) for job in running if job.is_over(alive)}
             running = [job for job in running if job.number not in ended]
         return [ended[number] for number in sorted(ended)]
 
@@ -82,6 +84,22 @@ class OdflSubmititLauncher(Launcher):
             }
         )
         return executor
+
+    def _outcome(self, job: "_Running") -> JobReturn:
+        """What the job returned; for a lost one, what a sweeper is told of a failure."""
+        from odfl_cli.app import worst_value
+
+        try:
+            if job.has_result():
+                return job.handle.results()[0]
+            reason = "cancelled or killed"
+        except Exception as error:  # submitit's: the job came to its time limit, or left no sense
+            reason = " ".join(str(error).split())
+        log = job.handle.paths.stderr
+        print(f"odfl: job {job.number} ({job.id}): {reason}; see {log}", file=sys.stderr)
+        lost = JobReturn(overrides=job.overrides, status=JobStatus.COMPLETED)
+        lost.return_value = worst_value(self.config.hydra)
+        return lost
 
     def _alive(self, running: list["_Running"]) -> set[str]:
         """The ids of the jobs that run or queue."""
@@ -109,21 +127,8 @@ class _Running:
     def is_over(self, alive: set[str]) -> bool:
         """Its result is there, or the job has been gone for a while without leaving one."""
         self.looks_in_vain = 0 if self.id in alive else self.looks_in_vain + 1
-        return self._has_result() or self.looks_in_vain >= PATIENCE
+        return self.has_result() or self.looks_in_vain >= PATIENCE
 
-    def outcome(self) -> JobReturn:
-        """What the job returned, or that it is lost."""
-        if not self._has_result():
-            return self._failed(f"cancelled or killed; its log is {self.handle.paths.stderr}")
-        try:
-            return self.handle.results()[0]
-        except Exception as error:  # submitit's own trouble, or a job that left at its time limit
-            return self._failed(str(error))
-
-    def _has_result(self) -> bool:
+    def has_result(self) -> bool:
+        """Whether it came to an end of its own."""
         return self.handle.paths.result_pickle.exists()
-
-    def _failed(self, reason: str) -> JobReturn:
-        failure = JobReturn(overrides=self.overrides, status=JobStatus.FAILED)
-        failure.return_value = RuntimeError(f"job {self.number} ({self.id}): {reason}")
-        return failure

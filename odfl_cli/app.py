@@ -1,23 +1,23 @@
 """`odfl run`: the Hydra application behind the verb."""
 
-import logging
+import math
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
-from odfl_cli.callbacks import one_line, refusing
+from odfl_cli.callbacks import refusing
 from odfl_cli.confdir import conf_directory
-from odfl_cli.errors import UserError
+from odfl_cli.console import print_result, progress_bar
 from odfl_cli.extras import prefer_own_presets
 from odfl_cli.naming import register_resolvers
-from odfl_cli.runner import run_job
-
-log = logging.getLogger("odfl")
+from odfl_cli.runner import Order, run_job
+from odfl_cli.sweep_job import run_sweep_job
 
 
 def main(arguments: list[str]) -> None:
@@ -30,18 +30,41 @@ def main(arguments: list[str]) -> None:
 
 
 def task(config: DictConfig) -> float:
-    """One job: the function that Hydra calls. Returns the final average cost."""
+    """One job: the function that Hydra calls. Returns the objective."""
     context = HydraConfig.get()
     groups = {str(k): v for k, v in context.runtime.choices.items() if not k.startswith("hydra/")}
-    choices = {group: str(choice) for group, choice in groups.items() if choice}
-    try:
-        summary = run_job(config, choices, Path(context.runtime.output_dir))
-    except Exception as error:
-        log.info("failed", exc_info=True)  # to run.log; the console shows warnings only
-        if context.mode == RunMode.MULTIRUN:  # Hydra itself tells of the first failure alone
-            print(f"odfl: job {context.job.num} failed: {one_line(error)}", file=sys.stderr)
-        elif isinstance(error, UserError | MemoryError):
-            with refusing():
-                raise
-        raise
-    return float(summary["final"]["avg_cost"]["mean"])
+    order = Order(
+        config=config,
+        choices={group: str(choice) for group, choice in groups.items() if choice},
+        overrides=[str(override) for override in context.overrides.task],
+        directory=Path(context.runtime.output_dir),
+    )
+    if context.mode == RunMode.MULTIRUN:
+        value = run_sweep_job(order, int(context.job.num), str(context.sweeper._target_))
+        return worst_value(context) if value is None else value
+    with refusing():
+        return _run_alone(order)
+
+
+def _run_alone(order: Order) -> float:
+    with progress_bar(order.choices["algo"], order.config.horizon.rounds) as progress:
+        outcome = run_job(order, progress, tell)
+    for notice in outcome.notices:
+        tell(notice)
+    if outcome.event == "skipped" and outcome.summary:
+        tell(f"{order.directory.name}: finished already; force=true computes it again")
+    if outcome.summary:
+        print_result(order.choices["algo"], outcome.summary, order.directory)
+    value = outcome.objective(order.top.objective, order.top.seed_list())
+    return math.nan if value is None else value
+
+
+def tell(line: str) -> None:
+    """A line for the user that is not a result."""
+    print(f"odfl: {line}", file=sys.stderr)
+
+
+def worst_value(context: Any) -> float:
+    """What a sweeper is told of a job that failed."""
+    direction = str(OmegaConf.select(context, "sweeper.direction", default="minimize"))
+    return -math.inf if "maximize" in direction else math.inf

@@ -29,7 +29,7 @@ GROUPS = (
 
 def build(config: DictConfig) -> Job:
     """A job ready to run, or a UserError that says what in the configuration is wrong."""
-    top = _top_level(config)
+    top = top_level(config)
     environment = _component(config, "data")
     polytope = _component(config, "polytope")
     if polytope.dimension != environment.items:
@@ -54,7 +54,8 @@ def build(config: DictConfig) -> Job:
     return Job(environment, algorithm, engine, horizon, top.seed_list())
 
 
-def _top_level(config: DictConfig) -> TopLevel:
+def top_level(config: DictConfig) -> TopLevel:
+    """The keys beside the groups, checked."""
     try:
         return TopLevel(**{str(k): plain(config[k]) for k in config if k not in (*GROUPS, "hydra")})
     except ValidationError as error:

@@ -1,7 +1,9 @@
-"""What happens between Hydra's composing a configuration and its first file."""
+"""What happens around Hydra's jobs: checks before the first file, an account after the last."""
 
+import os
 import sys
 import traceback
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +14,22 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from odfl_cli.build import build
+from odfl_cli import journal
+from odfl_cli.build import build, top_level
 from odfl_cli.errors import UserError
 from odfl_cli.extras import require_extras
-from odfl_cli.records import make_writable
-from odfl_cli.sweeps import grid_jobs, write_index
+from odfl_cli.failures import one_line
+from odfl_cli.files import make_writable
+from odfl_cli.naming import identity, resolved
+from odfl_cli.objective import check_objective
+from odfl_cli.run_state import inspect
+from odfl_cli.runner import check_directory
+from odfl_cli.sweep_end import close_sweep
+from odfl_cli.sweep_index import INDEX, IndexJob, read_index, write_index
+from odfl_cli.sweep_progress import SweepProgress
+from odfl_cli.sweeps import SweepJob, grid_jobs, is_grid, sweep_directory, tell_jobs_the_name
+
+FAILED, BAD_INPUT = 1, 2
 
 
 class CheckBeforeStart(Callback):
@@ -25,20 +38,37 @@ class CheckBeforeStart(Callback):
     def on_run_start(self, config: DictConfig, **_: Any) -> None:
         """Checks the one job."""
         with refusing():
-            build(config)
+            _check(config)
             if not config.hydra.run.dir:
                 raise UserError("hydra.run.dir=: a directory is needed")
-            make_writable(Path(config.hydra.run.dir))
+            directory = Path(config.hydra.run.dir)
+            check_directory(inspect(directory), resolved(config))
+            make_writable(directory)
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
-        """Checks all jobs of a grid and writes the sweep's index."""
+        """Checks all jobs of a grid, writes the sweep's index and shows its progress."""
         with refusing():
             require_extras(config)
-            jobs = grid_jobs(config)
-            for job in jobs:
-                build(job.config)
+            top_level(config)
+            jobs = _checked(grid_jobs(config))
+            sweep = sweep_directory(config)
             make_writable(Path(config.hydra.sweep.dir))
-            write_index(config, jobs)
+            make_writable(sweep)
+            _keep_index(sweep, jobs, is_grid(str(config.hydra.sweeper._target_)))
+            tell_jobs_the_name(config)
+            journal.clear(sweep)
+            self.progress = SweepProgress(sweep, len(jobs) or None)
+            self.progress.start()
+
+    def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
+        """Says what became of every job; a sweep with failures ends with exit code 1."""
+        with refusing():
+            if not close_sweep(sweep_directory(config), self.progress.stop()):
+                raise SystemExit(FAILED)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Jobs in other processes take the checks along, but not the display."""
+        return {}
 
 
 @contextmanager
@@ -47,23 +77,55 @@ def refusing() -> Iterator[None]:
     try:
         yield
     except (UserError, MemoryError) as error:
-        _exit(one_line(error))
+        _exit(one_line(error), BAD_INPUT)
     except (HydraException, OmegaConfBaseException) as error:
         from odfl_cli.explain import explain
 
-        _exit(explain(error, sys.argv[1:]))
+        _exit(explain(error, sys.argv[1:]), BAD_INPUT)
+    except OSError as error:
+        _exit(f"{error.filename or 'writing failed'}: {error.strerror or error}", FAILED)
     except Exception as error:
         traceback.print_exc()
-        raise SystemExit(1) from error
+        raise SystemExit(FAILED) from error
 
 
-def one_line(error: Exception) -> str:
-    """What went wrong, without a line break."""
-    if isinstance(error, MemoryError):
-        return f"out of memory ({error}); fewer seeds or oracle.history=window take less"
-    return " ".join(str(error).split()) or type(error).__name__
+def _check(config: DictConfig) -> None:
+    """Builds the job, which refuses what is wrong with its values."""
+    check_objective(top_level(config).objective, build(config))
 
 
-def _exit(line: str) -> None:
+def _checked(jobs: list[SweepJob]) -> list[IndexJob]:
+    """The jobs of a grid for the index, or a refusal before the first one starts."""
+    identities: dict[Path, set[str]] = defaultdict(set)
+    checked = []
+    for job in jobs:
+        _check(job.config)
+        values, state = resolved(job.config), inspect(job.directory)
+        check_directory(state, values)
+        if job.directory.exists() and not os.access(job.directory, os.W_OK):
+            raise UserError(f"{job.directory}: cannot write there")
+        identities[job.directory].add(identity(values))
+        seeds = top_level(job.config).seed_list()
+        checked.append(IndexJob(job.overrides, job.directory, seeds).judged(state))
+    for directory, different in identities.items():
+        if len(different) > 1:
+            raise UserError(f"{directory}: {len(different)} different jobs would share it")
+    return checked
+
+
+def _keep_index(sweep: Path, jobs: list[IndexJob], is_grid: bool) -> None:
+    """A grid's index is written anew; other sweepers add to theirs as they go."""
+    try:
+        if (sweep / INDEX).exists():
+            read_index(sweep)
+    except UserError as error:
+        if not is_grid:
+            raise
+        print(f"odfl: {error}; it is written anew", file=sys.stderr)
+    if is_grid:
+        write_index(sweep, jobs)
+
+
+def _exit(line: str, code: int) -> None:
     print(f"odfl: {line}", file=sys.stderr)
-    raise SystemExit(2)
+    raise SystemExit(code)

@@ -43,19 +43,29 @@ def print_result(algorithm: str, summary: dict[str, Any], directory: Path) -> No
         "average MSE": _plus_minus(summary["final"]["avg_mse"]),
         "seeds": str(len(summary["seeds"])),
         "seconds": f"{summary['seconds']['wall']:.1f}",
-        "files": _relative(directory),
+        "files": relative(directory),
     }
-    widths = [max(len(heading), len(value)) for heading, value in row.items()]
-    for line in (row.keys(), row.values()):
-        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        print("  ".join(cells).rstrip())
+    print(table(list(row), [list(row.values())]))
+
+
+def result_line(summary: dict[str, Any]) -> str:
+    """A run's result in the middle of a sweep."""
+    return f"average cost {_plus_minus(summary['final']['avg_cost'])}"
+
+
+def table(headings: list[str], rows: list[list[str]]) -> str:
+    """Aligned columns under their headings."""
+    lines = [headings, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+
+def relative(directory: Path) -> str:
+    """As seen from here, where it lies below."""
+    here = Path.cwd()
+    return str(directory.relative_to(here) if directory.is_relative_to(here) else directory)
 
 
 def _plus_minus(figure: dict[str, Any]) -> str:
     spread = "" if figure["ci95"] is None else f" ± {figure['ci95']:.4f}"
     return f"{figure['mean']:.4f}{spread}"
-
-
-def _relative(directory: Path) -> str:
-    here = Path.cwd()
-    return str(directory.relative_to(here) if directory.is_relative_to(here) else directory)

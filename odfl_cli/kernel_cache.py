@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from odfl_cli.records import write_json
+from odfl_cli.files import write_json
 
 log = logging.getLogger("odfl")
 

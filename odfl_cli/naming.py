@@ -2,14 +2,22 @@
 
 import hashlib
 import json
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
 from odfl_cli.cores import jobs_at_once, threads_per_job
 
-BOOKKEEPING = frozenset({"hydra", "outputs", "sweep", "experiment"})
-"""Keys that say where results go, not what they are."""
+BOOKKEEPING = frozenset({"hydra", "outputs", "sweep", "experiment", "objective", "force", "retry"})
+"""Keys that say where results go and whether to compute them, not what they are."""
+NOT_IN_THE_NAME = {"seeds", "engine.threads"}
+"""A seed's numbers are the same alone or in company, on one core or on many."""
+FILE_KEYS = {"file", "files"}
+ATTEMPT = ("force=", "retry=", "outputs=")
+"""Overrides that make another attempt at a sweep, not another sweep."""
 
 
 def register_resolvers() -> None:
@@ -21,15 +29,16 @@ def register_resolvers() -> None:
 
 
 def run_name(*, _root_: DictConfig) -> str:
-    """<algo>-<hash of the resolved configuration>: two different jobs never share a directory."""
-    return f"{_choice(_root_, 'algo')}-{digest(resolved(_root_))}"
+    """<algo>-<identity>: two different jobs never share a directory."""
+    return f"{_choice(_root_, 'algo')}-{identity(resolved(_root_))}"
 
 
 def sweep_name(*, _root_: DictConfig) -> str:
     """<experiment or sweep>-<hash of the overrides>."""
-    overrides = OmegaConf.select(_root_, "hydra.overrides.task", default=[])
+    given = OmegaConf.select(_root_, "hydra.overrides.task", default=[])
     kind = _choice(_root_, "experiment")
-    return f"{kind if kind != 'none' else 'sweep'}-{digest(list(overrides))}"
+    overrides = [override for override in given if not override.startswith(ATTEMPT)]
+    return f"{kind if kind != 'none' else 'sweep'}-{digest(overrides)}"
 
 
 def resolved(config: DictConfig) -> dict[str, Any]:
@@ -37,10 +46,56 @@ def resolved(config: DictConfig) -> dict[str, Any]:
     return {str(key): plain(config[key]) for key in config if key not in BOOKKEEPING}
 
 
+def identity(config: dict[str, Any]) -> str:
+    """The hash of all that a seed's numbers depend on.
+
+    A file counts by its content wherever it lies, and so does the source of a user's own class.
+    """
+    return digest(_content(config))
+
+
 def digest(value: Any) -> str:
     """Twelve hexadecimal digits that name a JSON-like value."""
     text = json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _content(node: Any, key: str = "", path: str = "") -> Any:
+    if isinstance(node, dict):
+        below = {name: f"{path}.{name}" if path else str(name) for name in node}
+        return {
+            name: _content(child, key if key in FILE_KEYS else str(name), below[name])
+            for name, child in node.items()
+            if below[name] not in NOT_IN_THE_NAME
+        }
+    if isinstance(node, list):
+        return [_content(child, key, path) for child in node]
+    if key in FILE_KEYS and isinstance(node, str) and Path(node).is_file():
+        return _file(Path(node))
+    if key == "_target_" and isinstance(node, str) and not node.startswith("odfl_cli."):
+        return [node, _source(node.rpartition(".")[0])]
+    return node
+
+
+def _file(path: Path) -> str:
+    status = path.stat()
+    return f"{_hashed(path.absolute(), status.st_size, status.st_mtime_ns)}{path.suffix}"
+
+
+def _source(module: str) -> str | None:
+    """The hash of a module's own file, where it has one."""
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    origin = Path(spec.origin) if spec and spec.origin else None
+    return _file(origin) if origin and origin.is_file() else None
+
+
+@lru_cache
+def _hashed(path: Path, size: int, modified: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _canonical(value: Any) -> Any:

@@ -1,67 +1,46 @@
-"""The files of a run: one CSV per seed and a summary, whole or not at all."""
+"""The numbers of a run as files: one CSV per seed."""
 
 import csv
-import json
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import io
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
-from odfl_cli.errors import UserError
+from odfl_cli import __version__
+from odfl_cli.files import atomic
+from odfl_cli.run_state import file_record, seed_file
 
 INTEGER_COLUMNS = frozenset({"t"})
 
 
-def write_seed(directory: Path, seed: int, table: dict[str, np.ndarray], row: int) -> None:
-    """seed-<seed>.csv from row `row` of every column [S, rows]; floats round-trip exactly."""
+def write_seed(
+    directory: Path, seed: int, table: dict[str, np.ndarray], row: int
+) -> dict[str, Any]:
+    """seed-<seed>.csv from row `row` of every column [S, rows]; floats round-trip exactly.
+
+    Returns how summary.json remembers the file.
+    """
     columns = [
         values[row].astype(np.int64).tolist() if name in INTEGER_COLUMNS else values[row].tolist()
         for name, values in table.items()
     ]
-    with atomic(directory / f"seed-{seed}.csv") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(table)
-        writer.writerows(zip(*columns, strict=True))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table)
+    writer.writerows(zip(*columns, strict=True))
+    content = text.getvalue().encode()
+    with atomic(directory / seed_file(seed), "wb") as file:
+        file.write(content)
+    return file_record(content, __version__)
 
 
-def write_json(path: Path, content: Any) -> None:
-    """A JSON file, whole or not at all."""
-    with atomic(path) as file:
-        json.dump(content, file, indent=2)
-        file.write("\n")
+def last_rows(directory: Path, seeds: list[int]) -> dict[str, np.ndarray]:
+    """Column → [S, 1]: the last round of every seed, as its CSV has it."""
+    rows = [_last_row(directory / seed_file(seed)) for seed in seeds]
+    return {name: np.array([[float(row[name])] for row in rows]) for name in rows[0]}
 
 
-def make_writable(directory: Path) -> None:
-    """Makes the directory, or refuses it before anything is computed."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            pass
-    except OSError as error:
-        raise UserError(f"{directory}: cannot write there ({error.strerror})") from error
-
-
-@contextmanager
-def atomic(path: Path) -> Iterator[TextIO]:
-    """A text file that appears under its name only once it is complete."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", newline="") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _last_row(path: Path) -> dict[str, str]:
+    header, *_, last = path.read_text().splitlines()
+    return dict(zip(header.split(","), last.split(","), strict=True))

@@ -1,39 +1,178 @@
-"""One job from its configuration to its files."""
+"""One job from its configuration to its files, never computed twice."""
 
 import logging
 import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from omegaconf import DictConfig
 
-from odfl_cli.build import build
-from odfl_cli.console import print_result, progress_bar
-from odfl_cli.naming import resolved
-from odfl_cli.records import write_json, write_seed
-from odfl_cli.simulate import simulate
+from odfl_cli import __version__
+from odfl_cli.build import build, top_level
+from odfl_cli.errors import UserError
+from odfl_cli.failures import write_failure
+from odfl_cli.files import remove_leftovers, write_json
+from odfl_cli.locks import locked
+from odfl_cli.naming import identity, resolved
+from odfl_cli.records import last_rows, write_seed
+from odfl_cli.run_state import FAILURE, FORMAT, SUMMARY, RunState, inspect_files, seed_file
+from odfl_cli.schema import TopLevel
+from odfl_cli.simulate import Job, Simulation, simulate
 from odfl_cli.summary import summarise
 
 log = logging.getLogger("odfl")
 
+Progress = Callable[[int], None]
 
-def run_job(config: DictConfig, choices: dict[str, str], directory: Path) -> dict[str, Any]:
-    """Computes the job, writes its files into `directory`, and returns the summary."""
-    job = build(config)
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be run: the configuration, how it was chosen, and where its files go."""
+
+    config: DictConfig
+    choices: dict[str, str]  # group → choice
+    overrides: list[str]  # as typed
+    directory: Path
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The configuration as plain values."""
+        return resolved(self.config)
+
+    @property
+    def top(self) -> TopLevel:
+        """The keys beside the groups."""
+        return top_level(self.config)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job that did not fail."""
+
+    event: Literal["done", "skipped"]
+    summary: dict[str, Any] | None  # none where retry=failed had nothing to retry
+    seconds: float
+    notices: list[str]  # lines for the user
+
+    def objective(self, column: str, seeds: tuple[int, ...]) -> float | None:
+        """The mean final value of a column over the seeds asked for, whatever else is there."""
+        if self.summary is None:
+            return None
+        final = dict(
+            zip(self.summary["seeds"], self.summary["final"][column]["per_seed"], strict=True)
+        )
+        return float(sum(final[seed] for seed in seeds) / len(seeds))
+
+
+def run_job(order: Order, progress: Progress, tell: Callable[[str], None]) -> Outcome:
+    """Computes the seeds that are missing; `tell` hears what cannot wait until the end.
+
+    Only one process at a time works in a directory; what goes wrong is written down there.
+    """
     begun = time.perf_counter()
-    label = choices["algo"]
+
+    def wait(holder: str) -> None:
+        tell(f"{order.directory.name}: waiting for {holder}, which works on the same job")
+
+    with locked(order.directory, wait):
+        state = inspect_files(order.directory)
+        check_directory(state, order.values)
+        remove_leftovers(order.directory)
+        try:
+            return _run(order, state, progress, begun)
+        except Exception as error:
+            log.info("failed", exc_info=True)  # to run.log; the console shows warnings only
+            with suppress(OSError):  # a full disk, which is the error to be told
+                write_failure(order.directory, error, order.values, order.choices, order.overrides)
+            raise
+
+
+def check_directory(state: RunState, config: dict[str, Any]) -> None:
+    """Refuses to mix results with those of another configuration or of a newer version."""
+    if state.state == "newer":
+        raise UserError(f"{state.directory}: {state.reason}; choose other outputs or update odfl")
+    if state.summary is None:
+        return
+    there = state.summary.get("job")
+    if there is not None and there != identity(config):
+        raise UserError(
+            f"{state.directory}: it holds results of another configuration; choose another directory"
+        )
+
+
+def _run(order: Order, state: RunState, progress: Progress, begun: float) -> Outcome:
+    top = order.top
+    notices = _about(state, top)
+    for notice in notices:
+        log.info(notice)
+    if top.retry == "failed" and state.error is None:
+        return Outcome("skipped", state.summary, 0.0, ["retry=failed: it had not failed"])
+    listed = (state.summary or {}).get("seeds", []) if state.seeds else []
+    missing = [seed for seed in listed if seed not in state.seeds]
+    missing += [seed for seed in top.seed_list() if top.force or seed not in state.seeds]
+    if not missing:
+        log.info("finished already: nothing to compute")
+        (order.directory / FAILURE).unlink(missing_ok=True)
+        return Outcome("skipped", state.summary, time.perf_counter() - begun, notices)
+    summary = _compute(order, state, sorted(set(missing)), progress)
+    return Outcome("done", summary, time.perf_counter() - begun, notices)
+
+
+def _about(state: RunState, top: TopLevel) -> list[str]:
+    """What a user should know before results that are there are used."""
+    name, seeds, notices = state.directory.name, top.seed_list(), []
+    if state.state == "damaged":
+        notices.append(f"{name}: {state.reason}; what is damaged is computed again")
+    if state.seeds and not top.force and set(state.versions) != {__version__}:
+        notices.append(
+            f"{name}: computed by odfl {state.version}, this is {__version__}; "
+            "force=true computes it again"
+        )
+    if set(seeds) < set(state.seeds):
+        notices.append(
+            f"{name}: holds {len(state.seeds)} seeds, {len(seeds)} were asked for; "
+            "the figures are over all of them"
+        )
+    return notices
+
+
+def _compute(
+    order: Order, state: RunState, missing: list[int], progress: Progress
+) -> dict[str, Any]:
+    begun = time.perf_counter()
+    job = replace(build(order.config), seeds=tuple(missing))
     log.info(
-        "%s: %d rounds, seeds %s, engine %s", label, job.horizon.rounds, job.seeds, job.engine.name
-    )
-    with progress_bar(label, job.horizon.rounds) as progress:
-        simulation = simulate(job, progress=progress)
+        "%s: %d rounds, computing seeds %s, engine %s",
+        order.choices["algo"], job.horizon.rounds, missing, job.engine.name,
+    )  # fmt: skip
+    simulation = simulate(job, progress=progress)
     writing = time.perf_counter()
-    for row, seed in enumerate(job.seeds):
-        write_seed(directory, seed, simulation.table, row)
+    kept = [seed for seed in state.seeds if seed not in missing]
+    files = {seed_file(seed): (state.summary or {})["files"][seed_file(seed)] for seed in kept}
+    for row, seed in enumerate(missing):
+        files[seed_file(seed)] = write_seed(order.directory, seed, simulation.table, row)
     done = time.perf_counter()
     seconds = {"wall": done - begun, **simulation.seconds, "write": done - writing}
-    summary = summarise(job, simulation, choices, resolved(config), seconds)
-    write_json(directory / "summary.json", summary)
+    summary = _summary(order, job, simulation, sorted([*kept, *missing]), seconds) | {
+        "format": FORMAT,
+        "job": identity(order.values),
+        "overrides": order.overrides,
+        "files": dict(sorted(files.items())),
+    }
+    write_json(order.directory / SUMMARY, summary)
+    (order.directory / FAILURE).unlink(missing_ok=True)
     log.info("finished in %.2f s", seconds["wall"])
-    print_result(label, summary, directory)
     return summary
+
+
+def _summary(
+    order: Order, job: Job, simulation: Simulation, seeds: list[int], seconds: dict[str, float]
+) -> dict[str, Any]:
+    """Over all seeds of the directory, from the last line of each CSV."""
+    everything = replace(job, seeds=tuple(seeds))
+    last = replace(simulation, table=last_rows(order.directory, seeds))
+    config = order.values | {"seeds": seeds}
+    return summarise(everything, last, order.choices, config, seconds)

@@ -1,6 +1,6 @@
 """The top of the configuration, and one clear line for every value that is refused."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -19,6 +19,9 @@ class TopLevel(BaseModel):
     seeds: int | list[int]
     outputs: Annotated[str, Field(min_length=1)]
     sweep: Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
+    objective: Annotated[str, Field(min_length=1)] = "avg_cost"
+    force: Annotated[bool, Field(strict=True)] = False
+    retry: Literal["failed"] | None = None
 
     @field_validator("seeds", mode="plain")
     @classmethod

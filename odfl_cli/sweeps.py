@@ -1,15 +1,12 @@
 """The jobs of a sweep, known before the first one starts."""
 
-import os
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import DictConfig
-
-from odfl_cli.records import make_writable, write_json
+from omegaconf import DictConfig, read_write
 
 
 class SweepJob(NamedTuple):
@@ -25,9 +22,14 @@ class SweepJob(NamedTuple):
         return Path(sweep.dir, sweep.subdir).absolute()
 
 
+def is_grid(sweeper: str) -> bool:
+    """Whether the sweeper of this `_target_` knows all its jobs beforehand."""
+    return sweeper.endswith(f".{BasicSweeper.__name__}")
+
+
 def grid_jobs(master: DictConfig) -> list[SweepJob]:
     """All jobs of Hydra's grid sweeper; none where another sweeper chooses them as it goes."""
-    if not str(master.hydra.sweeper._target_).endswith(f".{BasicSweeper.__name__}"):
+    if not is_grid(str(master.hydra.sweeper._target_)):
         return []
     loader = GlobalHydra.instance().config_loader()
     params = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
@@ -37,12 +39,13 @@ def grid_jobs(master: DictConfig) -> list[SweepJob]:
     return [SweepJob(cell, loader.load_sweep_config(master, cell)) for cell in cells]
 
 
-def write_index(master: DictConfig, jobs: list[SweepJob]) -> None:
-    """<outputs>/sweeps/<sweep>/index.json: the overrides and the directory of every job."""
-    sweep = Path(master.outputs).absolute() / "sweeps" / str(master.sweep)
-    make_writable(sweep)
-    entries: list[dict[str, Any]] = [
-        {"overrides": job.overrides, "directory": os.path.relpath(job.directory, sweep)}
-        for job in jobs
-    ]
-    write_json(sweep / "index.json", {"jobs": entries})
+def sweep_directory(config: DictConfig) -> Path:
+    """<outputs>/sweeps/<sweep>."""
+    return Path(config.outputs).absolute() / "sweeps" / str(config.sweep)
+
+
+def tell_jobs_the_name(master: DictConfig) -> None:
+    """A job is composed from its own overrides, which do not give the name of its sweep."""
+    name = str(master.sweep)
+    with read_write(master):
+        master.hydra.overrides.hydra.append(f"sweep={name}")

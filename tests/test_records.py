@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from odfl_cli.errors import UserError
-from odfl_cli.records import atomic, make_writable, write_json, write_seed
+from odfl_cli.files import atomic, make_writable, write_json
+from odfl_cli.records import write_seed
 
 
 @given(values=hnp.arrays(float, (2, 5), elements=st.floats(allow_nan=False)))

@@ -1,7 +1,6 @@
 """Figures and tables as files that appear whole or not at all."""
 
 import io
-import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from odfl_cli.errors import UserError
+from odfl_cli.files import atomic
 
 # Without dates: the same numbers give the same bytes.
 FORMATS: dict[str, dict[str, Any]] = {
@@ -41,14 +41,11 @@ def write_table(table: pd.DataFrame, out: Path, stem: str) -> Path:
 
 
 def _write(path: Path, content: bytes) -> Path:
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_bytes(content)
-        beside.replace(path)
+        with atomic(path, "wb") as file:
+            file.write(content)
     except OSError as error:
         raise _refusal(path, error) from None
-    finally:
-        beside.unlink(missing_ok=True)
     return path
 
 

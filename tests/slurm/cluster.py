@@ -60,8 +60,9 @@ def _daemons(place: Path) -> Iterator[dict[str, str]]:
         wait_until(munge["socket"].exists, "munged to open its socket")
         start("slurmctld", "-D")
         start("slurmd", "-D", "-N", _host())
-        wait_until(lambda: "idle" in _states(environment), "the node to be idle")
+        wait_until(lambda: "idle" in _asked("sinfo", environment), "the node to be idle")
         yield environment
+        wait_until(lambda: not _asked("squeue", environment), "the last job to leave")
 
 
 def wait_until(holds: Callable[[], object], what: str, seconds: float = 60) -> None:
@@ -95,8 +96,9 @@ def _daemon(command: tuple[str, ...], place: Path, environment: dict[str, str]) 
                 process.wait()
 
 
-def _states(environment: dict[str, str]) -> str:
-    command = ["sinfo", "--noheader", "--format=%T"]
+def _asked(program: str, environment: dict[str, str]) -> str:
+    """The states of all nodes (sinfo) or of all jobs (squeue)."""
+    command = [program, "--noheader", "--format=%T"]
     done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True)
     return done.stdout
 

@@ -62,8 +62,9 @@ def test_a_cancelled_job_is_computed_by_the_next_run(tmp_path: Path, slurm) -> N
     wait_until(begun, "a job to begin")
     cancelled = running(slurm)[0]
     subprocess.run(["scancel", cancelled], env=os.environ | slurm, check=True)
-    _, errors = first.communicate(timeout=300)
-    assert first.returncode != 0
+    told, errors = first.communicate(timeout=300)
+    assert first.returncode == 1
+    assert "3 jobs: 2 done, 0 skipped, 1 failed" in told
     assert cancelled in errors
     assert "sacct" not in errors
     assert len(run_directories(runs)) == 2  # the others went on to their ends
@@ -71,6 +72,7 @@ def test_a_cancelled_job_is_computed_by_the_next_run(tmp_path: Path, slurm) -> N
 
     again = odfl(*command, cwd=tmp_path, **slurm)
     assert again.returncode == 0, again.stderr
+    assert "3 jobs: 1 done, 2 skipped, 0 failed" in again.stdout
     assert {path: path.stat().st_mtime_ns for path in finished} == finished  # nothing twice
     assert odfl("run", *SWEEP, "outputs=basic", cwd=tmp_path).returncode == 0
     assert csvs(tmp_path / "slurm") == csvs(tmp_path / "basic")
