@@ -43,9 +43,7 @@ class OdflSubmititLauncher(Launcher):
         from hydra_plugins.hydra_submitit_launcher.submitit_launcher import BaseSubmititLauncher
 
         self.run_one = BaseSubmititLauncher()
-        self.run_one.setup(
-            hydra_context=hydra_context, task_function=task_function, config=config
-        )
+        self.run_one.setup(hydra_context=hydra_context, task_function=task_function, config=config)
         self.config = config
 
     def launch(
@@ -64,7 +62,7 @@ class OdflSubmititLauncher(Launcher):
             batch, waiting = waiting[:room], waiting[room:]
             if batch:
                 jobs = executor.map_array(self.run_one, *zip(*batch, strict=True))
-                running += [_Running(call[2], call[0], job) for call, job in zip(batch, jobs)]
+                running += [_Running(call[2], call[0], job) for call, job in zip(batch, jobs, strict=True)]
             time.sleep(self.poll_seconds)
             alive = self._alive(running)
             ended |= {job.number: self._outcome(job) for job in running if job.is_over(alive)}

@@ -141,7 +141,7 @@ SelectTypeParameters=CR_Core
 AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
 ReturnToService=2
-KillWait=2
+KillWait=1
 NodeName={host} NodeAddr=127.0.0.1 CPUs={available_cores()} RealMemory={memory}
 PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """

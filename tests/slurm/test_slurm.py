@@ -17,7 +17,7 @@ pytestmark = [
     ),
 ]
 
-SWEEP = ("-m", "algo=uniform,pf_ogd,df_ogd", "horizon.rounds=600000", "seeds=2", "sweep=grid")
+SWEEP = ("-m", "data.gamma=0,0.5,1", "horizon.rounds=1000000", "seeds=2", "sweep=grid")
 SLURM = (
     "hydra/launcher=submitit_slurm",
     "hydra.launcher.mem_gb=1",
