@@ -47,11 +47,21 @@ def resolved(config: DictConfig) -> dict[str, Any]:
 
 
 def identity(config: dict[str, Any]) -> str:
-    """The hash of all that a seed's numbers depend on.
-
-    A file counts by its content wherever it lies, and so does the source of a user's own class.
-    """
+    """The hash of the settings a seed's numbers depend on; a file counts by its content."""
     return digest(_content(config))
+
+
+def sources(config: Any) -> dict[str, str]:
+    """The hash of every module that a configuration names outside this package."""
+    if isinstance(config, list):
+        return {name: found for child in config for name, found in sources(child).items()}
+    if not isinstance(config, dict):
+        return {}
+    below = sources(list(config.values()))
+    module = str(config.get("_target_", "odfl_cli.")).rpartition(".")[0]
+    if module.split(".")[0] != "odfl_cli" and (found := _source(module)):
+        below[module] = found
+    return below
 
 
 def digest(value: Any) -> str:
@@ -72,8 +82,6 @@ def _content(node: Any, key: str = "", path: str = "") -> Any:
         return [_content(child, key, path) for child in node]
     if key in FILE_KEYS and isinstance(node, str) and Path(node).is_file():
         return _file(Path(node))
-    if key == "_target_" and isinstance(node, str) and not node.startswith("odfl_cli."):
-        return [node, _source(node.rpartition(".")[0])]
     return node
 
 

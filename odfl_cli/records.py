@@ -35,12 +35,17 @@ def write_seed(
     return file_record(content, __version__)
 
 
+def columns(directory: Path, seeds: list[int]) -> set[tuple[str, ...]]:
+    """The headers of the seeds' files; one where they agree."""
+    return {tuple(_first_and_last(directory, seed)[0]) for seed in seeds}
+
+
 def last_rows(directory: Path, seeds: list[int]) -> dict[str, np.ndarray]:
     """Column → [S, 1]: the last round of every seed, as its CSV has it."""
-    rows = [_last_row(directory / seed_file(seed)) for seed in seeds]
-    return {name: np.array([[float(row[name])] for row in rows]) for name in rows[0]}
+    rows = [dict(zip(*_first_and_last(directory, seed), strict=True)) for seed in seeds]
+    return {name: np.array([[float(row[name] or "nan")] for row in rows]) for name in rows[0]}
 
 
-def _last_row(path: Path) -> dict[str, str]:
-    header, *_, last = path.read_text().splitlines()
-    return dict(zip(header.split(","), last.split(","), strict=True))
+def _first_and_last(directory: Path, seed: int) -> tuple[list[str], list[str]]:
+    header, *_, last = (directory / seed_file(seed)).read_text().splitlines()
+    return header.split(","), last.split(",")

@@ -12,6 +12,7 @@ FORMAT = 1
 """Of summary.json; a higher number is a newer version's."""
 SUMMARY, FAILURE = "summary.json", "failed.json"
 
+Seeds = tuple[int, ...]
 State = Literal["finished", "failed", "running", "unfinished", "damaged", "newer"]
 
 
@@ -30,7 +31,8 @@ class RunState:
     summary: dict[str, Any] | None = None
     error: str | None = None  # first line of the failure
     reason: str | None = None  # one line on why the state is what it is, unless it is finished
-    seeds: tuple[int, ...] = ()  # whose files are whole, in the summary's order
+    listed: Seeds = ()  # seeds of the summary
+    seeds: Seeds = ()  # those of them whose files are whole
     versions: tuple[str, ...] = ()  # of the code that computed them
 
     @property
@@ -38,7 +40,7 @@ class RunState:
         """Of the code that computed the results; several where seeds were added later."""
         return ", ".join(self.versions) or None
 
-    def covers(self, seeds: tuple[int, ...]) -> bool:
+    def covers(self, seeds: Seeds) -> bool:
         """Whether all these seeds can be read, whatever else the directory lacks."""
         return self.state != "newer" and set(seeds) <= set(self.seeds)
 
@@ -59,8 +61,9 @@ def inspect_files(directory: Path) -> RunState:
         return RunState(directory, "newer", summary, reason=reason, versions=_versions(summary))
     found: dict[str, Any] = {}
     if summary is not None:
-        seeds, wrong = _whole_seeds(directory, summary)
-        found = {"summary": summary, "seeds": seeds, "versions": _versions(summary)}
+        listed, seeds, wrong = _seeds(directory, summary)
+        versions = _versions(summary)
+        found = {"summary": summary, "listed": listed, "seeds": seeds, "versions": versions}
     failure, garbled = _read(directory / FAILURE)
     if failure is not None or garbled:
         error = str((failure or {}).get("error", garbled))
@@ -96,19 +99,19 @@ def _read(path: Path) -> tuple[dict[str, Any] | None, str | None]:
     return content, None
 
 
-def _whole_seeds(directory: Path, summary: dict[str, Any]) -> tuple[tuple[int, ...], str | None]:
-    """The seeds whose files are as recorded, and what is wrong with the first that is not."""
+def _seeds(directory: Path, summary: dict[str, Any]) -> tuple[Seeds, Seeds, str | None]:
+    """The listed seeds, those whose files are as recorded, and the first thing that is wrong."""
     seeds, files = summary.get("seeds"), summary.get("files")
     if not (isinstance(seeds, list) and seeds and all(type(seed) is int for seed in seeds)):
-        return (), f"{SUMMARY} does not list its seeds"
+        return (), (), f"{SUMMARY} does not list its seeds"
     if not isinstance(files, dict) or not all(isinstance(file, dict) for file in files.values()):
-        return (), f"{SUMMARY} does not list its files"
+        return (), (), f"{SUMMARY} does not list its files"
     if not isinstance(summary.get("final"), dict) or not isinstance(summary.get("config"), dict):
-        return (), f"{SUMMARY} lacks its figures or its configuration"
+        return (), (), f"{SUMMARY} lacks its figures or its configuration"
     names = {seed: seed_file(seed) for seed in seeds}
     wrong = {seed: _wrong(directory / name, files.get(name)) for seed, name in names.items()}
-    whole = tuple(seed for seed in seeds if wrong[seed] is None)
-    return whole, next((line for line in wrong.values() if line), None)
+    whole = tuple(seed for seed in names if wrong[seed] is None)
+    return tuple(names), whole, next((line for line in wrong.values() if line), None)
 
 
 def _wrong(path: Path, record: dict[str, Any] | None) -> str | None:

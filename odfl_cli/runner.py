@@ -16,8 +16,8 @@ from odfl_cli.errors import UserError
 from odfl_cli.failures import write_failure
 from odfl_cli.files import remove_leftovers, write_json
 from odfl_cli.locks import locked
-from odfl_cli.naming import identity, resolved
-from odfl_cli.records import last_rows, write_seed
+from odfl_cli.naming import identity, resolved, sources
+from odfl_cli.records import columns, last_rows, write_seed
 from odfl_cli.run_state import FAILURE, FORMAT, SUMMARY, RunState, inspect_files, seed_file
 from odfl_cli.schema import TopLevel
 from odfl_cli.simulate import Job, Simulation, simulate
@@ -96,8 +96,8 @@ def check_directory(state: RunState, config: dict[str, Any]) -> None:
         raise UserError(f"{state.directory}: {state.reason}; choose other outputs or update odfl")
     if state.summary is None:
         return
-    there = state.summary.get("job")
-    if there is not None and there != identity(config):
+    there = state.summary.get("job") or identity(state.summary.get("config") or {})
+    if there != identity(config):
         raise UserError(
             f"{state.directory}: it holds results of another configuration; choose another directory"
         )
@@ -105,13 +105,12 @@ def check_directory(state: RunState, config: dict[str, Any]) -> None:
 
 def _run(order: Order, state: RunState, progress: Progress, begun: float) -> Outcome:
     top = order.top
-    notices = _about(state, top)
+    notices = _about(state, top, sources(order.values))
     for notice in notices:
         log.info(notice)
     if top.retry == "failed" and state.error is None:
         return Outcome("skipped", state.summary, 0.0, ["retry=failed: it had not failed"])
-    listed = (state.summary or {}).get("seeds", []) if state.seeds else []
-    missing = [seed for seed in listed if seed not in state.seeds]
+    missing = [seed for seed in state.listed if seed not in state.seeds]
     missing += [seed for seed in top.seed_list() if top.force or seed not in state.seeds]
     if not missing:
         log.info("finished already: nothing to compute")
@@ -121,7 +120,7 @@ def _run(order: Order, state: RunState, progress: Progress, begun: float) -> Out
     return Outcome("done", summary, time.perf_counter() - begun, notices)
 
 
-def _about(state: RunState, top: TopLevel) -> list[str]:
+def _about(state: RunState, top: TopLevel, code: dict[str, str]) -> list[str]:
     """What a user should know before results that are there are used."""
     name, seeds, notices = state.directory.name, top.seed_list(), []
     if state.state == "damaged":
@@ -129,6 +128,11 @@ def _about(state: RunState, top: TopLevel) -> list[str]:
     if state.seeds and not top.force and set(state.versions) != {__version__}:
         notices.append(
             f"{name}: computed by odfl {state.version}, this is {__version__}; "
+            "force=true computes it again"
+        )
+    if state.seeds and not top.force and (state.summary or {}).get("sources", {}) != code:
+        notices.append(
+            f"{name}: computed with another version of {', '.join(code)}; "
             "force=true computes it again"
         )
     if set(seeds) < set(state.seeds):
@@ -149,8 +153,12 @@ def _compute(
         order.choices["algo"], job.horizon.rounds, missing, job.engine.name,
     )  # fmt: skip
     simulation = simulate(job, progress=progress)
-    writing = time.perf_counter()
     kept = [seed for seed in state.seeds if seed not in missing]
+    if kept and columns(order.directory, kept) != {tuple(simulation.table)}:
+        log.info("the files of seeds %s have other columns: computing them again", kept)
+        everything = sorted([*kept, *missing])
+        return _compute(order, replace(state, seeds=()), everything, progress)
+    writing = time.perf_counter()
     files = {seed_file(seed): (state.summary or {})["files"][seed_file(seed)] for seed in kept}
     for row, seed in enumerate(missing):
         files[seed_file(seed)] = write_seed(order.directory, seed, simulation.table, row)
@@ -160,6 +168,7 @@ def _compute(
         "format": FORMAT,
         "job": identity(order.values),
         "overrides": order.overrides,
+        "sources": sources(order.values),
         "files": dict(sorted(files.items())),
     }
     write_json(order.directory / SUMMARY, summary)

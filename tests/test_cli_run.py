@@ -26,6 +26,7 @@ def test_single_run_writes_the_files_of_the_design(tmp_path: Path) -> None:
     assert directory.name.startswith("df_ogd-")
     assert {p.name for p in directory.iterdir()} == {
         ".hydra",
+        ".lock",
         "run.log",
         "seed-0.csv",
         "seed-1.csv",
@@ -84,8 +85,8 @@ def test_same_job_same_directory_and_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_seed_has_the_same_file_alone_and_in_company(tmp_path: Path) -> None:
-    for seeds in ("seeds=[3]", "seeds=[7,3,1]"):
-        assert odfl("run", "horizon=smoke", seeds, cwd=tmp_path).returncode == 0
+    for place, seeds in (("alone", "seeds=[3]"), ("company", "seeds=[7,3,1]")):
+        assert odfl("run", "horizon=smoke", seeds, f"outputs={place}", cwd=tmp_path).returncode == 0
     alone, company = (run / "seed-3.csv" for run in run_directories(tmp_path))
     assert alone.read_bytes() == company.read_bytes()
 

@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 from omegaconf import DictConfig, OmegaConf
 from problems import choices, composed
 
-from odfl_cli.naming import BOOKKEEPING, digest, resolved, run_name, sweep_name
+from odfl_cli.naming import (
+    BOOKKEEPING,
+    NOT_IN_THE_NAME,
+    digest,
+    identity,
+    resolved,
+    run_name,
+    sources,
+    sweep_name,
+)
 
 
 def name(*overrides: str) -> str:
@@ -25,12 +34,16 @@ def leaves(node: DictConfig, prefix: str = ""):
             yield f"{prefix}{key}"
 
 
-KEYS = [key for key in leaves(composed()) if key.split(".")[0] not in BOOKKEEPING]
+KEYS = [
+    key
+    for key in leaves(composed())
+    if key.split(".")[0] not in BOOKKEEPING and key not in NOT_IN_THE_NAME
+]
 
 
 def test_the_keys_of_the_configuration_are_all_looked_at():
-    assert {"seeds", "theta_radius", "data.gamma", "algo.c_eta", "oracle.lr"} <= set(KEYS)
-    assert not {"outputs", "sweep"} & set(KEYS)
+    assert {"theta_radius", "data.gamma", "algo.c_eta", "oracle.lr", "engine.device"} <= set(KEYS)
+    assert not {"outputs", "sweep", "force", "retry", "objective"} & set(KEYS)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -65,10 +78,53 @@ def test_the_same_configuration_however_it_was_typed():
         "hydra.job.chdir=true",
         "hydra.run.dir=somewhere",
         "hydra.verbose=true",
+        "force=true",
+        "retry=failed",
+        "objective=mse",
+        "seeds=3",
+        "seeds=[7,8]",
+        "engine.threads=1",
     ],
 )
-def test_where_results_go_does_not_matter(override):
+def test_what_changes_no_number_does_not_matter(override):
     assert name(override) == name()
+
+
+def test_a_file_counts_by_its_content_and_not_by_its_place(tmp_path):
+    first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    first.write_text("A: [[1, 1]]")
+    second.write_text("A: [[1, 1]]")
+    node = {"polytope": {"file": str(first)}}
+    before = identity(node)
+    assert identity({"polytope": {"file": str(second)}}) == before
+    assert identity({"polytope": {"files": {"x": str(first)}}}) != before
+    first.write_text("A: [[1, 2]]")
+    assert identity(node) != before
+    assert identity({"polytope": {"title": str(first)}}) != identity(
+        {"polytope": {"title": str(second)}}
+    )
+
+
+def test_a_file_among_several_counts_by_its_content(tmp_path):
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path in paths:
+        path.write_text("1,2")
+    node = {"data": {"files": [str(path) for path in paths]}}
+    before = identity(node)
+    paths[1].write_text("1,3")
+    assert identity(node) != before
+
+
+def test_the_source_of_a_users_own_class_is_known_but_names_nothing(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "an_algorithm_of_mine.py").write_text("rate = 1")
+    node = {"algo": {"_target_": "an_algorithm_of_mine.Mine"}, "data": {"_target_": "odfl_cli.X"}}
+    name, before = identity(node), sources(node)
+    assert list(before) == ["an_algorithm_of_mine"]
+    (tmp_path / "an_algorithm_of_mine.py").write_text("rate = 22")
+    assert sources(node) != before
+    assert identity(node) == name
+    assert sources({"algo": {"_target_": "nowhere_to_be_found.Mine"}}) == {}
 
 
 def test_an_experiment_names_nothing_that_its_values_do_not():
@@ -135,3 +191,9 @@ def test_a_sweep_is_named_by_its_experiment_and_overrides():
     assert sweep("experiment=main").startswith("main-")
     assert sweep("data.gamma=0.5") == sweep("data.gamma=0.5")
     assert sweep("data.gamma=0.5") != sweep("data.gamma=0.25")
+
+
+def test_another_attempt_at_a_sweep_has_its_name():
+    assert sweep("data.gamma=0.5", "force=true") == sweep("data.gamma=0.5")
+    assert sweep("data.gamma=0.5", "retry=failed") == sweep("data.gamma=0.5")
+    assert sweep("data.gamma=0.5", "objective=mse") != sweep("data.gamma=0.5")

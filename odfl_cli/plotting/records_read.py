@@ -7,12 +7,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from odfl_cli.errors import UserError
+from odfl_cli.sweep_index import read_index
 
 REQUIRED_COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost")
 SEED_FILE = re.compile(r"seed-(\d+)\.csv")
@@ -45,11 +46,24 @@ class Run:
         return last.sort_values("seed", ignore_index=True)
 
 
+class FoundRun(NamedTuple):
+    """A run directory and the seeds of it that are wanted; None: all."""
+
+    directory: Path
+    seeds: frozenset[int] | None = None
+
+    def joined(self, other: "FoundRun") -> "FoundRun":
+        """What either wants."""
+        if self.seeds is None or other.seeds is None:
+            return FoundRun(self.directory)
+        return FoundRun(self.directory, self.seeds | other.seeds)
+
+
 def newest(outputs: Path) -> Path:
     """The sweep or run under `outputs` that finished last; a sweep is as new as its newest run."""
     ages = {run.parent: _modified(run) for run in outputs.glob("runs/*/summary.json")}
     for index in outputs.glob("sweeps/*/index.json"):
-        jobs = [job / "summary.json" for job in _jobs(index, warn=lambda _: None)]
+        jobs = [job.directory / "summary.json" for job in _jobs(index, warn=lambda _: None)]
         ages[index.parent] = max(_modified(index), *map(_modified, jobs), 0.0)
     if not ages:
         raise UserError(f"no runs under {outputs}: start one with 'odfl run', or name a directory")
@@ -57,10 +71,15 @@ def newest(outputs: Path) -> Path:
 
 
 def read_runs(directories: list[Path], warn: Warn) -> list[Run]:
-    """Every readable run in or below the directories, each once; `warn` hears what was skipped."""
-    paths = [run for directory in directories for run in find_runs(directory, warn)]
-    found = {path.resolve(): Path(os.path.normpath(path)) for path in paths}
-    runs = [run for path in found.values() if (run := _read_or_warn(path, warn)) is not None]
+    """Every readable run in or below the directories, each once; `warn` hears what was skipped.
+
+    Of a run that a sweep names, the seeds that the sweep asked for.
+    """
+    found: dict[Path, FoundRun] = {}
+    for place in (place for directory in directories for place in find_runs(directory, warn)):
+        key = place.directory.resolve()
+        found[key] = found[key].joined(place) if key in found else place
+    runs = [run for place in found.values() if (run := _read_or_warn(place, warn)) is not None]
     if not runs:
         where = ", ".join(map(str, directories))
         raise UserError(
@@ -70,7 +89,7 @@ def read_runs(directories: list[Path], warn: Warn) -> list[Run]:
     return runs
 
 
-def find_runs(directory: Path, warn: Warn) -> Iterator[Path]:
+def find_runs(directory: Path, warn: Warn) -> Iterator[FoundRun]:
     """Run directories in or below `directory`, and those that a sweep's index.json names."""
     if not directory.is_dir():
         raise UserError(f"{directory} is not a directory: name one that holds runs")
@@ -79,10 +98,10 @@ def find_runs(directory: Path, warn: Warn) -> Iterator[Path]:
         if "index.json" in files:
             yield from _jobs(Path(folder, "index.json"), warn)
         if "summary.json" in files or any(map(SEED_FILE.fullmatch, files)):
-            yield Path(folder)
+            yield FoundRun(Path(os.path.normpath(folder)))
 
 
-def read_run(directory: Path, warn: Warn) -> Run:
+def read_run(directory: Path, warn: Warn, only: frozenset[int] | None = None) -> Run:
     """Reads summary.json and the seeds' files; `warn` hears of each file left out."""
     summary = read_summary(directory / "summary.json")
     seeds, rounds = summary["seeds"], summary["rounds"]
@@ -90,7 +109,7 @@ def read_run(directory: Path, warn: Warn) -> Run:
     for seed in sorted(present.difference(seeds)):
         warn(f"skipped {directory / f'seed-{seed}.csv'}: summary.json does not name this seed")
     tables = []
-    for seed in seeds:
+    for seed in (seed for seed in seeds if only is None or seed in only):
         try:
             table = read_seed(directory / f"seed-{seed}.csv", rounds)
         except UnreadableError as error:
@@ -151,25 +170,25 @@ def flatten(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _jobs(index: Path, warn: Warn) -> list[Path]:
+def _jobs(index: Path, warn: Warn) -> list[FoundRun]:
     """The run directories of a sweep, without those that are gone or never finished."""
     try:
-        jobs = _read_json(index)["jobs"]
-        directories = [index.parent / job["directory"] for job in jobs]
-    except UnreadableError as error:
+        jobs = read_index(index.parent)
+    except UserError as error:
         warn(f"skipped {error}")
         return []
-    except (KeyError, TypeError):
-        warn(f"skipped {index}: it does not list the jobs of a sweep")
-        return []
-    for absent in (job for job in directories if not job.is_dir()):
+    for absent in (job.directory for job in jobs if not job.directory.is_dir()):
         warn(f"skipped {absent}: {index} names it, but it does not exist")
-    return [job for job in directories if job.is_dir()]
+    return [
+        FoundRun(job.directory, None if job.seeds is None else frozenset(job.seeds))
+        for job in jobs
+        if job.directory.is_dir()
+    ]
 
 
-def _read_or_warn(directory: Path, warn: Warn) -> Run | None:
+def _read_or_warn(place: FoundRun, warn: Warn) -> Run | None:
     try:
-        return read_run(directory, warn)
+        return read_run(place.directory, warn, place.seeds)
     except UnreadableError as error:
         warn(f"skipped {error}")
         return None
