@@ -4,12 +4,13 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 ODFL   := $(BIN)/odfl
 STAMP  := $(VENV)/.installed
+LAUNCH := $(VENV)-launchers
 
 .DEFAULT_GOAL := help
-.PHONY: help install test test-slow check format figures figures-polytopes bench smoke clean
+.PHONY: help install test test-slow test-launchers test-slurm check format figures figures-polytopes bench smoke clean
 
 help:  ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 install: $(STAMP)  ## create the environment and install odfl into it, editable
 
@@ -24,6 +25,19 @@ test: $(STAMP)  ## all tests but the slow ones
 
 test-slow: $(STAMP)  ## the claims that take minutes
 	$(BIN)/python -m pytest -m slow
+
+test-launchers: $(LAUNCH)/.installed  ## every launcher and Optuna, in an environment of its own for their pins
+	$(LAUNCH)/bin/python -m pytest tests/test_launchers.py tests/test_search.py
+
+$(LAUNCH)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(LAUNCH)
+	$(LAUNCH)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ray,search]'
+	@touch $@
+
+test-slurm: $(STAMP)  ## a sweep on a throw-away Slurm of this machine; installs no Slurm
+	@PATH="$$PATH:/usr/sbin:/sbin"; for program in munged slurmctld slurmd sbatch; do \
+	  command -v $$program >/dev/null || { echo "no $$program here: apt-get install slurm-wlm munge"; exit 1; }; done
+	$(BIN)/python -m pytest -m slow tests/slurm
 
 check: $(STAMP)  ## lint, format, types, import contract
 	$(BIN)/ruff check .
@@ -60,6 +74,6 @@ smoke: $(STAMP)  ## every algorithm for 50 rounds, and a picture
 	$(ODFL) plot outputs/sweeps/smoke --out outputs/figures/smoke
 
 clean:  ## remove runs, sweeps, caches and the environment; keep the figures
-	rm -rf $(VENV) outputs/runs outputs/sweeps build dist *.egg-info
+	rm -rf $(VENV) $(LAUNCH) outputs/runs outputs/sweeps build dist *.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -14,6 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from odfl_cli.callbacks import refusing
 from odfl_cli.confdir import conf_directory
 from odfl_cli.console import print_result, progress_bar
+from odfl_cli.extras import prefer_own_presets
 from odfl_cli.naming import register_resolvers
 from odfl_cli.runner import Order, run_job
 from odfl_cli.sweep_job import run_sweep_job
@@ -24,6 +25,7 @@ def main(arguments: list[str]) -> None:
     sys.argv = ["odfl run", *arguments]
     sys.path.append(os.getcwd())  # a user's own components lie in the current directory
     register_resolvers()
+    prefer_own_presets()
     hydra.main(version_base="1.3", config_path=str(conf_directory()), config_name="config")(task)()
 
 
@@ -39,7 +41,7 @@ def task(config: DictConfig) -> float:
     )
     if context.mode == RunMode.MULTIRUN:
         value = run_sweep_job(order, int(context.job.num), str(context.sweeper._target_))
-        return _worst(context) if value is None else value
+        return worst_value(context) if value is None else value
     with refusing():
         return _run_alone(order)
 
@@ -62,7 +64,7 @@ def tell(line: str) -> None:
     print(f"odfl: {line}", file=sys.stderr)
 
 
-def _worst(context: Any) -> float:
+def worst_value(context: Any) -> float:
     """What a sweeper is told of a job that failed."""
     direction = str(OmegaConf.select(context, "sweeper.direction", default="minimize"))
     return -math.inf if "maximize" in direction else math.inf

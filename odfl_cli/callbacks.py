@@ -17,6 +17,7 @@ from yaml import MarkedYAMLError
 from odfl_cli import journal
 from odfl_cli.build import build, top_level
 from odfl_cli.errors import UserError
+from odfl_cli.extras import require_extras
 from odfl_cli.failures import one_line
 from odfl_cli.files import make_writable
 from odfl_cli.naming import identity, resolved
@@ -48,6 +49,7 @@ class CheckBeforeStart(Callback):
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
         """Checks all jobs of a grid, writes the sweep's index and shows its progress."""
         with refusing():
+            require_extras(config)
             top_level(config)
             jobs = _checked(grid_jobs(config))
             sweep = sweep_directory(config)

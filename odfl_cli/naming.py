@@ -10,6 +10,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from odfl_cli.confdir import group_listing
+from odfl_cli.cores import jobs_at_once, threads_per_job
 
 BOOKKEEPING = frozenset({"hydra", "outputs", "sweep", "experiment", "objective", "force", "retry"})
 """Keys that say where results go and whether to compute them, not what they are."""
@@ -21,10 +22,12 @@ ATTEMPT = ("force=", "retry=", "outputs=")
 
 
 def register_resolvers() -> None:
-    """Makes ${run_name:}, ${sweep_name:} and ${group_listing:} known to OmegaConf."""
+    """Makes ${run_name:}, ${sweep_name:}, ${group_listing:} and what launchers ask known to OmegaConf."""
     OmegaConf.register_new_resolver("run_name", run_name, replace=True)
     OmegaConf.register_new_resolver("sweep_name", sweep_name, replace=True)
     OmegaConf.register_new_resolver("group_listing", groups_in_use, replace=True)
+    OmegaConf.register_new_resolver("threads_per_job", threads_per_job, replace=True)
+    OmegaConf.register_new_resolver("jobs_at_once", jobs_at_once, replace=True)
 
 
 def run_name(*, _root_: DictConfig) -> str:

@@ -15,6 +15,7 @@ from odfl_cli.confdir import conf_directory
 from odfl_cli.engine.compiled_engine import missing_kernel
 from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.environments import Environment, Rounds, Sin4
+from odfl_cli.extras import prefer_own_presets
 from odfl_cli.horizon import Horizon
 from odfl_cli.naming import register_resolvers
 from odfl_cli.oracles import SGD
@@ -147,6 +148,7 @@ def runnable(choice: str, folder: Path) -> tuple[str, ...]:
 def composed(*overrides: str, hydra: bool = False) -> DictConfig:
     """The configuration as `odfl run …` would compose it. Shared: do not change it."""
     register_resolvers()
+    prefer_own_presets()
     with initialize_config_dir(str(conf_directory()), version_base="1.3"):
         return compose("config", overrides=list(overrides), return_hydra_config=hydra)
 

@@ -86,11 +86,12 @@ def test_the_predictor_of_the_guide_is_right(written: Path, monkeypatch) -> None
 
 def test_every_choice_and_group_is_in_the_table() -> None:
     table = README.split("## Configuration")[1].split("### Files")[0]
-    for group in (REPOSITORY / "conf").iterdir():
-        if group.is_dir() and not group.name.endswith("_for"):
-            assert f"`{group.name}`" in table
-            for choice in group.glob("*.yaml"):
-                assert f"`{choice.stem}`" in table
+    conf = REPOSITORY / "conf"
+    for choice in conf.glob("*/**/*.yaml"):
+        group = choice.parent.relative_to(conf).as_posix()
+        if not group.endswith("_for"):
+            assert f"`{group}`" in table
+            assert f"`{choice.stem}`" in table
 
 
 def test_every_key_it_names_exists() -> None:

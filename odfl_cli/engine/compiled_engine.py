@@ -1,6 +1,5 @@
 """The fast engine: a whole block of rounds in one compiled kernel, seed by seed."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
@@ -16,6 +15,7 @@ from odfl_cli.algorithms import (
     SPOPrinted,
     Uniform,
 )
+from odfl_cli.cores import allotted_threads
 from odfl_cli.engine.base import Trace
 from odfl_cli.environments import Rounds
 from odfl_cli.errors import UserError
@@ -87,7 +87,7 @@ class CompiledEngine:
         seeds, length = rounds.costs.shape[:2]
         trace = Trace.empty(algorithm, seeds, length)
         state, play = kernel.prepare(algorithm, state, rounds, draws, trace)
-        with ThreadPoolExecutor(self.threads or os.cpu_count()) as pool:
+        with ThreadPoolExecutor(self.threads or allotted_threads()) as pool:
             for _ in pool.map(play, range(seeds)):
                 pass  # takes up an exception, if one was raised
         return state, trace
