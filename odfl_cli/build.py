@@ -4,10 +4,11 @@ from typing import Any
 
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from pydantic import ValidationError
 
 from odfl_cli.ball import Ball
+from odfl_cli.environments import Environment
 from odfl_cli.errors import UserError
 from odfl_cli.naming import plain
 from odfl_cli.problem import Problem
@@ -31,6 +32,7 @@ def build(config: DictConfig) -> Job:
     """A job ready to run, or a UserError that says what in the configuration is wrong."""
     top = _top_level(config)
     environment = _component(config, "data")
+    config = sized(config, environment)
     polytope = _component(config, "polytope")
     if polytope.dimension != environment.items:
         raise UserError(
@@ -38,6 +40,8 @@ def build(config: DictConfig) -> Job:
             f"{polytope.dimension}; the two must agree"
         )
     horizon = _component(config, "horizon")
+    if check_extent := getattr(environment, "check_extent", None):  # recorded rounds come to an end
+        check_extent(top.seed_list(), horizon.rounds)
     problem = Problem(
         items=environment.items,
         features=environment.features,
@@ -52,6 +56,13 @@ def build(config: DictConfig) -> Job:
     algorithm = _component(config, "algo", problem=problem)
     engine = _component(config, "engine").choose(algorithm)
     return Job(environment, algorithm, engine, horizon, top.seed_list())
+
+
+def sized(config: DictConfig, environment: Environment) -> DictConfig:
+    """The configuration with the number of items that a file turned out to have."""
+    if OmegaConf.select(config, "data.items", default=0) is not None:
+        return config
+    return OmegaConf.merge(config, {"data": {"items": environment.items}})
 
 
 def _top_level(config: DictConfig) -> TopLevel:

@@ -14,6 +14,7 @@ Usage: odfl VERB …
 
   run     run one job or a sweep and write its CSVs    odfl run algo=df_ogd data.gamma=0.5
   plot    turn runs into cost, MSE and regret curves   odfl plot outputs/runs
+  data    check or write files of rounds               odfl data check my_rounds.csv
 
 odfl VERB --help tells more. odfl --version prints the version.
 """
@@ -34,6 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
             return _guarded(_run, rest)
         case ["plot", *rest]:
             return _guarded(_plot, rest)
+        case ["data", *rest]:
+            return _guarded(_data, rest)
         case ["-sc" | "--shell-completion" | "--shell_completion", *_]:
             return _guarded(_complete, arguments)
     print(f"odfl: {arguments[0]}: no such verb; there are run and plot", file=sys.stderr)
@@ -77,6 +80,12 @@ def _plot(arguments: list[str]) -> int:
     from odfl_cli.plotting.plot import main as plot
 
     return plot(arguments)
+
+
+def _data(arguments: list[str]) -> int:
+    from odfl_cli.data_verbs import main as data
+
+    return data(arguments)
 
 
 def _complete(arguments: list[str]) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from odfl_cli.build import build
+from odfl_cli.build import build, sized
 from odfl_cli.console import print_result, progress_bar
 from odfl_cli.naming import resolved
 from odfl_cli.records import write_json, write_seed
@@ -32,7 +32,7 @@ def run_job(config: DictConfig, choices: dict[str, str], directory: Path) -> dic
         write_seed(directory, seed, simulation.table, row)
     done = time.perf_counter()
     seconds = {"wall": done - begun, **simulation.seconds, "write": done - writing}
-    summary = summarise(job, simulation, choices, resolved(config), seconds)
+    summary = summarise(job, simulation, choices, resolved(sized(config, job.environment)), seconds)
     write_json(directory / "summary.json", summary)
     log.info("finished in %.2f s", seconds["wall"])
     print_result(label, summary, directory)

@@ -2,6 +2,7 @@
 
 from odfl_cli.environments.base import Environment, Rounds
 from odfl_cli.environments.polynomial import Polynomial
+from odfl_cli.environments.replay import Replay
 from odfl_cli.environments.sin4 import Sin4
 
-__all__ = ["Environment", "Polynomial", "Rounds", "Sin4"]
+__all__ = ["Environment", "Polynomial", "Replay", "Rounds", "Sin4"]
