@@ -19,7 +19,8 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 
 def header(path: Path) -> list[str]:
     """The names in the first line."""
-    return next(csv.reader([_first_line(path)], delimiter=delimiter(path)))
+    names = next(csv.reader([_first_line(path)], delimiter=delimiter(path)))
+    return [name.strip() for name in names]
 
 
 def delimiter(path: Path) -> str:
@@ -29,7 +30,7 @@ def delimiter(path: Path) -> str:
 
 def chunks(path: Path, columns: Columns, group: str | None) -> Iterator[Chunk]:
     """The rows, checked for their number of cells and turned into numbers."""
-    names = [name.strip() for name in header(path)]
+    names = header(path)
     chosen = layout(names, columns, group)
     rows_at_once = max(1, CELLS // len(names))
     try:

@@ -27,6 +27,18 @@ class Shape(NamedTuple):
 
 def batches(path: Path, on_missing: OnMissing) -> Iterator[Batch]:
     """The rounds, some at a time, checked to be finite."""
+    for group, start, values in _blocks(path):
+        yield _checked(str(group), start, values, on_missing)
+
+
+def numbers(path: Path) -> Iterator[np.ndarray]:
+    """All numbers as rows of features and cost."""
+    for _, _, values in _blocks(path):
+        yield values.reshape(-1, values.shape[-1])
+
+
+def _blocks(path: Path) -> Iterator[tuple[int, int, np.ndarray]]:
+    """(group, first round, [B, d, p + 1]) from the beginning to the end."""
     with _opened(path) as (features, costs):
         shape = _shape(features.shape, costs.shape)
         at_once = max(1, CELLS // (shape.items * (shape.features + 1)))
@@ -37,7 +49,7 @@ def batches(path: Path, on_missing: OnMissing) -> Iterator[Batch]:
                 c = costs.take(count * shape.items)
                 X = X.reshape(count, shape.items, shape.features)
                 values = np.concatenate([X, c.reshape(count, shape.items, 1)], axis=-1)
-                yield _checked(str(group), start, values, on_missing)
+                yield group, start, values
 
 
 class _Array:

@@ -31,6 +31,14 @@ def chunks(path: Path, columns: Columns, group: str | None) -> Iterator[Chunk]:
         row += batch.num_rows
 
 
+def preview(path: Path, rows: int) -> list[list[str]]:
+    """The first rows as text."""
+    first = next(_opened(path).iter_batches(rows), None)
+    if first is None:
+        return []
+    return [[str(cell) for cell in row.values()] for row in first.to_pylist()]
+
+
 def _opened(path: Path) -> Any:
     try:
         from pyarrow import ArrowException

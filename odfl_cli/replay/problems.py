@@ -2,14 +2,28 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
+
+from odfl_cli.errors import UserError
 
 Part = TypeVar("Part")
 
 
 class DataError(ValueError):
     """A reason to refuse a file; whoever opened it adds its name."""
+
+
+@contextmanager
+def naming_the_file(path: Path) -> Iterator[None]:
+    """What is wrong with the file, in one line that begins with its name."""
+    try:
+        yield
+    except DataError as error:
+        raise UserError(f"{path}: {error}") from error
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
 def stamp(path: Path) -> tuple[int, int, int, int]:

@@ -1,24 +1,22 @@
 """A checked file, kept on disk so that any round is found at once and none need be in memory."""
 
-import hashlib
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from odfl_cli.errors import UserError
 from odfl_cli.naming import digest
 from odfl_cli.records import write_json
 from odfl_cli.replay import csv_file, npz_file, parquet_file
+from odfl_cli.replay.cache import cache_directory, source_digest
 from odfl_cli.replay.batches import Assembler, Batch, OnMissing
 from odfl_cli.replay.columns import Columns, layout
-from odfl_cli.replay.problems import DataError, stamp, watched
+from odfl_cli.replay.problems import DataError, naming_the_file, stamp, watched
 from odfl_cli.replay.standardise import PastScale
 
 MOST_GROUPS = 10_000
@@ -48,20 +46,16 @@ def record(
     path: Path, columns: Columns, group: str | None, standardise: bool, on_missing: OnMissing
 ) -> Recording:
     """The file's recording: found on disk, or made now, in one pass and little memory."""
-    try:
+    with naming_the_file(path):
         check_file(path)
-        settings = [str(path.resolve()), asdict(columns), group, standardise, on_missing, _code()]
-        key = digest(settings)
-        directory = _cache() / f"{key}-{digest(list(stamp(path)))}"
+        asked = [str(path.resolve()), asdict(columns), group, standardise, on_missing]
+        key = digest([*asked, source_digest(__file__)])
+        directory = cache_directory("replay") / f"{key}-{digest(list(stamp(path)))}"
         if not directory.is_dir():
             batches = watched(path, _batches(path, columns, group, on_missing))
             _keep(batches, directory, standardise)
             _forget(directory, key)
         return Recording(str(directory), **json.loads((directory / "shape.json").read_text()))
-    except DataError as error:
-        raise UserError(f"{path}: {error}") from error
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
 def check_file(path: Path) -> None:
@@ -81,14 +75,12 @@ def _batches(
             raise DataError(f"data.group={group}: the groups of an NPZ file are its first axis")
         return npz_file.batches(path, on_missing)
     table = TABLES[kind]
-    names = [name.strip() for name in table.header(path)]
-    assembler = Assembler(layout(names, columns, group), on_missing)
+    assembler = Assembler(layout(table.header(path), columns, group), on_missing)
     return assembler.batches(table.chunks(path, columns, group))
 
 
 def _keep(batches: Iterator[Batch], directory: Path, standardise: bool) -> None:
     """Writes the recording; it appears under its name only once it is complete."""
-    directory.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=".partial-"))
     try:
         shape = _write(batches, temporary, standardise)
@@ -129,27 +121,8 @@ def _write(batches: Iterator[Batch], directory: Path, standardise: bool) -> dict
     }
 
 
-def _cache() -> Path:
-    """The user's cache, or a place of the user's own among the temporary files."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    place = Path(base, "odfl", "replay")
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=place):
-            return place
-    except OSError:
-        return Path(tempfile.gettempdir(), f"odfl-replay-{os.getuid()}")
-
-
 def _forget(kept: Path, key: str) -> None:
     """Recordings of what the file held before are of no use."""
     for old in kept.parent.glob(f"{key}-*"):
         if old != kept:
             shutil.rmtree(old, ignore_errors=True)
-
-
-@cache
-def _code() -> str:
-    """Changes with the sources that make a recording."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()

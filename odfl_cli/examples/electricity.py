@@ -1,0 +1,52 @@
+"""Electricity demand of Victoria, hour by hour in 2012: choose the hours of least demand tomorrow."""
+
+import csv
+import datetime
+
+import numpy as np
+
+from odfl_cli.examples.table import Table, kept, packaged
+
+HOURS = 24
+WEEK = 7
+UNIT = 10_000.0
+TUNING = 43
+"""Rounds of the first period."""
+
+
+def electricity() -> str:
+    """The file of rounds: the demand in statsmodels' test results as features and costs."""
+    return kept("electricity", lambda: table(*demand()))
+
+
+def demand() -> tuple[list[datetime.date], np.ndarray]:
+    """Days, and the demand of their hours [days, 24]."""
+    path = packaged("statsmodels", "tsa/stl/tests/results/mstl_elec_vic.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    days = [datetime.date.fromisoformat(row["ds"][:10]) for row in rows[::HOURS]]
+    return days, np.array([float(row["y"]) for row in rows]).reshape(-1, HOURS)
+
+
+def table(days: list[datetime.date], hourly: np.ndarray) -> Table:
+    """Round t is day t: features from the days before and the calendar, cost the hour's demand.
+
+    Features of an hour: its demand yesterday, a week ago and on average over the last week; the
+    hour on the clock's face, and the same on Saturdays and Sundays. Demand counts in 10,000s.
+    """
+    hourly = hourly / UNIT
+    rounds = range(WEEK, len(days))
+    X = np.stack([_features(hourly[t - WEEK : t], days[t]) for t in rounds])
+    names = ["yesterday", "last_week", "mean_week", "sin", "cos", "weekend_sin", "weekend_cos"]
+    periods = ["tuning" if t < WEEK + TUNING else "evaluation" for t in rounds]
+    hours = [f"{hour:02d}" for hour in range(HOURS)]
+    return Table(periods, [days[t].isoformat() for t in rounds], hours, names, X, hourly[WEEK:])
+
+
+def _features(past_week: np.ndarray, day: datetime.date) -> np.ndarray:
+    """[24, features] from the seven days before and the date."""
+    angle = 2.0 * np.pi * np.arange(HOURS) / HOURS
+    clock = np.stack([np.sin(angle), np.cos(angle)], axis=-1)
+    weekend = float(day.weekday() >= 5)
+    past = np.stack([past_week[-1], past_week[0], past_week.mean(axis=0)], axis=-1)
+    return np.concatenate([past, clock, weekend * clock], axis=-1)
