@@ -31,16 +31,18 @@ def demand() -> tuple[list[datetime.date], np.ndarray]:
 def table(days: list[datetime.date], hourly: np.ndarray) -> Table:
     """Round t is day t: features from the days before and the calendar, cost the hour's demand.
 
-    Features of an hour: its demand yesterday, a week ago and on average over the last week; the
-    hour on the clock's face, and the same on Saturdays and Sundays. Demand counts in 10,000s.
+    Demand counts in 10,000s, from the mean of the week before. Features of an hour: its demand
+    yesterday, a week ago and on average over the last week; the hour on the clock's face, and the
+    same on Saturdays and Sundays.
     """
-    hourly = hourly / UNIT
     rounds = range(WEEK, len(days))
-    X = np.stack([_features(hourly[t - WEEK : t], days[t]) for t in rounds])
+    weeks = [hourly[t - WEEK : t] / UNIT for t in rounds]
+    X = np.stack([_features(week, days[t]) for week, t in zip(weeks, rounds, strict=True)])
+    costs = hourly[WEEK:] / UNIT - np.array([week.mean() for week in weeks])[:, None]
     names = ["yesterday", "last_week", "mean_week", "sin", "cos", "weekend_sin", "weekend_cos"]
     periods = ["tuning" if t < WEEK + TUNING else "evaluation" for t in rounds]
     hours = [f"{hour:02d}" for hour in range(HOURS)]
-    return Table(periods, [days[t].isoformat() for t in rounds], hours, names, X, hourly[WEEK:])
+    return Table(periods, [days[t].isoformat() for t in rounds], hours, names, X, costs)
 
 
 def _features(past_week: np.ndarray, day: datetime.date) -> np.ndarray:
@@ -49,4 +51,5 @@ def _features(past_week: np.ndarray, day: datetime.date) -> np.ndarray:
     clock = np.stack([np.sin(angle), np.cos(angle)], axis=-1)
     weekend = float(day.weekday() >= 5)
     past = np.stack([past_week[-1], past_week[0], past_week.mean(axis=0)], axis=-1)
+    past -= past_week.mean()
     return np.concatenate([past, clock, weekend * clock], axis=-1)
