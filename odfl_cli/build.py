@@ -62,7 +62,9 @@ def sized(config: DictConfig, environment: Environment) -> DictConfig:
     """The configuration with the number of items that a file turned out to have."""
     if OmegaConf.select(config, "data.items", default=0) is not None:
         return config
-    return OmegaConf.merge(config, {"data": {"items": environment.items}})
+    config = config.copy()
+    OmegaConf.update(config, "data.items", environment.items, force_add=True)
+    return config
 
 
 def _top_level(config: DictConfig) -> TopLevel:

@@ -35,7 +35,9 @@ def _options() -> Options:
     options = Options(prog="odfl data check", description=__doc__)
     options.add_argument("file", metavar="FILE", help="a CSV, Parquet or NPZ file")
     options.add_argument("--round", default="round", metavar="NAME", help="column, increasing")
-    options.add_argument("--item", default="item", metavar="NAME", help='column; "" if there is none')
+    options.add_argument(
+        "--item", default="item", metavar="NAME", help='column; "" if there is none'
+    )
     options.add_argument("--cost", default="cost", metavar="NAME", help="column")
     options.add_argument("--features", metavar="A,B", help="columns; all others if left out")
     options.add_argument("--group", metavar="NAME", help="column whose values are the seeds")

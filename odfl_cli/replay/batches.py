@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from odfl_cli.replay.chunks import Chunk, joined
+from odfl_cli.replay.chunks import Chunk
 from odfl_cli.replay.columns import Layout
 from odfl_cli.replay.problems import DataError
 
@@ -37,7 +37,7 @@ class Assembler:
         waiting: Chunk | None = None
         for chunk in chunks:
             self._check_cells(chunk)
-            rows = chunk if waiting is None else joined(waiting, chunk)
+            rows = chunk if waiting is None else waiting.followed_by(chunk)
             starts = _starts(rows)
             yield from self._complete(rows, starts)
             waiting = rows.part(starts[-1], len(rows.lines))
@@ -101,7 +101,8 @@ class Assembler:
         if items == self.items and stop - start == self.size:
             return np.arange(start, stop)
         if items is None or self.items is None:
-            return self._too_few_or_many(rows, start, stop)
+            self._check_count(rows, start, stop)
+            return None
         position = {item: start + place for place, item in enumerate(items)}
         if len(position) < len(items):
             self._refuse_twice(rows, items, start)
@@ -111,7 +112,8 @@ class Assembler:
                 where = f"{rows.where(position[item])}, column {self.columns.item}"
                 raise DataError(f"{where}: {item} was not among the items of the first round")
         if len(items) < self.size:
-            return self._too_few_or_many(rows, start, stop)
+            self._check_count(rows, start, stop)
+            return None
         return np.array([position[item] for item in self.items])
 
     def _learn(self, rows: Chunk, items: list[str] | None, start: int, stop: int) -> None:
@@ -126,12 +128,15 @@ class Assembler:
         where = f"{rows.where(start + place)}, column {self.columns.item}"
         raise DataError(f"{where}: {items[place]} appears twice in round {rows.rounds[start]}")
 
-    def _too_few_or_many(self, rows: Chunk, start: int, stop: int) -> None:
+    def _check_count(self, rows: Chunk, start: int, stop: int) -> None:
+        """Another number of items than in the first round: only fewer, and only to be skipped."""
         if self.on_missing == "skip" and stop - start < self.size:
             return
         absent = ""
         if rows.items and self.items:
-            absent = f" ({next(i for i in self.items if i not in rows.items[start:stop])} is missing)"
+            absent = (
+                f" ({next(i for i in self.items if i not in rows.items[start:stop])} is missing)"
+            )
         raise DataError(
             f"{rows.where(start)}, column {self.columns.round}: round {rows.rounds[start]} has "
             f"{stop - start} items, the first round {self.size}{absent}"

@@ -1,11 +1,10 @@
 """Some rows of a long table, in memory."""
 
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-CELLS = 100_000
+CELLS = 50_000
 """Cells read at once: what bounds the memory."""
 
 
@@ -21,19 +20,27 @@ class Chunk(NamedTuple):
 
     def part(self, start: int, stop: int) -> "Chunk":
         """Rows start ≤ i < stop."""
-        cut = [None if values is None else values[start:stop] for values in self[1:]]
-        return Chunk(self.place, *cut)  # type: ignore[arg-type]
+        cut = slice(start, stop)
+        return Chunk(
+            self.place,
+            self.lines[cut],
+            self.rounds[cut],
+            self.items and self.items[cut],
+            self.groups and self.groups[cut],
+            self.values[cut],
+        )
+
+    def followed_by(self, later: "Chunk") -> "Chunk":
+        """The rows of both."""
+        return Chunk(
+            self.place,
+            self.lines + later.lines,
+            self.rounds + later.rounds,
+            self.items and self.items + (later.items or []),
+            self.groups and self.groups + (later.groups or []),
+            np.concatenate([self.values, later.values]),
+        )
 
     def where(self, row: int) -> str:
         """As a user finds it in the file."""
         return f"{self.place} {self.lines[row]}"
-
-
-def joined(first: Chunk, second: Chunk) -> Chunk:
-    """The rows of both."""
-    lists = [
-        None if one is None else list(chain(one, other))
-        for one, other in zip(first[1:-1], second[1:-1], strict=True)
-    ]
-    values = np.concatenate([first.values, second.values])
-    return Chunk(first.place, *lists, values)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -63,7 +64,7 @@ def _first_line(path: Path) -> str:
     return line
 
 
-def _some_rows(reader: "csv._reader", most: int, width: int) -> tuple[list[int], list[list[str]]]:
+def _some_rows(reader: Any, most: int, width: int) -> tuple[list[int], list[list[str]]]:
     lines, rows = [], []
     for row in reader:
         if not row:

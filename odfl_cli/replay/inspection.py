@@ -91,4 +91,3 @@ def _counted(found: Inspection, parts: Iterator[np.ndarray]) -> Inspection:
         for column, cells in zip(found.columns, values.T, strict=True):
             column.add(cells)
     return found
-
