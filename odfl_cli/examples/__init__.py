@@ -4,8 +4,8 @@ A builder reads the package's file, without importing the package, and writes a 
 data=replay reads. What a round's features hold was known before the round.
 """
 
-from odfl_cli.examples.electricity import electricity
-from odfl_cli.examples.stocks import stocks
+from odfl_cli.examples.sp500 import stocks
+from odfl_cli.examples.victoria import electricity
 
 BUILDERS = {"stocks": stocks, "electricity": electricity}
 

@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.errors import UserError
+from odfl_cli.naming import digest
 from odfl_cli.records import atomic
 from odfl_cli.replay.cache import cache_directory, source_digest
+from odfl_cli.replay.problems import stamp
 
 
 class Table(NamedTuple):
@@ -36,11 +38,12 @@ def write(table: Table, path: Path) -> None:
                 writer.writerow([period, day, item, *x, cost])
 
 
-def kept(name: str, build: Callable[[], Table]) -> str:
-    """The table's file in the user's cache, written when it is first asked for."""
-    path = cache_directory("examples") / f"{name}-{source_digest(__file__)}.csv"
+def kept(name: str, source: Path, build: Callable[[Path], Table]) -> str:
+    """The table's file in the user's cache, written when source or program are new."""
+    key = digest([source_digest(__file__), stamp(source)])
+    path = cache_directory("examples") / f"{name}-{key}.csv"
     if not path.is_file():
-        write(build(), path)
+        write(build(source), path)
     return str(path)
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import datetime
+from pathlib import Path
 
 import numpy as np
 
@@ -16,12 +17,16 @@ TUNING = 43
 
 def electricity() -> str:
     """The file of rounds: the demand in statsmodels' test results as features and costs."""
-    return kept("electricity", lambda: table(*demand()))
+    return kept("electricity", source(), lambda path: table(*demand(path)))
 
 
-def demand() -> tuple[list[datetime.date], np.ndarray]:
+def source() -> Path:
+    """The file inside statsmodels."""
+    return packaged("statsmodels", "tsa/stl/tests/results/mstl_elec_vic.csv")
+
+
+def demand(path: Path) -> tuple[list[datetime.date], np.ndarray]:
     """Days, and the demand of their hours [days, 24]."""
-    path = packaged("statsmodels", "tsa/stl/tests/results/mstl_elec_vic.csv")
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     days = [datetime.date.fromisoformat(row["ds"][:10]) for row in rows[::HOURS]]

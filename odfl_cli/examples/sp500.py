@@ -16,12 +16,16 @@ YEARS = 3
 
 def stocks() -> str:
     """The file of rounds: skfolio's daily prices turned into features and costs."""
-    return kept("stocks", lambda: table(*prices()))
+    return kept("stocks", source(), lambda path: table(*prices(path)))
 
 
-def prices() -> tuple[list[str], list[str], np.ndarray]:
+def source() -> Path:
+    """The file inside skfolio."""
+    return packaged("skfolio", "datasets/data/sp500_dataset.csv.gz")
+
+
+def prices(path: Path) -> tuple[list[str], list[str], np.ndarray]:
     """Days, names of the stocks, and closing prices [days, stocks]."""
-    path: Path = packaged("skfolio", "datasets/data/sp500_dataset.csv.gz")
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
     return [row[0] for row in rows], header[1:], np.array([row[1:] for row in rows], dtype=float)
