@@ -177,32 +177,26 @@ def pairs(group: str) -> list[tuple[str, str]]:
         (algo, file.removeprefix(f"{algo}_"))
         for file in files
         for algo in ALGORITHMS
-        if file.startswith(f"{algo}_") and other_group(group, file.removeprefix(f"{algo}_"))
+        if file.startswith(f"{algo}_") and file.removeprefix(f"{algo}_") in choices(OTHER[group])
     ]
 
 
-OTHER = {"oracle_for": ("oracle",), "algo_for": ("polytope", "data")}
-
-
-def other_group(group: str, choice: str) -> str | None:
-    """The group of the choice that a file of `group` is for."""
-    return next((other for other in OTHER[group] if choice in choices(other)), None)
+OTHER = {"oracle_for": "oracle", "algo_for": "polytope", "algo_data_for": "data"}
 
 
 @pytest.mark.parametrize(
     ("group", "algo", "choice"), [(g, *pair) for g in OTHER for pair in pairs(g)]
 )
 def test_settings_for_a_pair_of_choices_apply_to_that_pair(group, algo, choice):
-    tuned_group = group.removesuffix("_for")
+    tuned_group = group.split("_")[0]
     given = yaml.safe_load((conf_directory() / group / f"{algo}_{choice}.yaml").read_text())
-    pair = (f"algo={algo}", f"{other_group(group, choice)}={choice}")
-    tuned = composed(*pair)[tuned_group]
+    tuned = composed(f"algo={algo}", f"{OTHER[group]}={choice}")[tuned_group]
     assert given
     assert {key: tuned[key] for key in given} == given
     # and what a user types wins over them
     key = sorted(given)[0]
     typed = f"{tuned_group}.{key}=0.125"
-    chosen = composed(*pair, typed)[tuned_group]
+    chosen = composed(f"algo={algo}", f"{OTHER[group]}={choice}", typed)[tuned_group]
     assert chosen[key] == 0.125
 
 

@@ -113,8 +113,9 @@ def test_a_day_of_electricity_by_hand():
     assert day.strftime("%A") == "Saturday"
     t, row = days.index(day), table.days.index(day.isoformat())
     level = hourly[t - 7 : t].sum() / 168
-    assert table.costs[row, 18] == pytest.approx((hourly[t, 18] - level) / 10_000)
-    given = dict(zip(table.names, table.X[row, 18], strict=True))
+    evening = table.items.index("18")
+    assert table.costs[row, evening] == pytest.approx((hourly[t, 18] - level) / 10_000)
+    given = dict(zip(table.names, table.X[row, evening], strict=True))
     assert given["yesterday"] == pytest.approx((hourly[t - 1, 18] - level) / 10_000)
     assert given["last_week"] == pytest.approx((hourly[t - 7, 18] - level) / 10_000)
     assert given["mean_week"] == pytest.approx((hourly[t - 7 : t, 18].mean() - level) / 10_000)

@@ -38,7 +38,8 @@ def table(days: list[datetime.date], hourly: np.ndarray) -> Table:
 
     Demand counts in 10,000s, from the mean of the week before. Features of an hour: its demand
     yesterday, a week ago and on average over the last week; the hour on the clock's face, and the
-    same on Saturdays and Sundays.
+    same on Saturdays and Sundays. The hours stand in the order 12, …, 23, 0, …, 11: a learner that
+    knows nothing plays the first ones, and those should not be the cheap hours of the night.
     """
     rounds = range(WEEK, len(days))
     weeks = [hourly[t - WEEK : t] / UNIT for t in rounds]
@@ -46,8 +47,10 @@ def table(days: list[datetime.date], hourly: np.ndarray) -> Table:
     costs = hourly[WEEK:] / UNIT - np.array([week.mean() for week in weeks])[:, None]
     names = ["yesterday", "last_week", "mean_week", "sin", "cos", "weekend_sin", "weekend_cos"]
     periods = ["tuning" if t < WEEK + TUNING else "evaluation" for t in rounds]
-    hours = [f"{hour:02d}" for hour in range(HOURS)]
-    return Table(periods, [days[t].isoformat() for t in rounds], hours, names, X, costs)
+    order = np.roll(np.arange(HOURS), HOURS // 2)
+    hours = [f"{hour:02d}" for hour in order]
+    dates = [days[t].isoformat() for t in rounds]
+    return Table(periods, dates, hours, names, X[:, order], costs[:, order])
 
 
 def _features(past_week: np.ndarray, day: datetime.date) -> np.ndarray:

@@ -10,7 +10,7 @@ from odfl_cli.plotting.records_read import Run
 
 # Groups whose settings are the algorithm's own: DF-OGD and DF-FTPL have different oracles by
 # design, and only two runs of one algorithm can differ in them.
-OWN_GROUPS = ("algo", "oracle", "oracle_for", "algo_for")
+OWN_GROUPS = ("algo", "oracle", "oracle_for", "algo_for", "algo_data_for")
 # What changes no number of a seed.
 IGNORED = ("seeds", "experiment", "engine", "outputs", "sweep", "hydra", "horizon.rows")
 
