@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 LAUNCH := $(VENV)-launchers
 
 .DEFAULT_GOAL := help
-.PHONY: help install test test-slow test-launchers test-slurm check format figures figures-polytopes bench smoke clean
+.PHONY: help install test test-slow test-launchers test-slurm check format figures figures-polytopes figures-examples bench smoke clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -64,6 +64,12 @@ figures-polytopes: $(STAMP)  ## knapsack, shortest path and the regularisers; a 
 	$(ODFL) plot outputs/sweeps/shortest_path --out outputs/figures/shortest_path
 	$(ODFL) run experiment=regularizers
 	$(ODFL) plot outputs/sweeps/regularizers --out outputs/figures/regularizers
+
+figures-examples: $(STAMP)  ## stocks and electricity, from data inside Python packages
+	$(ODFL) run experiment=stocks
+	$(ODFL) plot outputs/sweeps/stocks --out outputs/figures/stocks --title "One of twenty stocks a day, ten periods of three years"
+	$(ODFL) run experiment=electricity
+	$(ODFL) plot outputs/sweeps/electricity --out outputs/figures/electricity --title "Six hours of least demand, Victoria 2012"
 
 bench: $(STAMP)  ## speed and growth, every figure a ratio within the run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'

@@ -8,6 +8,7 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import ValidationError
 
 from odfl_cli.ball import Ball
+from odfl_cli.environments import Environment
 from odfl_cli.errors import UserError
 from odfl_cli.naming import plain
 from odfl_cli.problem import Problem
@@ -38,8 +39,8 @@ def build(config: DictConfig, **given: Any) -> Job:
     if unknown := sorted(set(given).difference(GROUPS)):
         raise UserError(f"{unknown[0]}: there is no such group; there are {', '.join(GROUPS)}")
     top = top_level(config)
-    parts = Parts(config, given)
-    environment = parts.make("data")
+    environment = Parts(config, given).make("data")
+    parts = Parts(sized(config, environment), given)
     polytope = parts.make("polytope")
     if polytope.dimension != environment.items:
         raise UserError(
@@ -47,6 +48,8 @@ def build(config: DictConfig, **given: Any) -> Job:
             f"{polytope.dimension}; the two must agree"
         )
     horizon = parts.make("horizon")
+    if check_extent := getattr(environment, "check_extent", None):  # recorded rounds come to an end
+        check_extent(top.seed_list(), horizon.rounds)
     problem = Problem(
         items=environment.items,
         features=environment.features,
@@ -64,6 +67,15 @@ def build(config: DictConfig, **given: Any) -> Job:
     return Job(environment, algorithm, engine, horizon, top.seed_list(), parts.make("metrics"))
 
 
+def sized(config: DictConfig, environment: Environment) -> DictConfig:
+    """The configuration with the number of items that a file or an object turned out to have."""
+    if OmegaConf.select(config, "data.items", default=None) == environment.items:
+        return config
+    config = config.copy()
+    OmegaConf.update(config, "data.items", environment.items, force_add=True)
+    return config
+
+
 def top_level(config: DictConfig) -> TopLevel:
     """The keys beside the groups, checked."""
     try:
@@ -76,11 +88,7 @@ class Parts:
     """The components of a job: from the configuration, or given as objects in its place."""
 
     def __init__(self, config: DictConfig, given: dict[str, Any]) -> None:
-        self._given, self._config = given, config
-        if "data" in given:  # other groups refer to its sizes
-            sizes = {"items": given["data"].items, "features": given["data"].features}
-            others = {key: OmegaConf.to_container(config[key]) for key in GROUPS if key != "data"}
-            self._config = OmegaConf.create({**others, "data": sizes})
+        self._config, self._given = config, given
 
     def make(self, group: str, **stands_on: Any) -> Any:
         """The object of a group, given the parts it stands on."""

@@ -10,7 +10,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from odfl_cli.confdir import conf_directory
 from odfl_cli.errors import UserError
-from odfl_cli.explain import explain
+from odfl_cli.explain import explain, misuse
 from odfl_cli.naming import register_resolvers
 
 
@@ -18,9 +18,14 @@ def compose_job(overrides: Iterable[str]) -> DictConfig:
     """One job's configuration, or a UserError that says which override is wrong."""
     register_resolvers()
     given = list(overrides)
+    if mistake := misuse(given):
+        raise UserError(mistake)
+    surrounding = GlobalHydra.instance().hydra  # of an application that we are called from
     GlobalHydra.instance().clear()
     try:
         with initialize_config_dir(str(conf_directory()), version_base="1.3"):
             return compose("config", overrides=given)
     except (HydraException, OmegaConfBaseException) as error:
         raise UserError(explain(error, given)) from error
+    finally:
+        GlobalHydra.instance().hydra = surrounding

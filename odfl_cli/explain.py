@@ -141,6 +141,7 @@ def _keys(node: Any, prefix: str = "") -> Iterator[str]:
     for key in node:
         path = f"{prefix}{key}"
         yield path
-        child = None if OmegaConf.is_interpolation(node, key) else node[key]
+        unknown = OmegaConf.is_interpolation(node, key) or OmegaConf.is_missing(node, key)
+        child = None if unknown else node[key]
         if isinstance(child, DictConfig):
             yield from _keys(child, path + ".")

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from omegaconf import DictConfig
 
 from odfl_cli import __version__
-from odfl_cli.build import build, top_level
+from odfl_cli.build import build, sized, top_level
 from odfl_cli.errors import UserError
 from odfl_cli.failures import write_failure
 from odfl_cli.files import remove_leftovers, write_json
@@ -184,5 +184,5 @@ def _summary(
     """Over all seeds of the directory, from the last line of each CSV."""
     everything = replace(job, seeds=tuple(seeds))
     last = replace(simulation, table=last_rows(order.directory, seeds))
-    config = order.values | {"seeds": seeds}
+    config = resolved(sized(order.config, job.environment)) | {"seeds": seeds}
     return summarise(everything, last, order.choices, config, seconds)

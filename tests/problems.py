@@ -126,6 +126,9 @@ COMPANIONS: dict[str, tuple[str, ...]] = {
     "polytope=shortest_path": ("regularizer=log_barrier", "data.items=40"),
     "polytope=assignment": ("regularizer=log_barrier", "data.items=25"),
     "oracle=exact": ("data.features=3",),
+    "data=replay": ("data.file=recorded.csv", "data.group=group"),
+    "data=electricity": ("polytope=budget", "regularizer=log_barrier"),
+    "experiment=electricity": ("seeds=[0,1]",),
     "polytope=custom": ("regularizer=log_barrier", "data.items=3", "polytope.file=triangle.csv"),
 }
 """What else a choice needs to run: the entropy knows the simplex alone, and sizes must fit."""
@@ -137,9 +140,18 @@ TRIANGLE = """1, 0, 0, >=, 0
 """
 
 
+RECORDED = "group,round,item,x,cost\n" + "".join(
+    f"{group},{t},{item},{t * item / 7},{(t + group) % 3 - item}\n"
+    for group in range(2)
+    for t in range(6)
+    for item in range(5)
+)
+
+
 def runnable(choice: str, folder: Path) -> tuple[str, ...]:
-    """The choice with its companions; the file that one of them names is written to `folder`."""
+    """The choice with its companions; the files that they name are written to `folder`."""
     (folder / "triangle.csv").write_text(TRIANGLE)
+    (folder / "recorded.csv").write_text(RECORDED)
     companions = COMPANIONS.get(choice, ())
     return choice, *(name.replace(".file=", f".file={folder}/") for name in companions)
 

@@ -203,14 +203,14 @@ def pairs(group: str) -> list[tuple[str, str]]:
     ]
 
 
-OTHER = {"oracle_for": "oracle", "algo_for": "polytope"}
+OTHER = {"oracle_for": "oracle", "algo_for": "polytope", "algo_data_for": "data"}
 
 
 @pytest.mark.parametrize(
     ("group", "algo", "choice"), [(g, *pair) for g in OTHER for pair in pairs(g)]
 )
 def test_settings_for_a_pair_of_choices_apply_to_that_pair(group, algo, choice):
-    tuned_group = group.removesuffix("_for")
+    tuned_group = group.split("_")[0]
     given = yaml.safe_load((conf_directory() / group / f"{algo}_{choice}.yaml").read_text())
     tuned = composed(f"algo={algo}", f"{OTHER[group]}={choice}")[tuned_group]
     assert given

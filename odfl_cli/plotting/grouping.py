@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # what only tells runs apart needs no tables
 
 # Groups whose settings are the algorithm's own: DF-OGD and DF-FTPL have different oracles by
 # design, and only two runs of one algorithm can differ in them.
-OWN_GROUPS = ("algo", "oracle", "oracle_for", "algo_for")
+OWN_GROUPS = ("algo", "oracle", "oracle_for", "algo_for", "algo_data_for")
 # What changes no number of a seed.
 IGNORED = ("seeds", "experiment", "engine", "outputs", "sweep", "hydra", "horizon.rows")
 

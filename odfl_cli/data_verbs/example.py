@@ -1,0 +1,25 @@
+"""`odfl data example`: a table of real rounds to look at, to change and to replay."""
+
+import shutil
+from pathlib import Path
+
+from odfl_cli.data_verbs.options import Options
+from odfl_cli.errors import UserError
+from odfl_cli.examples import BUILDERS
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the example's CSV and prints the line that checks it."""
+    options = Options(prog="odfl data example", description=__doc__)
+    options.add_argument("name", choices=list(BUILDERS))
+    options.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.csv")
+    chosen = options.parse_args(arguments)
+    if chosen.out.suffix.lower() != ".csv":
+        raise UserError(f"{chosen.out}: the name should end in .csv")
+    built = BUILDERS[chosen.name]()
+    try:
+        shutil.copyfile(built, chosen.out)
+    except OSError as error:
+        raise UserError(f"{chosen.out}: cannot write there ({error.strerror})") from error
+    print(f"odfl data check {chosen.out} --round day --group period")
+    return 0
