@@ -149,6 +149,8 @@ def test_steepness_of_each_regulariser():
     box, simplex = Box(dimension=3), Simplex(dimension=4)
     assert steepness(LogBarrier(polytope=box)) == pytest.approx(0.5)
     assert steepness(LogBarrier(polytope=simplex)) == pytest.approx(1.0)
+    wide = Box(dimension=3, lower=-2.0, upper=1.0)  # slacks up to 3
+    assert steepness(LogBarrier(polytope=wide)) == pytest.approx(4.5)
     assert steepness(Entropy(polytope=simplex)) == 1.25
     assert steepness(Quadratic(polytope=simplex)) == 1.0
 

@@ -205,6 +205,16 @@ def test_lbfgs_agrees_with_scipy_on_the_whole_history():
     assert objective.value(found)[0] >= min(ends) - 1e-9
 
 
+def test_lbfgs_does_not_crawl_where_the_objective_bends_down():
+    """Fifty steps end where four hundred do, for twenty seeds of eight parameters."""
+    objective, start = smoothed(seeds=20, features=8, seed=1), np.zeros((20, 8))
+    fifty, many = (
+        objective.value(LBFGS(steps=steps).minimise(objective, Ball(radius=1), start, None))
+        for steps in (50, 400)
+    )
+    np.testing.assert_allclose(fifty, many, atol=1e-4)
+
+
 def test_a_flat_objective_moves_nothing():
     flat = Quadratic(np.zeros(3), np.zeros((2, 3)))
     start = np.full((2, 3), 0.3)
@@ -334,6 +344,25 @@ def test_value_and_gradient_of_the_whole_history_belong_together():
     np.testing.assert_allclose(
         objective.gradient(stacked, sample)[1], objective.gradient(-theta, sample), rtol=1e-13
     )
+
+
+def test_a_sample_of_the_history_stands_for_more_rounds_than_it_holds():
+    """The losses are averaged over the 70 held, σ is divided by the 500 they stand for."""
+    objective = replace(leader(), t=500)
+    theta = np.full((2, 3), 0.2)
+    shift = (objective.sigma * theta).sum(-1)
+    losses = leader().value(theta) + shift / 70
+    np.testing.assert_allclose(objective.value(theta), losses - shift / 500, rtol=1e-12)
+    assert objective.weight == 500
+
+
+def test_a_thinned_history_is_spread_over_all_of_it():
+    objective = leader()
+    thin = objective.thinned(7)
+    np.testing.assert_array_equal(thin.costs, objective.costs[:, 0:70:10])
+    np.testing.assert_array_equal(thin.X, objective.X[:, 0:70:10])
+    assert (thin.held, thin.t) == (7, 70)
+    assert objective.thinned(70) is objective
 
 
 @pytest.mark.parametrize("kind", [SGD, Adam, LBFGS, MultiStart, Exact])
