@@ -28,7 +28,9 @@ class Rule(NamedTuple):
             distance = -distance
         if distance - spread > 0 or (spread == 0 and distance == 0):
             return "holds"
-        return "does not hold" if distance + spread < 0 else "not distinguishable at this sample size"
+        return (
+            "does not hold" if distance + spread < 0 else "not distinguishable at this sample size"
+        )
 
     def __str__(self) -> str:
         return f"{'>' if self.side == 'above' else '≤'} {self.limit:g}"
