@@ -16,6 +16,7 @@ Usage: odfl VERB …
   run         run one job or a sweep and write its CSVs      odfl run algo=df_ogd data.gamma=0.5
   plot        turn runs into cost, MSE and regret curves     odfl plot outputs/runs
   data        check or write files of rounds                 odfl data check my_rounds.csv
+  claims      judge every claim of the paper by measurement  odfl claims
   list        runs, their state and their final cost         odfl list
   show        one run, and the command that repeats it       odfl show outputs/runs/NAME
   best        rank the jobs of a sweep by a column           odfl best outputs/sweeps/NAME
@@ -28,6 +29,7 @@ odfl VERB --help tells more. odfl --version prints the version.
 MODULES = {
     "plot": "odfl_cli.plotting.plot",
     "data": "odfl_cli.data_verbs",
+    "claims": "odfl_cli.claims.verb",
     "list": "odfl_cli.housekeeping.list",
     "show": "odfl_cli.housekeeping.show",
     "best": "odfl_cli.housekeeping.best",

@@ -1,4 +1,4 @@
-"""Assumptions, lemmas on sampled rounds, slopes, wrong beliefs, and the report on the oracle."""
+"""Assumptions, lemmas on sampled rounds, wrong beliefs, and the report on the oracle."""
 
 import math
 from dataclasses import replace
@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from problems import block_of, composed_job, make_problem
-from scipy.stats import linregress
 
 from odfl_cli.algorithms import DFFTPL, DFOGD
 from odfl_cli.belief import Belief
@@ -18,7 +17,6 @@ from odfl_cli.theory.assumptions import broken_assumptions
 from odfl_cli.theory.checks import check_lipschitz, check_suboptimality
 from odfl_cli.theory.oracle_report import oracle_report
 from odfl_cli.theory.sample import sample_rounds, slopes
-from odfl_cli.theory.slope import slope
 from odfl_cli.theory.steepness import steepness
 
 # ---- assumptions ----
@@ -111,34 +109,6 @@ def test_a_regulariser_without_a_constant_is_told():
     with pytest.raises(UserError, match="Mine"):
         steepness(Mine())
     assert steepness(Entropy(polytope=make_problem().polytope)) == 1.25
-
-
-# ---- slopes ----
-
-
-def test_slope_of_exact_powers():
-    T = np.array([100, 1000, 10_000])
-    found = slope(T, np.stack([3 * T**-0.25, 7 * T**-0.25]))
-    assert found.slope == pytest.approx(-0.25)
-    assert found.ci95 == pytest.approx(0, abs=1e-12)
-    assert found.seeds == 2
-
-
-def test_slope_is_the_mean_of_the_seeds_regressions():
-    rng = np.random.default_rng(0)
-    T = np.array([100, 300, 1000, 3000])
-    regret = np.exp(rng.normal(size=(6, 4))) * T**-0.5
-    each = [linregress(np.log(T), np.log(row)).slope for row in regret]
-    found = slope(T, regret)
-    assert found.slope == pytest.approx(np.mean(each))
-    assert found.ci95 == pytest.approx(2.5705818 * np.std(each, ddof=1) / math.sqrt(6))
-
-
-def test_seeds_without_a_logarithm_are_left_out_and_not_counted():
-    T = np.array([10, 100])
-    found = slope(T, np.array([[1.0, 0.1], [1.0, -0.1], [2.0, 0.2]]))
-    assert (found.slope, found.seeds) == (pytest.approx(-1), 2)
-    assert slope(T, np.array([[0.0, 1.0]])).seeds == 0
 
 
 # ---- wrong beliefs ----
