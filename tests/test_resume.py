@@ -11,6 +11,8 @@ import pytest
 from attempts import computations, csvs, start, summary
 from commands import complaints, odfl, run_directories
 
+from odfl_cli.run_state import file_record, inspect
+
 JOB = ("run", "algo=uniform", "horizon=smoke")
 SWEEP = ("run", "-m", *JOB[1:])
 
@@ -101,8 +103,6 @@ def test_a_summary_that_is_garbage_is_reported_and_all_computed_again(run, whole
 
 def test_files_with_other_columns_are_computed_again(run, whole, tmp_path):
     """As an older version may have left them, with a summary that knows them."""
-    from odfl_cli.run_state import file_record
-
     files = json.loads((run / "summary.json").read_text())["files"]
     for name in ("seed-0.csv", "seed-1.csv"):
         lines = (run / name).read_text().splitlines()
@@ -196,7 +196,7 @@ def test_retry_computes_failures_only(run, whole, tmp_path):
 
 
 def test_a_full_disk_leaves_no_result_and_is_told(whole, tmp_path):
-    """No file may grow beyond 2000 bytes: a CSV does, what Hydra and the log write does not all."""
+    """No file may grow beyond 4500 bytes, which a CSV does and a log does not."""
     script = (
         "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4500, 4500));"
@@ -234,8 +234,6 @@ def test_a_killed_run_is_unfinished_and_its_lock_free(whole, tmp_path):
     endless = start("run", "algo=uniform", "horizon.rounds=100000000", cwd=tmp_path)
     while not list(tmp_path.rglob(".lock")):
         assert endless.poll() is None
-    from odfl_cli.run_state import inspect
-
     (lock,) = tmp_path.rglob(".lock")
     endless.send_signal(signal.SIGKILL)
     endless.communicate(timeout=60)

@@ -6,6 +6,7 @@ import pty
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -13,6 +14,9 @@ from pathlib import Path
 import pytest
 from attempts import computations, csvs, start
 from commands import complaints, odfl, run_directories
+
+from odfl_cli.plotting.records_read import read_runs
+from odfl_cli.run_state import inspect
 
 FLAKY = '''
 from pathlib import Path
@@ -111,8 +115,6 @@ def test_swept_seeds_meet_in_one_directory(tmp_path):
 
 
 def test_a_plot_takes_the_seeds_that_the_sweep_asked_for(tmp_path):
-    from odfl_cli.plotting.records_read import read_runs
-
     for seeds, sweep in (("seeds=3", "sweep=three"), ("seeds=2", "sweep=two")):
         assert odfl(*GRID, seeds, sweep, cwd=tmp_path).returncode == 0
     sweeps = tmp_path / "outputs" / "sweeps"
@@ -207,8 +209,6 @@ def test_a_small_disk_that_fills_up(tmp_path):
     """On a real full file system where one can be mounted."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    import subprocess
-
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(disk)], capture_output=True
     )
@@ -223,8 +223,6 @@ def test_a_small_disk_that_fills_up(tmp_path):
         full = csvs(disk)
         assert odfl(*command, cwd=tmp_path).returncode == 0
         whole = csvs(tmp_path / "outputs")
-        from odfl_cli.run_state import inspect
-
         for run in disk.glob("runs/*"):
             if run.is_dir() and inspect(run).state == "finished":
                 assert {n: c for n, c in full.items() if n.startswith(run.name)}.items() <= (

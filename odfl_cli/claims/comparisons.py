@@ -1,6 +1,7 @@
 """Claims about runs: who costs less, who predicts worse, how regret falls, what κ does."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from odfl_cli.claims.evidence import Sweep, pick
@@ -138,7 +139,7 @@ def _falling_regret(sweep: str) -> Iterator[Comparison]:
             f"{name}'s {words} falls, {size}: slope",
             where,
             sweep,
-            lambda groups, algo=algo, column=column: slope(pick(groups, algo), column),
+            partial(_slope, algo, column),
             at_most(0.0),
         )
         yield Comparison(
@@ -146,9 +147,7 @@ def _falling_regret(sweep: str) -> Iterator[Comparison]:
             f"{name}'s {words} stays below the bound, {size}: largest share",
             where,
             sweep,
-            lambda groups, algo=algo, column=column: largest_share_of_bound(
-                pick(groups, algo), column, "avg_bound"
-            ),
+            partial(_share_of_bound, algo, column),
             at_most(1.0),
         )
 
@@ -164,11 +163,7 @@ def _inexact_decisions() -> Iterator[Comparison]:
                 f"decisions within κ = {kappa:g} of the best cost at most κ more, {words}",
                 "Proposition on approximate optima",
                 sweep,
-                lambda groups, kappa=kappa: difference(
-                    pick(groups, "df_ogd", solver__kappa=kappa),
-                    pick(groups, "df_ogd", solver__kappa=0),
-                    "avg_cost",
-                ),
+                partial(_shift, kappa),
                 at_most(kappa),
             )
 
@@ -179,3 +174,16 @@ def _gap(
     return lambda groups: difference(
         pick(groups, first, **settings), pick(groups, second, **settings), column
     )
+
+
+def _slope(algo: str, column: str, groups: list[Group]) -> Estimate:
+    return slope(pick(groups, algo), column)
+
+
+def _share_of_bound(algo: str, column: str, groups: list[Group]) -> Estimate:
+    return largest_share_of_bound(pick(groups, algo), column, "avg_bound")
+
+
+def _shift(kappa: float, groups: list[Group]) -> Estimate:
+    exact, inexact = (pick(groups, "df_ogd", solver__kappa=value) for value in (0, kappa))
+    return difference(inexact, exact, "avg_cost")

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +58,7 @@ def statements() -> Iterator[Statement]:
                 f"{check.__name__}/{words}",
                 f"{text}, {words}: largest share",
                 where,
-                lambda size, check=check, overrides=overrides: _largest(check, overrides, size),
+                partial(_largest, check, overrides),
                 at_most(1.0),
             )
     yield Statement(

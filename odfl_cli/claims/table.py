@@ -33,7 +33,7 @@ def as_json(rows: list[Row]) -> str:
             "where": row.where,
             "value": row.estimate.value,
             "ci95": None if math.isnan(row.estimate.ci95) else row.estimate.ci95,
-            "count": row.estimate.count,
+            "count": row.estimate.size,
             "claimed": {"side": row.rule.side, "limit": row.rule.limit},
             "verdict": row.verdict,
         }

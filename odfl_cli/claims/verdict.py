@@ -11,7 +11,7 @@ class Estimate(NamedTuple):
 
     value: float
     ci95: float
-    count: int
+    size: int
 
 
 class Rule(NamedTuple):

@@ -1,4 +1,4 @@
-"""PYTHONPATH=tests python -m benchmarks [rounds] [update] [command] [growth]; all by default."""
+"""PYTHONPATH=tests python -m benchmarks [rounds] [update] [command] [growth] [sweep]; all by default."""
 
 import sys
 
@@ -7,8 +7,15 @@ from benchmarks.growth import growth
 from benchmarks.report import print_table
 from benchmarks.rounds import rounds
 from benchmarks.spo_update import update
+from benchmarks.sweep import sweep
 
-PARTS = {"rounds": rounds, "update": update, "command": command, "growth": growth}
+PARTS = {
+    "rounds": rounds,
+    "update": update,
+    "command": command,
+    "growth": growth,
+    "sweep": sweep,
+}
 
 
 def main(names: list[str]) -> int:

@@ -34,7 +34,15 @@ def command() -> list[Section]:
 
 def odfl_run(root: Path) -> None:
     (root / "run").mkdir(exist_ok=True)
-    python("-m", "odfl_cli.cli", "run", *RUN, cwd=root / "run", bytecode=root / "bytecode")
+    python(
+        "-m",
+        "odfl_cli.cli",
+        "run",
+        *RUN,
+        "force=true",
+        cwd=root / "run",
+        bytecode=root / "bytecode",
+    )
 
 
 def draw_and_write(root: Path) -> None:

@@ -1,6 +1,7 @@
 """Runs `odfl run …` in this process and prints, last, its seconds and its peak memory as JSON."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -20,6 +21,7 @@ def peak_megabytes() -> float:
 
 
 if __name__ == "__main__":
+    shutil.rmtree("run", ignore_errors=True)  # the run weighed before
     if code := main(["run", *sys.argv[1:], "hydra.run.dir=run"]):
         sys.exit(code)
     summary = json.loads(Path("run/summary.json").read_text())
