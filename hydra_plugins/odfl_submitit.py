@@ -62,7 +62,9 @@ class OdflSubmititLauncher(Launcher):
             batch, waiting = waiting[:room], waiting[room:]
             if batch:
                 jobs = executor.map_array(self.run_one, *zip(*batch, strict=True))
-                running += [_Running(call[2], call[0], job) for call, job in zip(batch, jobs, strict=True)]
+                running += [
+                    _Running(call[2], call[0], job) for call, job in zip(batch, jobs, strict=True)
+                ]
             time.sleep(self.poll_seconds)
             alive = self._alive(running)
             ended |= {job.number: self._outcome(job) for job in running if job.is_over(alive)}
