@@ -103,7 +103,7 @@ def _linear_part(law: CostLaw, mean: np.ndarray) -> np.ndarray | float:
 
 def _ramp(a: np.ndarray) -> np.ndarray:
     """ψ(a) = E max(a + ε, 0) for ε ~ N(0, 1)."""
-    cumulative = 0.5 * (1.0 + _erf(a / math.sqrt(2.0)).astype(np.float64))
+    cumulative = 0.5 * (1.0 + np.asarray(_erf(a / math.sqrt(2.0)), dtype=np.float64))
     return a * cumulative + np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
 
 

@@ -1,22 +1,23 @@
 """inf_θ of an average of exact costs, a non-convex problem: many smoothed descents, scored exactly."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from odfl_cli.environments import Rounds
 from odfl_cli.metrics.losses import Losses
 
-STEPS, POLISHING = 40, 15
-FINALISTS, FEW = 8, 3
-"""So many of the first descents are polished; the spread of the best few is the uncertainty."""
+SHARE = 8
+"""A step sees every eighth round, the next step others, unless that is more than the losses allow."""
 
 ALPHA = (0.5, 0.05)
 """Smoothing at the first and the last step, in units of the predictions' spread over the items."""
 
-RATE, FINE_RATE = (0.5, 0.05), (0.1, 0.005)
-"""Length of the first and the last step, in units of the radius of Θ; then the polishing's."""
+RATE, MOMENTUM = (0.5, 0.02), 0.5
+"""Length of the first and the last step, in units of the radius of Θ; memory for earlier directions."""
+
+FEW = 3
+"""The spread of the best few descents is the comparator's uncertainty."""
 
 
 @dataclass(frozen=True)
@@ -29,52 +30,39 @@ class Comparator:
     finalists: np.ndarray  # where they ended, [≤ FEW, m], the best first
 
 
-def find_comparator(losses: Losses, rounds: Rounds, starts: np.ndarray) -> Comparator:
-    """Descends from `starts` [C, m]; the best of all starts and ends wins, by exact cost."""
-    spread = _spread(losses, rounds, starts)
-    coarse = Schedule(spread * np.geomspace(*ALPHA, STEPS), np.geomspace(*RATE, STEPS))
-    ends = _descend(losses, rounds, starts, coarse, losses.batch)
+def find_comparator(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: int) -> Comparator:
+    """Descends from `starts` [C, m] in `steps` steps; the best of all starts and ends wins, by exact cost."""
+    ends = _descend(losses, rounds, starts, steps)
     candidates = np.concatenate([ends, starts])
-    finalists = candidates[_order(losses, rounds, candidates)[1][:FINALISTS]]
-    fine = Schedule(np.full(POLISHING, spread * ALPHA[1]), np.geomspace(*FINE_RATE, POLISHING))
-    polished = _descend(losses, rounds, finalists, fine, losses.polishing_batch)
-    candidates = np.concatenate([polished, finalists])
-    values, order = _order(losses, rounds, candidates)
-    reached = np.sort(np.minimum(*values.reshape(2, -1)))[:FEW]
-    best = order[0]
+    values = losses.paid(candidates, rounds).mean(-1)
+    order = np.argsort(values, kind="stable")
+    reached = np.sort(values[: len(ends)])[:FEW]
     return Comparator(
-        candidates[best], float(values[best]), float(np.ptp(reached)), candidates[order[:FEW]]
+        candidates[order[0]],
+        float(values[order[0]]),
+        float(np.ptp(reached)),
+        candidates[order[:FEW]],
     )
 
 
-class Schedule(NamedTuple):
-    """Smoothing and length of every step."""
-
-    alphas: np.ndarray
-    rates: np.ndarray
-
-
-def _descend(
-    losses: Losses, rounds: Rounds, thetas: np.ndarray, schedule: Schedule, batch: int
-) -> np.ndarray:
-    """Projected descent with steps of a given length, which needs no tuning to a problem's scale.
-
-    Every step sees another part of the rounds.
-    """
+def _descend(losses: Losses, rounds: Rounds, thetas: np.ndarray, steps: int) -> np.ndarray:
+    """Projected descent with steps of a given length, which needs no tuning to a problem's scale."""
     theta_set = losses.problem.theta_set
-    stride = max(1, len(rounds.costs) // batch)
-    for step, (alpha, rate) in enumerate(zip(*schedule, strict=True)):
-        gradients = losses.gradients(thetas, rounds, step % stride, stride, float(alpha))
-        lengths = np.sqrt((gradients**2).sum(-1, keepdims=True))
-        moves = theta_set.radius * rate * gradients / np.maximum(lengths, 1e-300)
-        thetas = theta_set.project(thetas - moves)
+    stride = max(SHARE, len(rounds.costs) // losses.batch)
+    alphas = _spread(losses, rounds, thetas) * np.geomspace(*ALPHA, steps)
+    rates = theta_set.radius * np.geomspace(*RATE, steps)
+    direction = np.zeros_like(thetas)
+    for step in range(steps):
+        first = step % min(stride, len(rounds.costs))
+        gradients = losses.gradients(thetas, rounds, first, stride, float(alphas[step]))
+        direction = MOMENTUM * direction + _unit(gradients)
+        thetas = theta_set.project(thetas - rates[step] * _unit(direction))
     return thetas
 
 
-def _order(losses: Losses, rounds: Rounds, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The exact average cost of every candidate, and their order by it."""
-    values = losses.paid(candidates, rounds).mean(-1)
-    return values, np.argsort(values, kind="stable")
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    """Of length 1 over the last axis; 0 stays."""
+    return vectors / np.maximum(np.sqrt((vectors**2).sum(-1, keepdims=True)), 1e-300)
 
 
 def _spread(losses: Losses, rounds: Rounds, starts: np.ndarray) -> float:

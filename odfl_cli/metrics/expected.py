@@ -11,7 +11,7 @@ from odfl_cli.metrics.plays import Plays
 from odfl_cli.metrics.sums import rounds_nearest, sum_up_to
 from odfl_cli.streams import Draw, draw
 
-ITERATES = 4
+ITERATES = 2
 """How many of a learner's own parameters a search starts from."""
 
 
@@ -29,7 +29,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class ExpectedCosts:
-    """Measures plays on fresh samples, `size` to score and as many again to search on.
+    """Measures plays on fresh samples: `size` rounds to score and half as many more to search on.
 
     A comparator that were scored where it was found would profit from the sample's chance.
     """
@@ -39,6 +39,7 @@ class ExpectedCosts:
     t: np.ndarray  # evaluation rounds, from 1
     size: int
     starts: int
+    steps: int
 
     def of(self, plays: Plays, row: int, seed: int) -> Expected:
         """The seed number `row` of the run, whose name is `seed`."""
@@ -50,7 +51,7 @@ class ExpectedCosts:
         cost, error = mean_and_error(plays.paid(self.losses, row, slice(None), scored))
         iterates = spread_out(plays.thetas()[row], ITERATES)
         starts = self._starts(seed, self.t[-1], iterates)
-        found = find_comparator(self.losses, searched, starts)
+        found = find_comparator(self.losses, searched, starts, self.steps)
         theta, value = self._best(found, seed, self.t[-1], scored)
         best = np.full(len(self.t), value)
         uncertainty = np.full(len(self.t), found.uncertainty)
@@ -66,7 +67,7 @@ class ExpectedCosts:
                 plays.paid(self.losses, row, slice(e, e + 1), scored)
             )
             starts = self._starts(seed, t, np.concatenate([near, thetas[e : e + 1]]))
-            found = find_comparator(self.losses, searched, starts)
+            found = find_comparator(self.losses, searched, starts, self.steps)
             theta, value = self._best(found, seed, t, scored)
             near = found.finalists
             measured.append((cost, error, value, found.uncertainty, theta))
@@ -74,19 +75,20 @@ class ExpectedCosts:
         cost, error, best, uncertainty, comparators = (
             np.array(x) for x in zip(*measured, strict=True)
         )
-        best_fixed = self._best_fixed(seed, mixture, spread_out(comparators, 2 * ITERATES))
+        best_fixed = self._best_fixed(seed, mixture, spread_out(comparators, 8))
         return Expected(cost, error, best, best_fixed, uncertainty, comparators)
 
     def _best_fixed(self, seed: int, searched: list[Rounds], near: np.ndarray) -> np.ndarray:
         """inf_θ Σ_{s≤t} F_s(θ): of the comparators and of one found on a mixture of all rounds."""
-        counts = rounds_nearest(self.t, self.size)
+        counts = rounds_nearest(self.t, len(searched[0].costs))
         firsts = np.cumsum(counts) - counts
         parts = [slice(first, first + count) for first, count in zip(firsts, counts, strict=True)]
         mixture = Rounds(
             np.concatenate([rounds.X[part] for rounds, part in zip(searched, parts, strict=True)]),
             np.concatenate([r.costs[part] for r, part in zip(searched, parts, strict=True)]),
         )
-        found = find_comparator(self.losses, mixture, self._starts(seed, self.t[-1], near))
+        starts = self._starts(seed, self.t[-1], near)
+        found = find_comparator(self.losses, mixture, starts, self.steps)
         pool = np.concatenate([found.finalists, near])
         values = [self.losses.paid(pool, self._sample(seed, t)[0]).mean(-1) for t in self.t]
         return sum_up_to(self.t, np.stack(values, axis=-1)).min(0)
@@ -106,8 +108,8 @@ class ExpectedCosts:
         )
 
     def _starts(self, seed: int, t: int, near: np.ndarray) -> np.ndarray:
-        directions = random_directions(self.losses, seed, self.starts)
-        return np.concatenate([near, self._truths(seed, t), directions])
+        near = np.concatenate([self._truths(seed, t), near])
+        return with_random_directions(self.losses, seed, near, self.starts)
 
     def _truths(self, seed: int, t: int) -> np.ndarray:
         """±θ*_t on the border of Θ, where the law has such a parameter of the model's size."""
@@ -123,12 +125,12 @@ def mean_and_error(paid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return paid.mean(-1), paid.std(-1) / np.sqrt(paid.shape[-1])
 
 
-def random_directions(losses: Losses, seed: int, count: int) -> np.ndarray:
-    """Uniform on the border of Θ, [count, m]."""
-    problem = losses.problem
-    normal = draw((seed,), "metrics/start", Draw("normal", (problem.parameters,)), 0, count)[0]
+def with_random_directions(losses: Losses, seed: int, near: np.ndarray, count: int) -> np.ndarray:
+    """`near` [C, m], and behind it random points on the border of Θ: `count` in all, one at least."""
+    theta_set, m = losses.problem.theta_set, losses.problem.parameters
+    normal = draw((seed,), "metrics/start", Draw("normal", (m,)), 0, max(1, count - len(near)))[0]
     length = np.sqrt((normal**2).sum(-1, keepdims=True))
-    return problem.theta_set.project(problem.theta_set.radius * normal / length)
+    return np.concatenate([near, theta_set.project(theta_set.radius * normal / length)])
 
 
 def spread_out(thetas: np.ndarray, count: int) -> np.ndarray:

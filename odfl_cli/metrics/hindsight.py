@@ -7,47 +7,51 @@ import numpy as np
 
 from odfl_cli.environments import Environment, Rounds
 from odfl_cli.metrics.comparators import find_comparator
-from odfl_cli.metrics.expected import random_directions, spread_out
+from odfl_cli.metrics.expected import spread_out, with_random_directions
 from odfl_cli.metrics.losses import Losses
 
 KEPT_BYTES = 512 * 2**20
+SEARCHED_PREDICTIONS = 200_000
 BLOCK = 1024
-RATIO, SHORTEST = 4, 64
-"""Comparators are searched for the first T, T/4, T/16, … rounds, down to so many."""
+RATIO, SHORTEST = 8, 64
+"""Comparators are searched for the first T, T/8, T/64, … rounds, down to so many."""
 
 
 class PlayedRounds:
-    """All rounds of a run, or every k-th where all would take too much memory.
+    """The rounds of a run, to score parameters on; those that memory cannot hold are drawn again.
 
-    What was not kept is drawn from the environment again.
+    To search on, every k-th round is set aside, with k = 1 unless there are very many.
     """
 
     def __init__(self, environment: Environment, seeds: tuple[int, ...], rounds: int) -> None:
         items, features = environment.items, environment.features
-        per_round = 8 * len(seeds) * items * (features + 1)
+        size = 8 * len(seeds) * rounds * items * (features + 1)
         self._environment, self._seeds, self._rounds = environment, seeds, rounds
-        self._stride = max(1, -(-rounds * per_round // KEPT_BYTES))
-        kept = -(-rounds // self._stride)
-        self._X = np.empty((len(seeds), kept, items, features))
-        self._costs = np.empty((len(seeds), kept, items))
+        self._kept: list[Rounds] | None = [] if size <= KEPT_BYTES else None
+        self._stride = max(1, -(-rounds * items // SEARCHED_PREDICTIONS), -(-size // KEPT_BYTES))
+        aside = -(-rounds // self._stride)
+        self._X = np.empty((len(seeds), aside, items, features))
+        self._costs = np.empty((len(seeds), aside, items))
 
     def add(self, start: int, rounds: Rounds) -> None:
-        """Keeps what it wants of the block that starts at round `start` (from 0)."""
+        """Takes the block that starts at round `start` (from 0)."""
+        if self._kept is not None:
+            self._kept.append(rounds)
         skipped = -start % self._stride
-        X = rounds.X[:, skipped :: self._stride]
+        X, costs = (values[:, skipped :: self._stride] for values in rounds)
         first = (start + skipped) // self._stride
         self._X[:, first : first + X.shape[1]] = X
-        self._costs[:, first : first + X.shape[1]] = rounds.costs[:, skipped :: self._stride]
+        self._costs[:, first : first + X.shape[1]] = costs
 
-    def kept(self, row: int, stop: int) -> Rounds:
-        """What was kept of the first `stop` rounds of seed number `row`."""
+    def to_search(self, row: int, stop: int) -> Rounds:
+        """What was set aside of the first `stop` rounds of seed number `row`."""
         count = -(-stop // self._stride)
         return Rounds(self._X[row, :count], self._costs[row, :count])
 
-    def blocks(self, row: int) -> Iterator[Rounds]:
-        """All rounds of seed number `row`, in order."""
-        if self._stride == 1:
-            yield self.kept(row, self._rounds)
+    def all(self, row: int) -> Iterator[Rounds]:
+        """Every round of seed number `row`, in blocks."""
+        if self._kept is not None:
+            yield from (Rounds(X[row], costs[row]) for X, costs in self._kept)
             return
         for start in range(0, self._rounds, BLOCK):
             stop = min(start + BLOCK, self._rounds)
@@ -72,25 +76,33 @@ def in_hindsight(
     t: np.ndarray,
     near: np.ndarray,
     starts: int,
+    steps: int,
 ) -> Hindsight:
     """From a pool of parameters, each scored on every round; `near` [C, m] are good guesses."""
-    directions = random_directions(losses, seed, starts)
     horizons = [int(t[-1])]
     while horizons[-1] // RATIO >= SHORTEST:
         horizons.append(horizons[-1] // RATIO)
     pool, uncertainty = near, []
     for stop in horizons:
-        from_here = np.concatenate([spread_out(pool, 6), directions])
-        found = find_comparator(losses, played.kept(row, stop), from_here)
-        pool = np.concatenate([pool, found.finalists])
+        guesses = with_random_directions(losses, seed, spread_out(pool, starts - 2), starts)
+        found = find_comparator(losses, played.to_search(row, stop), guesses, steps)
+        pool = np.concatenate([pool, found.finalists[:2]])
         uncertainty.append(found.uncertainty)
+    sums = _cumulative(losses, pool, played.all(row), t)
+    pieces = np.diff(sums, axis=-1, prepend=0.0).min(0)
+    return Hindsight(sums.min(0), np.cumsum(pieces), uncertainty[0])
+
+
+def _cumulative(
+    losses: Losses, pool: np.ndarray, blocks: Iterator[Rounds], t: np.ndarray
+) -> np.ndarray:
+    """Σ_{s≤t} f_s(θ) of every parameter in the pool at rounds t, [C, E]."""
     sums = np.zeros((len(pool), len(t)))
     start, total = 0, np.zeros((len(pool), 1))
-    for rounds in played.blocks(row):
+    for rounds in blocks:
         cumulative = total + np.cumsum(losses.paid(pool, rounds), axis=-1)
         stop = start + cumulative.shape[1]
         here = (t > start) & (t <= stop)
         sums[:, here] = cumulative[:, t[here] - start - 1]
         start, total = stop, cumulative[:, -1:]
-    pieces = np.diff(sums, axis=-1, prepend=0.0).min(0)
-    return Hindsight(sums.min(0), np.cumsum(pieces), uncertainty[0])
+    return sums

@@ -15,8 +15,8 @@ from odfl_cli.predictors import Linear
 from odfl_cli.problem import Problem
 from odfl_cli.surrogate import SmoothedCost
 
-PREDICTIONS = 20_000
-"""Predictions that a step of polishing may take."""
+PREDICTIONS = 8_000
+"""The most predictions that a step of a search takes."""
 
 
 class Losses(Protocol):
@@ -28,11 +28,7 @@ class Losses(Protocol):
 
     @property
     def batch(self) -> int:
-        """Rounds per step that a first search can afford; polishing takes more."""
-
-    @property
-    def polishing_batch(self) -> int:
-        """Rounds per step that the polishing of the best can afford."""
+        """The most rounds that a step of a search can afford."""
 
     def paid(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
         """The cost of every parameter in every round, [C, N]."""
@@ -48,8 +44,7 @@ class GeneralLosses:
     """Through the contracts of predictor, polytope and regulariser: for any of them."""
 
     problem: Problem
-    batch: int = 16
-    polishing_batch: int = 64
+    batch: int = 32
 
     def paid(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
         """One parameter after another."""
@@ -71,12 +66,11 @@ class CompiledLosses:
     """The linear model on the simplex, smoothed by entropy, in compiled loops."""
 
     problem: Problem
-    batch: int = 256
 
     @property
-    def polishing_batch(self) -> int:
-        """The more items, the fewer rounds it takes to tell parameters apart."""
-        return max(self.batch, PREDICTIONS // self.problem.items)
+    def batch(self) -> int:
+        """The more items, the fewer rounds."""
+        return max(1, PREDICTIONS // self.problem.items)
 
     def paid(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
         """Round by round, a few parameters at once."""

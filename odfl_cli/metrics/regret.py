@@ -28,8 +28,9 @@ class Regret:
     """The basic columns, and regret at `evaluations` rounds; `notes` are columns of the algorithm."""
 
     sample: Annotated[Integer, Field(ge=2)] = 2000
-    evaluations: Annotated[Integer, Field(ge=2)] = 40
-    starts: PositiveInt = 8
+    evaluations: Annotated[Integer, Field(ge=2)] = 32
+    starts: Annotated[Integer, Field(ge=3)] = 8
+    steps: PositiveInt = 30
     notes: tuple[str, ...] = ("alpha", "eta", "path_length")
     theta_norm: bool = False
 
@@ -72,7 +73,7 @@ class RegretMetrics:
         self._losses = losses_for(algorithm.problem)
         law = known_law(environment)
         self._expected = law and ExpectedCosts(
-            law, self._losses, self.watched, choice.sample, choice.starts
+            law, self._losses, self.watched, choice.sample, choice.starts, choice.steps
         )
         self._report: dict[str, Any] = {}
 
@@ -110,12 +111,20 @@ class RegretMetrics:
         return self._report
 
     def _measure(self, row: int) -> tuple[Expected | None, Hindsight]:
-        seed, near = self._seeds[row], spread_out(self._plays.thetas()[row], 4)
+        seed, near = self._seeds[row], spread_out(self._plays.thetas()[row], 1)
         expected = self._expected.of(self._plays, row, seed) if self._expected else None
         if expected:
-            near = np.concatenate([near, spread_out(expected.thetas, 4)])
-        played, losses, starts = self._played, self._losses, self._choice.starts
-        hindsight = in_hindsight(losses, played, row, seed, self.watched, near, starts)
+            near = np.concatenate([near, spread_out(expected.thetas, 1)])
+        hindsight = in_hindsight(
+            self._losses,
+            self._played,
+            row,
+            seed,
+            self.watched,
+            near,
+            self._choice.starts,
+            self._choice.steps,
+        )
         return expected, hindsight
 
     def _columns(
