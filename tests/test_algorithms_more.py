@@ -146,7 +146,7 @@ def final_regret(algo, *overrides):
     return table["regret"][:, -1], table["avg_mse"][:, -1]
 
 
-RIVALS = sorted(set(choices("algo")) - {"rls", "clairvoyant"})
+RIVALS = sorted(set(choices("algo")) - {"rls", "rls_forgetting", "clairvoyant"})
 
 
 @pytest.mark.parametrize("rival", RIVALS)

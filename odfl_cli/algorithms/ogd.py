@@ -18,7 +18,7 @@ class OGD(Algorithm):
     """
 
     c_alpha: Positive = 1.0
-    c_eta: Positive = 0.1
+    c_eta: Positive = 1.0
     name = "ogd"
 
     def update(self, state: State, X: Array, costs: Array, draws: dict[str, Array]) -> State:

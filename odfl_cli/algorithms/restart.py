@@ -42,7 +42,7 @@ class Restart(Algorithm):
     base: SkipValidation[Callable[..., Algorithm]]
     shortest: PositiveInt = 100
     copies: Annotated[PositiveInt, Field(le=30)] = 4
-    eta: Positive = 0.1
+    eta: Positive = 1.0
     share: Annotated[Real, Field(gt=0, le=1)] = 0.01
     name = "restart"
 
