@@ -50,9 +50,10 @@ class Sin4:
         """Samples of round t's law with E[c_t | X_t], the noise ε_t and the drift ζ_t averaged out.
 
         Given X_t, a row's X_tθ*_t is Gaussian: its mean is ⟨x, (1 − drift_weight) θ*⟩ and its
-        deviation drift_weight ‖x‖.
+        deviation drift_weight ‖x‖. Every second sample is the mirror image −X of the one before.
         """
-        X = self._covariates(seeds, "data/fresh_covariates", 0, size)
+        half = self._covariates(seeds, "data/fresh_covariates", 0, -(-size // 2))
+        X = np.stack([half, -half], axis=2).reshape(len(seeds), -1, *half.shape[2:])[:, :size]
         costs = np.empty(X.shape[:-1])
         for row, theta_star in enumerate(self.theta_star(seeds, t)):
             mean = (1.0 - self.drift_weight) * theta_star
