@@ -7,8 +7,8 @@ import numpy as np
 from odfl_cli.environments import Rounds
 from odfl_cli.metrics.losses import Losses
 
-SHARE, LEAST = 8, 256
-"""A step sees an eighth of the rounds, the next step others; so many at least, if the losses allow."""
+SHARE, LEAST = 12, 128
+"""A step sees a twelfth of the rounds, the next step others; so many at least, if the losses allow."""
 
 ALPHA = (0.5, 0.05)
 """Smoothing at the first and the last step, in units of the predictions' spread over the items."""
@@ -40,7 +40,7 @@ def find_comparator(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: i
     order = np.argsort(values, kind="stable")
     best, value = candidates[order[0]], float(values[order[0]])
     spread = float(np.ptp(np.sort(values[: len(ends)])[:FEW]))
-    theta, refined = _refine(losses, rounds, best, value, candidates[order[1:]])
+    theta, refined = _refine(losses, rounds, best, value, candidates[order[1:9]])
     finalists = np.concatenate([theta[None], candidates[order[: FEW - 1]]])
     return Comparator(theta, refined, max(spread, value - refined), finalists)
 
