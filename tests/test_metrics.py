@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import random_rounds
 
 from odfl_cli.engine import Trace
 from odfl_cli.metrics import COLUMNS, BasicMetrics
@@ -15,9 +16,11 @@ def run(logged: np.ndarray, cuts: list[int]) -> tuple[dict[str, np.ndarray], Tra
     rng = np.random.default_rng(0)
     trace, best = Trace(rng.random((3, T)), rng.random((3, T)), {}), -rng.random((3, T))
     metrics = BasicMetrics(3, logged)
+    rounds = random_rounds(3, T, 2, 1)
     for start, stop in zip([0, *cuts], [*cuts, T], strict=True):
         part = slice(start, stop)
-        metrics.add(start, Trace(trace.cost[:, part], trace.mse[:, part], {}), best[:, part])
+        piece = Trace(trace.cost[:, part], trace.mse[:, part], {})
+        metrics.add(start, rounds, piece, best[:, part])
     return metrics.table(), trace, best
 
 
@@ -57,7 +60,8 @@ def test_blocks_and_thinning_change_no_digit(logged, cuts):
 def test_the_trace_is_left_alone():
     trace = Trace(np.ones((1, 4)), np.ones((1, 4)), {})
     metrics = BasicMetrics(1, np.arange(1, 9))
-    metrics.add(0, trace, np.zeros((1, 4)))
-    metrics.add(4, trace, np.zeros((1, 4)))
+    rounds = random_rounds(1, 4, 2, 1)
+    metrics.add(0, rounds, trace, np.zeros((1, 4)))
+    metrics.add(4, rounds, trace, np.zeros((1, 4)))
     np.testing.assert_array_equal(trace.cost, np.ones((1, 4)))
     np.testing.assert_array_equal(metrics.table()["regret"], [np.arange(1.0, 9.0)])

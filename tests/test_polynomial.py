@@ -209,3 +209,32 @@ def test_replaced_and_pickled():
 def test_bad_values_are_refused(key, value):
     with pytest.raises(ValidationError, match=key):
         Polynomial(**{key: value})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"drift_weight": 0.4, "degree": 5}, {"maximise": True, "degree": 2, "drift_weight": 1.0}],
+    ids=str,
+)
+def test_fresh_costs_are_conditional_means(settings):
+    """E[c | x] for a few x, against 200 000 draws of the drift and of the noise."""
+    env = Polynomial(**{"items": 3, "features": 4, **settings})
+    X, costs = (values[0] for values in env.fresh((7,), 0, 4))
+    rng = np.random.default_rng(0)
+    zeta, uniform = rng.normal(size=(4, 200_000)), rng.random(200_000)
+    theta = (1 - env.drift_weight) + env.drift_weight * zeta
+    for n, j in np.ndindex(costs.shape):
+        value = ((X[n, j, :4] @ theta + 3) ** env.degree + 1) / 3.5**env.degree
+        value *= 1 + env.noise_width * (2 * uniform - 1)
+        cost = -value if env.maximise else value
+        assert abs(costs[n, j] - cost.mean()) < 5 * cost.std() / 200_000**0.5 + 1e-12
+
+
+def test_fresh_rounds_keep_the_seeds_pattern_and_the_round_does_not_matter():
+    env = Polynomial(items=6, features=4)
+    fresh = env.fresh((3, 5), 0, 20)
+    np.testing.assert_array_equal(fresh.X[:, 0] != 0, env.rounds((3, 5), 0, 1).X[:, 0] != 0)
+    alone = env.fresh((5,), 77, 12)
+    np.testing.assert_array_equal(alone.X[0], fresh.X[1, :12])
+    np.testing.assert_array_equal(alone.costs[0], fresh.costs[1, :12])
+    assert env.stationary

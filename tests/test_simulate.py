@@ -61,7 +61,7 @@ def test_numbers_that_are_not_finite_are_named(seeds, seed, t, block):
     message = str(failure.value)
     assert message.startswith("pf_ogd:")
     assert f"seed {seed} " in message
-    assert f"round {t};" in message
+    assert f"round {t}; smaller learning rates" in message
     assert "\n" not in message
 
 
@@ -73,6 +73,27 @@ def test_a_learner_that_diverges_is_named():
         PFOGD, seeds=(3,), environment=Fixed(costs, X), settings={"eta": 1e300}, rounds=9
     )
     with pytest.raises(UserError, match=r"pf_ogd: the numbers of seed 3 .* in round 2;"):
+        simulate(job)
+
+
+def test_who_has_no_learning_rate_is_not_told_to_lower_it():
+    job = make_job(Uniform, seeds=(40,), environment=Breaking(items=4, features=3), rounds=20)
+    with pytest.raises(UserError, match=r"uniform: the numbers of seed 40 .* in round 13$"):
+        simulate(job)
+
+
+class Overflowing(Sin4):
+    """Data whose own arithmetic leaves the reals, with numpy's warnings."""
+
+    def rounds(self, seeds, start, stop):
+        data = super().rounds(seeds, start, stop)
+        return Rounds(data.X, np.exp(1e6 * (1 + data.costs)) * 0.0)
+
+
+def test_data_that_overflow_are_refused_without_a_warning():
+    """Warnings are errors here, so none may pass."""
+    job = make_job(Uniform, seeds=(1,), environment=Overflowing(items=4, features=3), rounds=3)
+    with pytest.raises(UserError, match=r"in round 1$"):
         simulate(job)
 
 

@@ -168,3 +168,65 @@ def test_covariates_do_not_depend_on_the_cost_settings():
 def test_bad_values_are_refused(key, value):
     with pytest.raises(ValidationError, match=key):
         Sin4(**{key: value})
+
+
+LAWS = [
+    {},
+    {"gamma": 0.4, "noise_std": 0.3},
+    {"gamma": 0.6, "amplitude": 2.0, "clip": False},
+    {"drift_weight": 0.0},
+    {"noise_std": 0.0},
+    {"features": 1, "items": 2},
+    {"gamma": 0.0},
+]
+
+
+@pytest.mark.parametrize("settings", LAWS, ids=str)
+def test_fresh_costs_are_conditional_means(settings):
+    """E[c | x] for a few x, against 200 000 draws of the drift and of the noise.
+
+    The table is coarse where x is close to 0, which happens with a single feature.
+    """
+    env = Sin4(**{"items": 4, "features": 3, **settings})
+    coarse = 1e-2 if env.features == 1 else 2e-3
+    X, costs = (values[0] for values in env.fresh((7,), 0, 6))
+    rng = np.random.default_rng(0)
+    zeta, noise = rng.normal(size=(env.features, 200_000)), rng.normal(size=200_000)
+    mean = (1 - env.drift_weight) * env.theta_star((7,))[0]
+    for n, k in np.ndindex(costs.shape):
+        signal = X[n, k] @ (mean[:, None] + env.drift_weight * zeta)
+        wave = env.gamma * env.amplitude * np.sin(0.5 / signal) ** 4
+        cost = (1 - env.gamma) * signal + wave + env.noise_std * noise
+        cost = np.clip(cost, 0, 1) if env.clip else cost
+        error = cost.std() / 200_000**0.5
+        assert abs(costs[n, k] - cost.mean()) < 5 * error + coarse * max(1.0, cost.std())
+
+
+@pytest.mark.parametrize("settings", LAWS[:3], ids=str)
+def test_fresh_rounds_have_the_law_of_the_rounds(settings):
+    """Moments that tie the costs to the covariates, on both sides."""
+    env = Sin4(**{"items": 4, "features": 3, **settings})
+    moments = []
+    for X, costs in (env.fresh((7,), 0, 20_000), env.rounds((7,), 0, 20_000)):
+        signal = X[0] @ env.theta_star((7,))[0]
+        sample = np.stack([costs[0], costs[0] * signal, costs[0] * (abs(signal) > 1)])
+        sample = sample.mean(-1)
+        moments.append((sample.mean(-1), sample.std(-1) / 20_000**0.5))
+    (fresh, error), (played, noise) = moments
+    assert (abs(fresh - played) < 4 * np.hypot(error, noise)).all()
+
+
+def test_fresh_rounds_are_the_same_alone_for_all_rounds_and_in_any_number():
+    env = Sin4(items=4, features=3)
+    many = env.fresh((2, 7), 0, 50)
+    for alone in (env.fresh((7,), 0, 50), env.fresh((7,), 400, 50), env.fresh((7,), 0, 31)):
+        for one, other in zip(alone, many, strict=True):
+            np.testing.assert_array_equal(one[0], other[1, : one.shape[1]])
+    assert env.stationary
+    assert not np.isin(many.X, env.rounds((2, 7), 0, 50).X).any()
+
+
+def test_every_second_fresh_round_is_a_mirror_image():
+    X, costs = Sin4(items=4, features=3).fresh((1,), 0, 10)
+    np.testing.assert_array_equal(X[:, ::2], -X[:, 1::2])
+    np.testing.assert_allclose(costs[:, ::2], costs[:, 1::2], atol=1e-3)  # γ = 1: even in X

@@ -38,10 +38,11 @@ class KnownLaw(Protocol):
         """Whether all rounds have the same law."""
 
     def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
-        """`size` independent samples of round t's law (t from 0), X [S, size, d, p] and costs.
+        """`size` samples of round t's law (t from 0), X [S, size, d, p] and costs [S, size, d].
 
         The costs are E[c | X], which has the mean of c and less noise. The draws behind the samples
-        are the same for all t: only what moves in the law moves them.
+        are the same for all t: only what moves in the law moves them. Samples 2n and 2n + 1 may
+        depend on each other (a draw and its mirror image), but on no other.
         """
 
     def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> np.ndarray | None:

@@ -57,9 +57,10 @@ class Sin4(Drifting):
         """Samples of round t's law with E[c_t | X_t], the noise ε_t and the drift ζ_t averaged out.
 
         Given X_t, a row's X_tθ*_t is Gaussian: its mean is ⟨x, (1 − drift_weight) θ*⟩ and its
-        deviation drift_weight ‖x‖.
+        deviation drift_weight ‖x‖. Every second sample is the mirror image −X of the one before.
         """
-        X = self._covariates(seeds, "data/fresh_covariates", 0, size)
+        half = self._covariates(seeds, "data/fresh_covariates", 0, -(-size // 2))
+        X = np.stack([half, -half], axis=2).reshape(len(seeds), -1, *half.shape[2:])[:, :size]
         if self.shift_rate > 0:
             X += self.shift(seeds, X.shape[2:], t, t + 1)
         costs = np.empty(X.shape[:-1])

@@ -7,8 +7,8 @@ import numpy as np
 from odfl_cli.environments import Rounds
 from odfl_cli.metrics.losses import Losses
 
-SHARE = 8
-"""A step sees every eighth round, the next step others, unless that is more than the losses allow."""
+SHARE, LEAST = 12, 128
+"""A step sees a twelfth of the rounds, the next step others; so many at least, if the losses allow."""
 
 ALPHA = (0.5, 0.05)
 """Smoothing at the first and the last step, in units of the predictions' spread over the items."""
@@ -19,6 +19,8 @@ RATE, MOMENTUM = (0.5, 0.02), 0.5
 FEW = 3
 """The spread of the best few descents is the comparator's uncertainty."""
 
+REFINED_PREDICTIONS, REFINED_SCALES = 10_000, (1.0, 0.3, 0.1, 0.03, 0.01)
+
 
 @dataclass(frozen=True)
 class Comparator:
@@ -26,8 +28,8 @@ class Comparator:
 
     theta: np.ndarray  # [m]
     value: float
-    uncertainty: float  # how far apart the best few descents ended
-    finalists: np.ndarray  # where they ended, [≤ FEW, m], the best first
+    uncertainty: float  # how far apart the best few descents ended, or what refining gained
+    finalists: np.ndarray  # it and the next best, [≤ FEW, m]
 
 
 def find_comparator(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: int) -> Comparator:
@@ -36,24 +38,42 @@ def find_comparator(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: i
     candidates = np.concatenate([ends, starts])
     values = losses.paid(candidates, rounds).mean(-1)
     order = np.argsort(values, kind="stable")
-    reached = np.sort(values[: len(ends)])[:FEW]
-    return Comparator(
-        candidates[order[0]],
-        float(values[order[0]]),
-        float(np.ptp(reached)),
-        candidates[order[:FEW]],
-    )
+    best, value = candidates[order[0]], float(values[order[0]])
+    spread = float(np.ptp(np.sort(values[: len(ends)])[:FEW]))
+    theta, refined = _refine(losses, rounds, best, value, candidates[order[1:9]])
+    finalists = np.concatenate([theta[None], candidates[order[: FEW - 1]]])
+    return Comparator(theta, refined, max(spread, value - refined), finalists)
+
+
+def _refine(
+    losses: Losses, rounds: Rounds, best: np.ndarray, value: float, others: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Tries points around the best, towards and away from the others; exact, so for few rounds only.
+
+    Few rounds make a cost of many small plateaus, which a smoothed descent does not see.
+    """
+    if rounds.costs.size > REFINED_PREDICTIONS:
+        return best, value
+    theta_set = losses.problem.theta_set
+    for scale in REFINED_SCALES:
+        moves = scale * theta_set.radius * _unit(others - best)
+        around = theta_set.project(np.concatenate([best + moves, best - moves]))
+        values = losses.paid(around, rounds).mean(-1)
+        if values.min() < value:
+            best, value = around[values.argmin()], float(values.min())
+    return best, value
 
 
 def _descend(losses: Losses, rounds: Rounds, thetas: np.ndarray, steps: int) -> np.ndarray:
     """Projected descent with steps of a given length, which needs no tuning to a problem's scale."""
     theta_set = losses.problem.theta_set
-    stride = max(SHARE, len(rounds.costs) // losses.batch)
+    size = len(rounds.costs)
+    stride = max(1, size // min(losses.batch, max(LEAST, size // SHARE)))
     alphas = _spread(losses, rounds, thetas) * np.geomspace(*ALPHA, steps)
     rates = theta_set.radius * np.geomspace(*RATE, steps)
     direction = np.zeros_like(thetas)
     for step in range(steps):
-        first = step % min(stride, len(rounds.costs))
+        first = step % stride
         gradients = losses.gradients(thetas, rounds, first, stride, float(alphas[step]))
         direction = MOMENTUM * direction + _unit(gradients)
         thetas = theta_set.project(thetas - rates[step] * _unit(direction))

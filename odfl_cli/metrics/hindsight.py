@@ -98,11 +98,13 @@ def _cumulative(
 ) -> np.ndarray:
     """Σ_{s≤t} f_s(θ) of every parameter in the pool at rounds t, [C, E]."""
     sums = np.zeros((len(pool), len(t)))
-    start, total = 0, np.zeros((len(pool), 1))
+    start, total = 0, np.zeros(len(pool))
     for rounds in blocks:
-        cumulative = total + np.cumsum(losses.paid(pool, rounds), axis=-1)
+        paid = losses.paid(pool, rounds)
+        paid[:, 0] += total
+        cumulative = np.cumsum(paid, axis=-1)
         stop = start + cumulative.shape[1]
         here = (t > start) & (t <= stop)
         sums[:, here] = cumulative[:, t[here] - start - 1]
-        start, total = stop, cumulative[:, -1:]
+        start, total = stop, cumulative[:, -1]
     return sums

@@ -20,6 +20,11 @@ from odfl_cli.metrics.plays import Plays
 from odfl_cli.metrics.sums import sum_up_to
 from odfl_cli.settings import Integer, PositiveInt, settings
 
+NO_LAW = (
+    "the law of the data is not known: "
+    "dynamic regret is against the best θ in hindsight between two evaluation rounds"
+)
+
 log = logging.getLogger("odfl")
 
 
@@ -30,7 +35,7 @@ class Regret:
     sample: Annotated[Integer, Field(ge=2)] = 2000
     evaluations: Annotated[Integer, Field(ge=2)] = 32
     starts: Annotated[Integer, Field(ge=3)] = 8
-    steps: PositiveInt = 30
+    steps: PositiveInt = 24
     notes: tuple[str, ...] = ("alpha", "eta", "path_length")
     theta_norm: bool = False
 
@@ -141,9 +146,7 @@ class RegretMetrics:
             best = np.stack([seed.best for seed in expected])
             dynamic = sum_up_to(self.watched, cost - best)
         else:
-            log.warning(
-                "the law of the data is not known: dynamic regret is against the best θ in hindsight between evaluation rounds"
-            )
+            log.warning(NO_LAW)
             cost, expected_fixed = nothing, nothing
             dynamic = paid - np.stack([hindsight.best_pieces for _, hindsight in measured])
         columns = {
