@@ -95,10 +95,10 @@ def _advance(
     cuts = sorted({0, length, *(int(t) - 1 - start for t in stops)})
     traces = []
     for first, last in pairwise(cuts):
-        if first + start + 1 in stops:
-            recorder.watch(first + start + 1, state)
         part = Rounds(data.X[:, first:last], data.costs[:, first:last])
         drawn = {name: values[:, first:last] for name, values in draws.items()}
+        if first + start + 1 in stops:
+            recorder.watch(first + start + 1, state, part, drawn)
         with _naming_the_round(job, start + first):
             state, trace = job.engine.advance(job.algorithm, state, part, drawn)
         traces.append(trace)

@@ -17,8 +17,8 @@ class Recorder(Protocol):
     def watched(self) -> np.ndarray:
         """Rounds (from 1, ascending) before which it wants to see the state."""
 
-    def watch(self, t: int, state: Any) -> None:
-        """The state that decides round t."""
+    def watch(self, t: int, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]) -> None:
+        """The state that decides round t, the first of `rounds`, and what is drawn in these."""
 
     def add(self, start: int, rounds: Rounds, trace: Trace, best_cost: np.ndarray) -> None:
         """Takes the block that starts at round `start` (from 0); trace and best cost are [S, B]."""

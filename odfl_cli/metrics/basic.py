@@ -40,7 +40,7 @@ class BasicMetrics:
         self._sums = np.zeros((3, seeds))  # cost, mse, regret
         self._rows: list[np.ndarray] = []  # [columns, S, rows of the block]
 
-    def watch(self, t: int, state: Any) -> None:
+    def watch(self, t: int, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]) -> None:
         """Nothing is asked of the state."""
 
     def add(self, start: int, rounds: Rounds, trace: Trace, best_cost: np.ndarray) -> None:

@@ -13,12 +13,15 @@ from odfl_cli.engine import Trace
 from odfl_cli.environments import Environment, Rounds, known_law
 from odfl_cli.horizon import Horizon
 from odfl_cli.metrics.basic import BasicMetrics
+from odfl_cli.metrics.bounds import bound
 from odfl_cli.metrics.expected import Expected, ExpectedCosts, spread_out
 from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
 from odfl_cli.metrics.losses import losses_for
+from odfl_cli.metrics.oracle_notes import OracleNotes
 from odfl_cli.metrics.plays import Plays
 from odfl_cli.metrics.sums import sum_up_to
 from odfl_cli.settings import Integer, PositiveInt, settings
+from odfl_cli.theory.assumptions import broken_assumptions
 
 NO_LAW = (
     "the law of the data is not known: "
@@ -38,6 +41,8 @@ class Regret:
     steps: PositiveInt = 24
     notes: tuple[str, ...] = ("alpha", "eta", "path_length")
     theta_norm: bool = False
+    bound: bool = True
+    oracle: Annotated[Integer, Field(ge=0)] = 0
 
     def recorder(
         self,
@@ -74,6 +79,8 @@ class RegretMetrics:
         self._basic = BasicMetrics(len(seeds), self._logged)
         self._notes: list[dict[str, np.ndarray]] = []
         self._plays = Plays(algorithm)
+        self._oracle = OracleNotes(algorithm, self.watched, len(seeds), choice.oracle)
+        self._environment, self._algorithm = environment, algorithm
         self._played = PlayedRounds(environment, seeds, horizon.rounds)
         self._losses = losses_for(algorithm.problem)
         law = known_law(environment)
@@ -82,9 +89,10 @@ class RegretMetrics:
         )
         self._report: dict[str, Any] = {}
 
-    def watch(self, t: int, state: Any) -> None:
-        """Keeps what is played in round t."""
+    def watch(self, t: int, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]) -> None:
+        """Keeps what is played in round t, and may ask the oracle again."""
         self._plays.add(state)
+        self._oracle.watch(t, state, rounds, draws)
 
     def add(self, start: int, rounds: Rounds, trace: Trace, best_cost: np.ndarray) -> None:
         """Takes the block that starts at round `start` (from 0)."""
@@ -100,15 +108,22 @@ class RegretMetrics:
         paid = (table["avg_cost"] * table["t"])[:, rows]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             measured = list(pool.map(self._measure, range(len(self._seeds))))
-        columns = self._columns(paid, measured)
+        noted = {
+            name: np.concatenate([block[name] for block in self._notes], axis=-1)
+            for name in self._notes[0]
+        }
+        columns = self._columns(paid, measured) | self._oracle.columns()
+        if self._choice.bound:
+            at_rows = {name: values[:, rows] for name, values in noted.items()}
+            columns["bound"] = bound(
+                self._environment, self._algorithm, self._seeds, self.watched, at_rows
+            )
         for name, values in columns.items():
             table[name] = np.full_like(table["cost"], np.nan)
             table[name][:, rows] = values
         for name in self._choice.notes:
-            blank = np.full_like(table["cost"], np.nan)
-            noted = [block[name] for block in self._notes if name in block]
-            table[name] = np.concatenate(noted, axis=-1) if noted else blank
-        self._report = self._reported(measured)
+            table[name] = noted.get(name, np.full_like(table["cost"], np.nan))
+        self._report = self._reported(measured) | self._oracle.report() | self._broken(noted)
         return table
 
     def report(self) -> dict[str, Any]:
@@ -158,6 +173,13 @@ class RegretMetrics:
         if self._choice.theta_norm:
             columns["theta_norm"] = np.sqrt((self._plays.thetas() ** 2).sum(-1))
         return columns
+
+    def _broken(self, noted: dict[str, np.ndarray]) -> dict[str, Any]:
+        """Assumptions of the theorems that the run does not keep; each is logged."""
+        lines = broken_assumptions(noted, self._logged)
+        for line in lines:
+            log.warning("%s: %s", self._algorithm.name, line)
+        return {"broken_assumptions": lines}
 
     def _reported(self, measured: list[tuple[Expected | None, Hindsight]]) -> dict[str, Any]:
         T = int(self.watched[-1])

@@ -41,6 +41,8 @@ def on_the_sphere(problem: Problem, count: int) -> np.ndarray:
 
 def slopes(sample: Sample) -> np.ndarray:
     """‖∇_θ g(θ, X)‖ in operator norm for every round, [N]."""
-    X, theta = sample.X[:, None], sample.theta[:, None]
-    rows = sample.problem.predictor.vjp(theta, X, np.eye(sample.problem.items))
-    return np.linalg.norm(rows, ord=2, axis=(-2, -1))
+    vjp, items = sample.problem.predictor.vjp, np.eye(sample.problem.items)
+    rows = [
+        vjp(sample.theta, sample.X, np.broadcast_to(item, sample.costs.shape)) for item in items
+    ]
+    return np.linalg.norm(np.stack(rows, axis=1), ord=2, axis=(-2, -1))
