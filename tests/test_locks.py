@@ -132,3 +132,18 @@ def test_an_unreadable_holder_is_another_process(tmp_path):
     assert holder(tmp_path) == "another process"
     (tmp_path / ".lock").write_bytes(b"\xff\xfe")
     assert holder(tmp_path) == "another process"
+
+
+def test_a_file_that_vanished_between_opening_and_locking_is_not_held(tmp_path, monkeypatch):
+    run, flock = tmp_path / "run", locks.fcntl.flock
+    run.mkdir()
+
+    def removed_meanwhile(handle: int, operation: int) -> None:
+        monkeypatch.setattr(locks.fcntl, "flock", flock)
+        shutil.rmtree(run)
+        run.mkdir()
+        flock(handle, operation)
+
+    monkeypatch.setattr(locks.fcntl, "flock", removed_meanwhile)
+    with locked(run):
+        assert is_locked(run)
