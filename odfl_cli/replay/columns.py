@@ -1,11 +1,12 @@
 """Which column of a table is what."""
 
 import difflib
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from odfl_cli.replay.problems import DataError
 from odfl_cli.settings import settings
 
+OnMissing = Literal["refuse", "skip"]
 MOST_COLUMNS = 10_000
 
 
