@@ -195,6 +195,15 @@ def test_a_recording_is_made_once(exported, monkeypatch):
     np.testing.assert_array_equal(first.rounds((1,), 3, 9).X, again.rounds((1,), 3, 9).X)
 
 
+def test_a_home_that_cannot_be_written_is_no_obstacle(exported, tmp_path):
+    (tmp_path / "blocked").write_text("a file where a directory is needed")
+    chosen = ("data=replay", f"data.file={exported}/rounds.npz", "seeds=3", "horizon.rounds=40")
+    places = {"XDG_CACHE_HOME": str(tmp_path / "blocked"), "TMPDIR": str(tmp_path)}
+    done = odfl("run", "algo=uniform", *chosen, cwd=tmp_path, **places)
+    assert done.returncode == 0, done.stderr
+    assert not list(tmp_path.glob("odfl-*"))
+
+
 def test_the_line_that_check_prints_runs_the_file(exported, tmp_path):
     (tmp_path / "my rounds.csv").write_text(
         (exported / "rounds.csv").read_text().replace("round", "day").replace("item", "what")

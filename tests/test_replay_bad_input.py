@@ -1,5 +1,6 @@
 """Files that must be refused: the row, the column and the reason, before any round is run."""
 
+import itertools
 import threading
 from pathlib import Path
 
@@ -233,6 +234,16 @@ def test_a_change_after_the_last_part_is_noticed_too(tmp_path):
     file.write_text(HEAD)
     parts = watched(file, iter([1, 2]))
     assert [next(parts), next(parts)] == [1, 2]
+    file.write_text(HEAD + FIRST)
+    with pytest.raises(DataError, match="changed"):
+        next(parts)
+
+
+def test_a_file_that_never_stops_growing_is_not_followed(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text(HEAD)
+    parts = watched(file, itertools.count())
+    assert [next(parts), next(parts)] == [0, 1]
     file.write_text(HEAD + FIRST)
     with pytest.raises(DataError, match="changed"):
         next(parts)

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from odfl_cli.data_verbs.options import Options
-from odfl_cli.replay import Columns, Recording, record
+from odfl_cli.replay.columns import Columns
 from odfl_cli.replay.inspection import Inspection, inspect, preview
+from odfl_cli.replay.recording import Recording, record
 
 PREVIEW = 5
 WIDEST = 12

@@ -2,16 +2,18 @@
 
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import AliasChoices, Field
 
 from odfl_cli.environments.base import Rounds
 from odfl_cli.errors import UserError
-from odfl_cli.replay import Columns, Recording, record
-from odfl_cli.replay.batches import OnMissing
+from odfl_cli.replay.columns import Columns, OnMissing
 from odfl_cli.settings import PositiveInt, settings
+
+if TYPE_CHECKING:
+    from odfl_cli.replay.recording import Recording
 
 # The key is `items`, as in all data; the attribute of that name is what the file holds.
 ITEMS_KEY = Field(validation_alias=AliasChoices("items", "expected_items"))
@@ -98,11 +100,13 @@ class Replay:
         return self._paths[0] if len(self._paths) == 1 else f"data.file ({len(self._paths)} files)"
 
     @cached_property
-    def _recordings(self) -> list[Recording]:
+    def _recordings(self) -> "list[Recording]":
+        from odfl_cli.replay.recording import record
+
         chosen = self.columns, self.group, self.standardise, self.on_missing
         return [record(Path(path), *chosen) for path in self._paths]
 
     @cached_property
-    def _groups(self) -> list[tuple[Recording, int]]:
+    def _groups(self) -> "list[tuple[Recording, int]]":
         """Seed → where its rounds are."""
         return [(kept, group) for kept in self._recordings for group in range(len(kept.groups))]

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from odfl_cli.replay.chunks import Chunk
-from odfl_cli.replay.columns import Layout
+from odfl_cli.replay.columns import Layout, OnMissing
 from odfl_cli.replay.problems import DataError
 
-OnMissing = Literal["refuse", "skip"]
 MOST_ITEMS = 100_000
 MISSING = "missing; data.on_missing=skip leaves such rounds out"
 

@@ -1,24 +1,31 @@
 """Where files that can be made again are kept."""
 
+import atexit
 import hashlib
 import os
+import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
 
 
 def cache_directory(kind: str) -> Path:
-    """A folder in the user's cache, or of the user's own among the temporary files."""
+    """A folder in the user's cache; where that cannot be written, one for this process alone."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    fallback = Path(tempfile.gettempdir(), f"odfl-{os.getuid()}")
-    for place in (Path(base, "odfl", kind), fallback / kind):
-        try:
-            place.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with tempfile.TemporaryFile(dir=place):
-                return place
-        except OSError:
-            continue
-    raise OSError(f"neither {base} nor {fallback.parent} can be written")
+    place = Path(base, "odfl", kind)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=place):
+            return place
+    except OSError:
+        return _for_this_process(kind)
+
+
+@cache
+def _for_this_process(kind: str) -> Path:
+    place = tempfile.mkdtemp(prefix=f"odfl-{kind}-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return Path(place)
 
 
 @cache

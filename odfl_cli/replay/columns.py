@@ -1,11 +1,11 @@
 """Which column of a table is what."""
 
-import difflib
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from odfl_cli.replay.problems import DataError
 from odfl_cli.settings import settings
 
+OnMissing = Literal["refuse", "skip"]
 MOST_COLUMNS = 10_000
 
 
@@ -70,6 +70,8 @@ def _check_header(header: list[str]) -> None:
 
 
 def _unknown(key: str, name: str, header: list[str]) -> str:
+    import difflib
+
     lower = {column.lower(): column for column in header}
     nearest = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
     hint = f"did you mean {lower[nearest[0]]}? " if nearest else ""

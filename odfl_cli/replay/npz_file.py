@@ -9,8 +9,9 @@ from typing import IO, NamedTuple
 import numpy as np
 from numpy.lib import format as npy
 
-from odfl_cli.replay.batches import MISSING, Batch, OnMissing
+from odfl_cli.replay.batches import MISSING, Batch
 from odfl_cli.replay.chunks import CELLS
+from odfl_cli.replay.columns import OnMissing
 from odfl_cli.replay.problems import DataError
 
 NAMES = ("X", "c")

@@ -13,9 +13,9 @@ import numpy as np
 from odfl_cli.files import write_json
 from odfl_cli.naming import digest
 from odfl_cli.replay import csv_file, npz_file, parquet_file
-from odfl_cli.replay.batches import Assembler, Batch, OnMissing
+from odfl_cli.replay.batches import Assembler, Batch
 from odfl_cli.replay.cache import cache_directory, source_digest
-from odfl_cli.replay.columns import Columns, layout
+from odfl_cli.replay.columns import Columns, OnMissing, layout
 from odfl_cli.replay.problems import DataError, naming_the_file, stamp, watched
 from odfl_cli.replay.standardise import PastScale
 
