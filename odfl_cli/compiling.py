@@ -10,13 +10,20 @@ import numba
 VECTORISE = {"reassoc", "contract", "arcp", "nsz"}
 """Sums may be reordered to fill vector registers; infinities and NaN keep their meaning."""
 
-OPTIONS = {"fastmath": VECTORISE, "nogil": True, "error_model": "numpy"}
+PLAIN = {"nogil": True, "error_model": "numpy"}
+OPTIONS = {"fastmath": VECTORISE, **PLAIN}
 
 inner: Callable[..., Any] = numba.njit(**OPTIONS)
 """For functions that kernels call."""
 
+inlined: Callable[..., Any] = numba.njit(forceinline=True, **OPTIONS)
+"""The same, for those that do little but choose: a call would cost more than the choice."""
 
-def kernel(signature: str) -> Callable[..., Any]:
+exact: Callable[..., Any] = numba.njit(**PLAIN)
+"""The same, for those whose every rounding counts: a tie must stay a tie."""
+
+
+def kernel(signature: Any) -> Callable[..., Any]:
     """Compiles for the signature at once; kept on disk where numba has been given a place."""
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,77 @@
+"""Linear minimisers, compiled: the arithmetic and the ties of odfl_cli.polytopes, to the last bit."""
+
+import numpy as np
+
+from odfl_cli.compiling import exact
+from odfl_cli.engine.parts import BOX, BUDGET, KNAPSACK, SIMPLEX
+
+
+@exact
+def minimise(polytope, numbers, costs, w):
+    """w = a vertex in argmin ⟨costs, w⟩."""
+    if polytope == SIMPLEX:
+        w[:] = 0.0
+        w[cheapest(costs)] = 1.0
+    elif polytope == BOX:
+        take_bounds(numbers, costs, w)
+    elif polytope == BUDGET:
+        w[:] = 0.0
+        for i in np.argsort(costs, kind="mergesort")[: int(numbers[0])]:
+            w[i] = 1.0
+    elif polytope == KNAPSACK:
+        pack(numbers[0], numbers[1:], costs, w)
+    else:
+        shortest_path(int(numbers[0]), int(numbers[1]), costs, w)
+
+
+@exact
+def cheapest(costs):
+    """The item of least cost; the first of equals."""
+    best = 0
+    for i in range(1, costs.shape[0]):
+        if costs[i] < costs[best]:
+            best = i
+    return best
+
+
+@exact
+def take_bounds(bounds, costs, w):
+    """Upper where the cost is negative, lower elsewhere; `bounds` are −lower, then upper."""
+    d = w.shape[0]
+    for i in range(d):
+        w[i] = bounds[d + i] if costs[i] < 0.0 else -bounds[i]
+
+
+@exact
+def pack(capacity, weights, costs, w):
+    """Items of negative cost, the best cost per weight first; the last one that fits in part."""
+    packed = 0.0
+    for i in np.argsort(costs / weights, kind="mergesort"):
+        share = min(max((capacity - packed) / weights[i], 0.0), 1.0)
+        w[i] = share if costs[i] < 0.0 else 0.0
+        packed += weights[i]
+
+
+@exact
+def shortest_path(rows, columns, costs, w):
+    """Bellman's recursion from the last node back, then the walk; of equals, to the right."""
+    to_go = np.zeros(rows * columns)
+    goes_right = np.zeros(rows * columns, np.bool_)
+    for node in range(rows * columns - 2, -1, -1):
+        i, j = node // columns, node % columns
+        right = i * (2 * columns - 1) + j
+        down = right + columns - 1
+        if i == rows - 1:
+            goes_right[node] = True
+        elif j < columns - 1:
+            goes_right[node] = costs[right] + to_go[node + 1] <= costs[down] + to_go[node + columns]
+        if goes_right[node]:
+            to_go[node] = costs[right] + to_go[node + 1]
+        else:
+            to_go[node] = costs[down] + to_go[node + columns]
+    w[:] = 0.0
+    node = 0
+    while node < rows * columns - 1:
+        right = node // columns * (2 * columns - 1) + node % columns
+        w[right if goes_right[node] else right + columns - 1] = 1.0
+        node += 1 if goes_right[node] else columns
