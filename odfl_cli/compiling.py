@@ -12,15 +12,22 @@ VECTORISE = {"reassoc", "contract", "arcp", "nsz"}
 
 PLAIN = {"nogil": True, "error_model": "numpy"}
 OPTIONS = {"fastmath": VECTORISE, **PLAIN}
+COUNTS, NO_COUNTS = {"_nrt": True}, {"_nrt": False}
+"""Without counts of references, which take longer than a small sum; nothing can be allocated."""
 
-inner: Callable[..., Any] = numba.njit(**OPTIONS)
+inner: Callable[..., Any] = numba.njit(**OPTIONS, **NO_COUNTS)
 """For functions that kernels call."""
 
-inlined: Callable[..., Any] = numba.njit(forceinline=True, **OPTIONS)
+inlined: Callable[..., Any] = numba.njit(forceinline=True, **OPTIONS, **NO_COUNTS)
 """The same, for those that do little but choose: a call would cost more than the choice."""
 
-exact: Callable[..., Any] = numba.njit(**PLAIN)
+exact: Callable[..., Any] = numba.njit(**PLAIN, **NO_COUNTS)
 """The same, for those whose every rounding counts: a tie must stay a tie."""
+
+allocating: Callable[..., Any] = numba.njit(**OPTIONS, **COUNTS)
+"""The same, for those that make arrays."""
+
+exact_allocating: Callable[..., Any] = numba.njit(**PLAIN, **COUNTS)
 
 
 def kernel(signature: Any) -> Callable[..., Any]:

@@ -9,7 +9,6 @@ from odfl_cli.polytopes import Box, Budget, Knapsack, ShortestPath, Simplex
 from odfl_cli.predictors import Affine, Linear, PerItem
 from odfl_cli.problem import Problem
 from odfl_cli.regularizers import Entropy, LogBarrier
-from odfl_cli.regularizers.barrier import Barrier, no_barrier
 
 LINEAR, AFFINE, PER_ITEM = range(3)
 SIMPLEX, BOX, BUDGET, KNAPSACK, SHORTEST_PATH = range(5)
@@ -42,16 +41,20 @@ class Parts(NamedTuple):
     polytope: int
     numbers: np.ndarray  # the polytope's
     regularizer: int
-    barrier: Barrier  # empty unless that is the log barrier
+    whole: np.ndarray  # the log barrier's numbers, packed; empty for others
+    real: np.ndarray
 
 
 def parts_of(problem: Problem) -> Parts:
     """The parts of a problem that has kernels for all of them."""
     polytope, regularizer = POLYTOPES[type(problem.polytope)], problem.regularizer
+    none = np.empty(0, dtype=np.int64), np.empty(0)
+    whole, real = regularizer.packed if isinstance(regularizer, LogBarrier) else none
     return Parts(
         predictor=PREDICTORS[type(problem.predictor)],
         polytope=polytope,
         numbers=np.array(NUMBERS[polytope](problem.polytope), dtype=np.float64),
         regularizer=REGULARIZERS[type(regularizer)],
-        barrier=regularizer.barrier if isinstance(regularizer, LogBarrier) else no_barrier(),
+        whole=whole,
+        real=real,
     )

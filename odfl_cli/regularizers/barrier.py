@@ -48,10 +48,23 @@ def barrier_of(polytope: Polytope, tolerance: float) -> Barrier:
     )
 
 
-def no_barrier() -> Barrier:
-    """For kernels that smooth by something else."""
-    whole, real = _none(np.int64), _none(np.float64)
-    return Barrier(whole, real, real, whole, whole, real, whole, real, real, 0.0)
+def packed(barrier: Barrier) -> tuple[np.ndarray, np.ndarray]:
+    """All whole numbers, led by the sizes, and all real ones: kernels pass two arrays fast, not ten.
+
+    `unpacked` in odfl_cli.regularizers.newton takes them apart again.
+    """
+    bounds, faces = len(barrier.items), len(barrier.right)
+    sizes = (bounds, faces, len(barrier.centre), len(barrier.first), len(barrier.e))
+    whole = (sizes, barrier.items, barrier.starts, barrier.first, barrier.rows)
+    real = (
+        (barrier.tolerance,),
+        barrier.slopes,
+        barrier.right,
+        barrier.centre,
+        barrier.e,
+        barrier.values,
+    )
+    return np.concatenate(whole).astype(np.int64), np.concatenate(real).astype(np.float64)
 
 
 def _none(kind: type) -> np.ndarray:

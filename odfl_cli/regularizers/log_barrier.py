@@ -9,7 +9,7 @@ from odfl_cli.arrays import Array, array_namespace, to_numpy
 from odfl_cli.errors import RowError
 from odfl_cli.kernel_cache import load_kernel
 from odfl_cli.polytopes import Polytope
-from odfl_cli.regularizers.barrier import Barrier, barrier_of
+from odfl_cli.regularizers.barrier import barrier_of, packed
 from odfl_cli.settings import Positive, settings
 
 ROWS = "odfl_cli.regularizers.barrier_rows"
@@ -39,9 +39,9 @@ class LogBarrier:
             )
 
     @cached_property
-    def barrier(self) -> Barrier:
-        """The polytope as kernels take it."""
-        return barrier_of(self.polytope, self.tolerance)
+    def packed(self) -> tuple[np.ndarray, np.ndarray]:
+        """The polytope and the tolerance as kernels take them."""
+        return packed(barrier_of(self.polytope, self.tolerance))
 
     def smooth(self, g: Array, alpha: Array) -> Array:
         """w̃_α(g), strictly inside W."""
@@ -52,7 +52,7 @@ class LogBarrier:
         rows, alphas = as_rows(g, alpha)
         w = np.empty_like(rows)
         steps, residuals = np.empty(len(rows), np.int64), np.empty(len(rows))
-        load_kernel(ROWS).barrier_decisions(rows, alphas, self.barrier, w, steps, residuals)
+        load_kernel(ROWS).barrier_decisions(rows, alphas, *self.packed, w, steps, residuals)
         stuck = np.flatnonzero(~(residuals <= max(self.tolerance, GOOD_ENOUGH)))
         if len(stuck):
             worst = stuck[0]
@@ -65,7 +65,7 @@ class LogBarrier:
         rows, alphas = as_rows(v, alpha)
         decisions, _ = as_rows(w + 0.0 * v, alpha)
         out = np.empty_like(rows)
-        load_kernel(ROWS).barrier_vjps(rows, alphas, decisions, self.barrier, out)
+        load_kernel(ROWS).barrier_vjps(rows, alphas, decisions, *self.packed, out)
         return like(v, out)
 
 

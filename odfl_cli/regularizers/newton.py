@@ -12,20 +12,14 @@ where e − C w takes back what rounding has moved w off the equalities.
 from typing import NamedTuple
 
 import numpy as np
-from numba import f8, i8, types
 
-from odfl_cli.compiling import inlined, inner
+from odfl_cli.compiling import allocating, inlined, inner
 from odfl_cli.regularizers.barrier import Barrier
 
 ARMIJO, BACKTRACK, TO_THE_WALL = 0.1, 0.5, 0.99
 MOST_STEPS = 200
 QUADRATIC = 0.01
 SMALL, LARGE = 1e-100, 1e100
-
-BARRIER = types.NamedTuple(
-    [i8[::1], f8[::1], f8[::1], i8[::1], i8[::1], f8[::1], i8[::1], f8[::1], f8[::1], f8], Barrier
-)
-
 
 class Workspace(NamedTuple):
     """Arrays that Newton's steps share."""
@@ -43,7 +37,30 @@ class Workspace(NamedTuple):
     K: np.ndarray  # E D⁻¹ Eᵀ + diag(0, W⁻¹), and then its factor
 
 
-@inner
+@allocating
+def unpacked(whole, real):
+    """The Barrier that odfl_cli.regularizers.barrier.packed has packed."""
+    bounds, faces, d, size, equal = whole[0], whole[1], whole[2], whole[3], whole[4]
+    starts = 5 + bounds
+    first = starts + d + 1
+    right = 1 + bounds
+    centre = right + faces
+    e = centre + d
+    return Barrier(
+        items=whole[5:starts],
+        slopes=real[1:right],
+        right=real[right:centre],
+        starts=whole[starts:first],
+        rows=whole[first + size :],
+        values=real[e + equal :],
+        first=whole[first : first + size],
+        e=real[e : e + equal],
+        centre=real[centre:e],
+        tolerance=real[0],
+    )
+
+
+@allocating
 def workspace(barrier):
     """For a barrier of that size."""
     n, d, size = barrier.right.shape[0], barrier.centre.shape[0], barrier.first.shape[0]

@@ -7,9 +7,9 @@ from odfl_cli.compiling import inlined, inner
 from odfl_cli.engine.kernels.polytopes import minimise
 from odfl_cli.engine.kernels.predictors import predict
 from odfl_cli.engine.parts import Parts
-from odfl_cli.regularizers.newton import BARRIER, dot
+from odfl_cli.regularizers.newton import dot
 
-PARTS = types.NamedTuple([i8, i8, f8[::1], i8, BARRIER], Parts)
+PARTS = types.NamedTuple([i8, i8, f8[::1], i8, i8[::1], f8[::1]], Parts)
 
 
 @inner

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from odfl_cli.compiling import exact
+from odfl_cli.compiling import exact, exact_allocating
 from odfl_cli.engine.parts import BOX, BUDGET, KNAPSACK, SIMPLEX
 
 
@@ -15,9 +15,7 @@ def minimise(polytope, numbers, costs, w):
     elif polytope == BOX:
         take_bounds(numbers, costs, w)
     elif polytope == BUDGET:
-        w[:] = 0.0
-        for i in np.argsort(costs, kind="mergesort")[: int(numbers[0])]:
-            w[i] = 1.0
+        take_cheapest(int(numbers[0]), costs, w)
     elif polytope == KNAPSACK:
         pack(numbers[0], numbers[1:], costs, w)
     else:
@@ -42,7 +40,15 @@ def take_bounds(bounds, costs, w):
         w[i] = bounds[d + i] if costs[i] < 0.0 else -bounds[i]
 
 
-@exact
+@exact_allocating
+def take_cheapest(k, costs, w):
+    """The k items of least cost; of equals, the first."""
+    w[:] = 0.0
+    for i in np.argsort(costs, kind="mergesort")[:k]:
+        w[i] = 1.0
+
+
+@exact_allocating
 def pack(capacity, weights, costs, w):
     """Items of negative cost, the best cost per weight first; the last one that fits in part."""
     packed = 0.0
@@ -52,7 +58,7 @@ def pack(capacity, weights, costs, w):
         packed += weights[i]
 
 
-@exact
+@exact_allocating
 def shortest_path(rows, columns, costs, w):
     """Bellman's recursion from the last node back, then the walk; of equals, to the right."""
     to_go = np.zeros(rows * columns)

@@ -1,10 +1,8 @@
 """The gradient of the smoothed cost, compiled, whatever smooths it."""
 
-from typing import NamedTuple
-
 import numpy as np
 
-from odfl_cli.compiling import inlined, inner
+from odfl_cli.compiling import allocating, inlined
 from odfl_cli.engine.kernels.polytopes import cheapest
 from odfl_cli.engine.kernels.predictors import predict, vjp
 from odfl_cli.engine.parts import ENTROPY
@@ -12,36 +10,19 @@ from odfl_cli.regularizers import newton
 from odfl_cli.regularizers.log_barrier import GOOD_ENOUGH
 
 
-class Smoother(NamedTuple):
-    """Scratch of one seed, and what Newton's method has to report."""
-
-    w: np.ndarray  # [d]
-    work: newton.Workspace
-    steps: np.ndarray  # Newton steps since they were last set to zero, [1]
-    stuck: np.ndarray  # residual and α where Newton failed first, [2]; zeros while it has not
-
-
-@inner
-def smoother(parts, items, stuck):
-    """For a problem with so many items."""
-    return Smoother(np.empty(items), newton.workspace(parts.barrier), np.zeros(1), stuck)
+STEPS, RESIDUAL, ALPHA = range(3)
+"""A report of Newton's method: steps so far; residual and α where it failed first, else zeros."""
 
 
 @inlined
-def smoothed_gradient(parts, smoother, X, costs, theta, alpha, out):
-    """out = ∇f̃(θ) = (∇_θ g)ᵀ (∂w̃/∂g)ᵀ c."""
-    predict(parts.predictor, X, theta, smoother.w)
+def smoothed_gradient(parts, X, costs, theta, alpha, w, newton, out):
+    """out = ∇f̃(θ) = (∇_θ g)ᵀ (∂w̃/∂g)ᵀ c; w is scratch, `newton` a report that is kept."""
+    predict(parts.predictor, X, theta, w)
     if parts.regularizer == ENTROPY:
-        entropy_vjp(smoother.w, alpha, costs)
+        entropy_vjp(w, alpha, costs)
     else:
-        barrier_vjp(parts.barrier, smoother, alpha, costs)
-    vjp(parts.predictor, X, smoother.w, out)
-
-
-@inlined
-def failed(smoother):
-    """Whether a Newton solve has failed."""
-    return smoother.stuck[1] > 0.0
+        barrier_vjp(parts.whole, parts.real, w, alpha, costs, newton)
+    vjp(parts.predictor, X, w, out)
 
 
 @inlined
@@ -63,12 +44,13 @@ def entropy_vjp(w, alpha, costs):
         w[i] *= (value - (costs[i] - costs[0])) * scale
 
 
-@inner
-def barrier_vjp(barrier, smoother, alpha, costs):
+@allocating
+def barrier_vjp(whole, real, w, alpha, costs, report):
     """w = −(1/α) H⁻¹ c in place of g, H the barrier's Hessian at w̃_α(g)."""
-    w, work = smoother.w, smoother.work
+    barrier = newton.unpacked(whole, real)
+    work = newton.workspace(barrier)
     steps, residual = newton.smooth(barrier, work, w, alpha, work.w)
-    smoother.steps[0] += steps
-    if not failed(smoother) and not residual <= max(barrier.tolerance, GOOD_ENOUGH):
-        smoother.stuck[0], smoother.stuck[1] = residual, alpha
+    report[STEPS] += steps
+    if report[ALPHA] == 0.0 and not residual <= max(barrier.tolerance, GOOD_ENOUGH):
+        report[RESIDUAL], report[ALPHA] = residual, alpha
     newton.vjp(barrier, work, work.w, alpha, costs, w)
