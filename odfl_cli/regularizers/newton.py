@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.compiling import allocating, inlined, inner
+from odfl_cli.compiling import allocating, inner
 from odfl_cli.regularizers.barrier import Barrier
 
 ARMIJO, BACKTRACK, TO_THE_WALL = 0.1, 0.5, 0.99
 MOST_STEPS = 200
 QUADRATIC = 0.01
 SMALL, LARGE = 1e-100, 1e100
+
 
 class Workspace(NamedTuple):
     """Arrays that Newton's steps share."""
@@ -71,7 +72,7 @@ def workspace(barrier):
     )  # fmt: skip
 
 
-@inlined
+@inner
 def dot(a, b):
     """⟨a, b⟩."""
     total = 0.0
@@ -80,14 +81,14 @@ def dot(a, b):
     return total
 
 
-@inlined
+@inner
 def copy(a, out):
     """out = a; slices would first ask whether the two overlap."""
     for i in range(out.shape[0]):
         out[i] = a[i]
 
 
-@inlined
+@inner
 def times(barrier, x, out):
     """out = E x."""
     starts, rows, values = barrier.starts, barrier.rows, barrier.values
@@ -97,7 +98,7 @@ def times(barrier, x, out):
             out[rows[a]] += values[a] * x[j]
 
 
-@inlined
+@inner
 def add_transposed(barrier, y, out):
     """out += Eᵀ y; a y that ends early counts as zero from there."""
     starts, rows, values = barrier.starts, barrier.rows, barrier.values
@@ -107,7 +108,7 @@ def add_transposed(barrier, y, out):
                 out[j] += values[a] * y[rows[a]]
 
 
-@inlined
+@inner
 def faces_times(barrier, x, products, out):
     """out = A x, and products = E x."""
     times(barrier, x, products)
@@ -119,7 +120,7 @@ def faces_times(barrier, x, products, out):
         out[i] = products[equal + i - bounds]
 
 
-@inlined
+@inner
 def set_slacks(barrier, work, w):
     """s = b − A w."""
     faces_times(barrier, w, work.products, work.s)
@@ -127,7 +128,7 @@ def set_slacks(barrier, work, w):
         work.s[i] = barrier.right[i] - work.s[i]
 
 
-@inlined
+@inner
 def set_gradient(barrier, work):
     """∇ = q + Σ A_i / s_i."""
     items, slopes, s, y = barrier.items, barrier.slopes, work.s, work.y
@@ -142,7 +143,7 @@ def set_gradient(barrier, work):
         add_transposed(barrier, y, work.gradient)
 
 
-@inlined
+@inner
 def factor(K, first):
     """The lower Cholesky factor of K in place; row i has no entries before first[i]."""
     for i in range(K.shape[0]):
@@ -153,7 +154,7 @@ def factor(K, first):
             K[i, j] = np.sqrt(total) if i == j else total / K[j, j]
 
 
-@inlined
+@inner
 def solve(L, first, x):
     """x = (L Lᵀ)⁻¹ x in place."""
     for i in range(x.shape[0]):
@@ -166,7 +167,7 @@ def solve(L, first, x):
             x[k] -= L[i, k] * x[i]
 
 
-@inlined
+@inner
 def newton_step(barrier, work, v):
     """The step for the gradient v with C·step = missing, and the multipliers y."""
     items, slopes, s, bounds = barrier.items, barrier.slopes, work.s, barrier.items.shape[0]
@@ -196,7 +197,7 @@ def newton_step(barrier, work, v):
         step[j] *= -inverse[j]
 
 
-@inlined
+@inner
 def line_search(slope, linear, s, change):
     """The longest tried fraction of the step that stays inside and decreases enough.
 
@@ -216,7 +217,7 @@ def line_search(slope, linear, s, change):
     return t
 
 
-@inlined
+@inner
 def log_product(t, s, change):
     """Σ ln(1 − t·change_i/s_i), by the logarithm of a product wherever that stays in range."""
     total, product = 0.0, 1.0
@@ -228,7 +229,7 @@ def log_product(t, s, change):
     return total + np.log(product)
 
 
-@inlined
+@inner
 def distance_to_multiples(barrier, gradient, y, scratch):
     """‖∇ + Cᵀy‖: what is left of the gradient once the equalities have taken their part."""
     copy(gradient, scratch)

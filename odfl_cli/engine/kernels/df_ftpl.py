@@ -46,7 +46,9 @@ def play(
                 gradient[j] = -sigma[t, j] / (eta * stands_for[t])
             for b in range(batch):
                 i = int(samples[t, k, b] * held[t])
-                smoothed_gradient(parts, history_X[i], history_costs[i], theta, alpha, w, newton, one)
+                smoothed_gradient(
+                    parts, history_X[i], history_costs[i], theta, alpha, w, newton, one
+                )
                 for j in range(theta.shape[0]):
                     gradient[j] += one[j] / batch
             step(theta, lr, gradient, radius)

@@ -9,7 +9,6 @@ from odfl_cli.engine.parts import ENTROPY
 from odfl_cli.regularizers import newton
 from odfl_cli.regularizers.log_barrier import GOOD_ENOUGH
 
-
 STEPS, RESIDUAL, ALPHA = range(3)
 """A report of Newton's method: steps so far; residual and α where it failed first, else zeros."""
 
