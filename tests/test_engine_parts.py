@@ -221,3 +221,19 @@ def test_the_kappa_gap_is_noted() -> None:
             replace(algorithm, problem=make_problem(items=4, rounds=9)), TorchEngine(), rounds
         )[1].notes
     )
+
+
+def test_paths_that_tie_but_for_rounding_are_equal() -> None:
+    """To the right 0.3 + (0.2 + 0.1) > 0.6 in the last digit, and down 0.1 + (0.2 + 0.3) = 0.6."""
+    grid = ShortestPath(rows=2, columns=3)
+    right, down, far = 0, 2, 5  # of the first node, of the first node, from the lower left
+    costs = np.zeros(grid.dimension)
+    costs[[right, 1, 4]] = 0.3, 0.2, 0.1
+    costs[[down, far, 6]] = 0.1, 0.2, 0.3
+    costs[3] = 1.0
+    assert 0.3 + (0.2 + 0.1) > 0.1 + (0.2 + 0.3)
+    w = grid.minimise(costs[None])[0]
+    assert w[right] == 1.0
+    worse = costs.copy()
+    worse[right] += 1e-9
+    assert grid.minimise(worse[None])[0][down] == 1.0

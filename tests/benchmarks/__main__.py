@@ -1,14 +1,21 @@
-"""PYTHONPATH=tests python -m benchmarks [rounds] [update] [command] [growth]; all by default."""
+"""PYTHONPATH=tests python -m benchmarks [rounds] [barrier] [update] [command] [growth]; all by default."""
 
 import sys
 
+from benchmarks.barrier import barrier
 from benchmarks.end_to_end import command
 from benchmarks.growth import growth
 from benchmarks.report import print_table
 from benchmarks.rounds import rounds
 from benchmarks.spo_update import update
 
-PARTS = {"rounds": rounds, "update": update, "command": command, "growth": growth}
+PARTS = {
+    "rounds": rounds,
+    "barrier": barrier,
+    "update": update,
+    "command": command,
+    "growth": growth,
+}
 
 
 def main(names: list[str]) -> int:

@@ -4,6 +4,7 @@ import numpy as np
 
 from odfl_cli.compiling import exact, exact_allocating
 from odfl_cli.engine.parts import BOX, BUDGET, KNAPSACK, SIMPLEX
+from odfl_cli.polytopes.shortest_path import ROUNDING
 
 
 @exact
@@ -63,18 +64,16 @@ def shortest_path(rows, columns, costs, w):
     """Bellman's recursion from the last node back, then the walk; of equals, to the right."""
     to_go = np.zeros(rows * columns)
     goes_right = np.zeros(rows * columns, np.bool_)
+    rounding = 0.0
+    for cost in costs:
+        rounding += ROUNDING * abs(cost)
     for node in range(rows * columns - 2, -1, -1):
         i, j = node // columns, node % columns
         right = i * (2 * columns - 1) + j
-        down = right + columns - 1
-        if i == rows - 1:
-            goes_right[node] = True
-        elif j < columns - 1:
-            goes_right[node] = costs[right] + to_go[node + 1] <= costs[down] + to_go[node + columns]
-        if goes_right[node]:
-            to_go[node] = costs[right] + to_go[node + 1]
-        else:
-            to_go[node] = costs[down] + to_go[node + columns]
+        along = costs[right] + to_go[node + 1] if j < columns - 1 else np.inf
+        below = costs[right + columns - 1] + to_go[node + columns] if i < rows - 1 else np.inf
+        goes_right[node] = i == rows - 1 or (j < columns - 1 and along <= below + rounding)
+        to_go[node] = along if goes_right[node] else below
     w[:] = 0.0
     node = 0
     while node < rows * columns - 1:
