@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 LAUNCH := $(VENV)-launchers
 
 .DEFAULT_GOAL := help
-.PHONY: help install test test-slow test-launchers test-slurm check format figures figures-polytopes figures-examples bench smoke clean
+.PHONY: help install test test-slow test-launchers test-slurm check format figures figures-examples bench smoke clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -49,15 +49,13 @@ format: $(STAMP)  ## apply the formatter and the linter's safe fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-figures: $(STAMP)  ## the paper's three experiments, from nothing to pictures in outputs/figures
+figures: $(STAMP)  ## the paper's experiments and the polytopes, from nothing to pictures in outputs/figures
 	$(ODFL) run experiment=main
 	$(ODFL) plot outputs/sweeps/main --out outputs/figures/main
 	$(ODFL) run experiment=misspecification
 	$(ODFL) plot outputs/sweeps/misspecification --out outputs/figures/misspecification --gap pf_ogd:df_ogd --x data.gamma
 	$(ODFL) run experiment=high_dimension
 	$(ODFL) plot outputs/sweeps/high_dimension --out outputs/figures/high_dimension
-
-figures-polytopes: $(STAMP)  ## knapsack, shortest path and the regularisers; a few minutes more
 	$(ODFL) run experiment=knapsack
 	$(ODFL) plot outputs/sweeps/knapsack --out outputs/figures/knapsack
 	$(ODFL) run experiment=shortest_path

@@ -10,17 +10,28 @@ import numba
 VECTORISE = {"reassoc", "contract", "arcp", "nsz"}
 """Sums may be reordered to fill vector registers; infinities and NaN keep their meaning."""
 
-OPTIONS = {"fastmath": VECTORISE, "nogil": True, "error_model": "numpy"}
+PLAIN = {"nogil": True, "error_model": "numpy"}
+OPTIONS = {"fastmath": VECTORISE, **PLAIN}
+COUNTS, NO_COUNTS = {"_nrt": True}, {"_nrt": False}
+"""Without counts of references, which take longer than a small sum; nothing can be allocated."""
 
-inner: Callable[..., Any] = numba.njit(forceinline=True, **OPTIONS)
+inner: Callable[..., Any] = numba.njit(forceinline=True, **OPTIONS, **NO_COUNTS)
 """For functions that kernels call.
 
 Always inlined: where a call is left, a fresh kernel reaches the function as it was compiled for
 itself and one from the disk its own copy, and the two may differ in the last digit.
 """
 
+exact: Callable[..., Any] = numba.njit(forceinline=True, **PLAIN, **NO_COUNTS)
+"""The same, for those whose every rounding counts: a tie must stay a tie."""
 
-def kernel(signature: str) -> Callable[..., Any]:
+allocating: Callable[..., Any] = numba.njit(forceinline=True, **OPTIONS, **COUNTS)
+"""The same, for those that make arrays."""
+
+exact_allocating: Callable[..., Any] = numba.njit(forceinline=True, **PLAIN, **COUNTS)
+
+
+def kernel(signature: Any) -> Callable[..., Any]:
     """Compiles for the signature at once; kept on disk where numba has been given a place."""
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,12 +1,16 @@
 """The contract of an engine."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
+from odfl_cli.engine.notes import noted
 from odfl_cli.environments import Rounds
+
+Play = Callable[[int], None]
+"""Plays a block of rounds for seed number s; a RoundError where it cannot."""
 
 
 class Trace(NamedTuple):
@@ -14,13 +18,14 @@ class Trace(NamedTuple):
 
     cost: np.ndarray  # ⟨c_t, w_t⟩
     mse: np.ndarray  # mean over items of (ĉ_t − c_t)²
-    notes: dict[str, np.ndarray]  # what the algorithm notes of every round, by name
+    notes: dict[str, np.ndarray]  # what is noted of every round, by name; see engine/notes.py
 
     @classmethod
-    def empty(cls, algorithm: Algorithm, seeds: int, rounds: int) -> "Trace":
-        """To be filled."""
-        cost, mse, *noted = np.empty((2 + len(algorithm.noted), seeds, rounds))
-        return cls(cost, mse, dict(zip(algorithm.noted, noted, strict=True)))
+    def blank(cls, algorithm: Algorithm, seeds: int, rounds: int) -> "Trace":
+        """Zeros, to be filled."""
+        names = noted(algorithm)
+        cost, mse, *notes = np.zeros((2 + len(names), seeds, rounds))
+        return cls(cost, mse, dict(zip(names, notes, strict=True)))
 
     @classmethod
     def joined(cls, traces: Sequence["Trace"]) -> "Trace":

@@ -1,6 +1,9 @@
 """The fast engine: a whole block of rounds in one compiled kernel, seed by seed."""
 
+import os
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,14 +19,12 @@ from odfl_cli.algorithms import (
     Uniform,
 )
 from odfl_cli.cores import allotted_threads
-from odfl_cli.engine.base import Trace
+from odfl_cli.engine.base import Play, Trace
+from odfl_cli.engine.parts import POLYTOPES, PREDICTORS, REGULARIZERS
 from odfl_cli.environments import Rounds
-from odfl_cli.errors import UserError
+from odfl_cli.errors import RoundError, UserError
 from odfl_cli.kernel_cache import load_kernel
 from odfl_cli.oracles import SGD
-from odfl_cli.polytopes import Simplex
-from odfl_cli.predictors import Linear
-from odfl_cli.regularizers import Entropy
 from odfl_cli.settings import PositiveInt, settings
 from odfl_cli.solver import Solver
 
@@ -38,11 +39,11 @@ KERNELS: dict[type, str] = {
 }
 """Algorithm → module in odfl_cli.engine.kernels. A subclass may differ, so types match exactly."""
 
-PARTS: dict[str, type] = {
-    "predictor": Linear,
-    "polytope": Simplex,
-    "regularizer": Entropy,
-    "oracle": SGD,
+PARTS: dict[str, Iterable[type]] = {
+    "predictor": PREDICTORS,
+    "polytope": POLYTOPES,
+    "regularizer": REGULARIZERS,
+    "oracle": (SGD,),
 }
 
 
@@ -50,9 +51,9 @@ def missing_kernel(algorithm: Algorithm) -> str | None:
     """What keeps the algorithm from being compiled, if anything does."""
     if type(algorithm) not in KERNELS:
         return f"algo {type(algorithm).__name__}"
-    for part, kind in PARTS.items():
+    for part, kinds in PARTS.items():
         chosen = type(getattr(algorithm.problem, part))
-        if chosen is not kind:
+        if chosen not in kinds:
             return f"{part} {chosen.__name__}"
     solver = algorithm.problem.solver
     if type(solver) is not Solver:
@@ -85,9 +86,34 @@ class CompiledEngine:
         """One kernel call per seed; the kernels release the interpreter's lock."""
         kernel = load_kernel(f"odfl_cli.engine.kernels.{KERNELS[type(algorithm)]}")
         seeds, length = rounds.costs.shape[:2]
-        trace = Trace.empty(algorithm, seeds, length)
+        trace = Trace.blank(algorithm, seeds, length)
         state, play = kernel.prepare(algorithm, state, rounds, draws, trace)
-        with ThreadPoolExecutor(self.threads or allotted_threads()) as pool:
-            for _ in pool.map(play, range(seeds)):
-                pass  # takes up an exception, if one was raised
+        pool = thread_pool(self.threads or allotted_threads())
+        failures = [failure for failure in pool.map(attempt(play), range(seeds)) if failure]
+        if failures:
+            raise min(failures, key=lambda failure: (failure.round_index, failure.seed_index))
         return state, trace
+
+
+def attempt(play: Play) -> Callable[[int], RoundError | None]:
+    """Plays a seed and returns what stopped it; numbers that overflow are found in the trace."""
+
+    def attempted(s: int) -> RoundError | None:
+        with np.errstate(all="ignore"):
+            try:
+                play(s)
+            except RoundError as failure:
+                return failure
+        return None
+
+    return attempted
+
+
+@cache
+def thread_pool(threads: int) -> ThreadPoolExecutor:
+    """One for all blocks and jobs of the process."""
+    return ThreadPoolExecutor(threads)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=thread_pool.cache_clear)  # a fork takes no threads along

@@ -9,9 +9,11 @@ import numpy as np
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.arrays import dot, map_arrays
 from odfl_cli.engine.base import Trace
+from odfl_cli.engine.notes import KAPPA_GAP, NEWTON_STEPS, counting, noted
 from odfl_cli.environments import Rounds
 from odfl_cli.errors import RoundError, RowError, UserError
 from odfl_cli.settings import settings
+from odfl_cli.solver import predicted_gap
 
 
 @settings
@@ -48,8 +50,11 @@ class TorchEngine:
         tensor = lambda array: torch.from_numpy(array).to(self.device)  # noqa: E731
         X, costs = tensor(rounds.X), tensor(rounds.costs)
         drawn = {name: tensor(values) for name, values in draws.items()}
-        paid, errors, *notes = costs.new_empty((2 + len(algorithm.noted), *costs.shape[:2]))
-        with torch.inference_mode(), _one_thread():
+        names = noted(algorithm)
+        algorithm, barrier = counting(algorithm, len(costs))
+        paid, errors, *noted_values = costs.new_empty((2 + len(names), *costs.shape[:2]))
+        notes = dict(zip(names, noted_values, strict=True))
+        with torch.inference_mode(), np.errstate(all="ignore"), _one_thread():
             state = map_arrays(state, np.ndarray, tensor)
             for i in range(costs.shape[1]):
                 X_t, c_t = X[:, i], costs[:, i]
@@ -62,11 +67,16 @@ class TorchEngine:
                     raise RoundError(i, seed, str(error)) from error
                 paid[:, i] = dot(c_t, decision)
                 errors[:, i] = ((prediction - c_t) ** 2).mean(-1)
-                for name, values in zip(algorithm.noted, notes, strict=True):
-                    values[:, i] = getattr(state, name)
+                for name in algorithm.noted:
+                    notes[name][:, i] = getattr(state, name)
+                if barrier:
+                    notes[NEWTON_STEPS][:, i] = tensor(barrier.take())
+                if KAPPA_GAP in notes:
+                    polytope = algorithm.problem.polytope
+                    notes[KAPPA_GAP][:, i] = predicted_gap(polytope, prediction, decision)
             state = map_arrays(state, torch.Tensor, lambda x: x.cpu().numpy())
-        cost, mse, *noted = (values.cpu().numpy() for values in (paid, errors, *notes))
-        return state, Trace(cost, mse, dict(zip(algorithm.noted, noted, strict=True)))
+        kept = {name: values.cpu().numpy() for name, values in notes.items()}
+        return state, Trace(paid.cpu().numpy(), errors.cpu().numpy(), kept)
 
 
 @contextmanager

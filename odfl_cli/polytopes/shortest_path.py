@@ -10,6 +10,9 @@ from odfl_cli.polytopes.linear import LinearSet
 from odfl_cli.settings import Integer, settings
 
 NO_EDGE = -1
+ROUNDING = 1e-12
+"""Paths whose costs differ by less than this share of all costs together are equal: where edges
+repeat each other's costs, paths tie, and the last digit of a sum should not choose between them."""
 
 
 @settings
@@ -33,6 +36,7 @@ class ShortestPath(LinearSet):
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
         """Bellman's recursion from the last node back, then the walk; of equals, to the right."""
         right, down = self._edges
+        rounding = ROUNDING * np.abs(costs).sum(axis=1)
         nodes = len(right)
         to_go = np.zeros((nodes, len(costs)))
         goes_right = np.zeros((nodes, len(costs)), dtype=bool)
@@ -42,7 +46,7 @@ class ShortestPath(LinearSet):
             below = self._through(by_edge, to_go, down[node], node + self.columns)
             goes_right[node] = right[node] != NO_EDGE
             if NO_EDGE not in (right[node], down[node]):
-                goes_right[node] = along <= below
+                goes_right[node] = along <= below + rounding
             to_go[node] = np.where(goes_right[node], along, below)
         return self._walk(goes_right)
 

@@ -1,7 +1,6 @@
 """The logarithmic barrier on any polytope: smoothed decisions strictly inside (equation 8)."""
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from pydantic import SkipValidation
@@ -10,17 +9,12 @@ from odfl_cli.arrays import Array, array_namespace, to_numpy
 from odfl_cli.errors import RowError
 from odfl_cli.kernel_cache import load_kernel
 from odfl_cli.polytopes import Polytope
+from odfl_cli.regularizers.barrier import barrier_of, packed
 from odfl_cli.settings import Positive, settings
 
-NEWTON = "odfl_cli.regularizers.newton"
-
-
-class Rows(NamedTuple):
-    """A matrix by rows: the entries of row i are starts[i] … starts[i + 1]."""
-
-    starts: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
+ROWS = "odfl_cli.regularizers.barrier_rows"
+GOOD_ENOUGH = 1e-8
+"""A residual that rounding may leave and that is no failure."""
 
 
 @settings
@@ -45,55 +39,42 @@ class LogBarrier:
             )
 
     @cached_property
-    def matrices(self) -> tuple:
-        """A by rows; the equalities C and the faces that are no bounds, by rows; e of C w = e."""
-        A, _ = self.polytope.faces()
-        C, e = self.polytope.equalities()
-        return (*by_rows(A), *by_rows(np.vstack([C, A[(A != 0).sum(1) > 1]])), e)
-
-    @cached_property
-    def start(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where Newton starts: the polytope's interior point and its slacks."""
-        A, b = self.polytope.faces()
-        centre = self.polytope.interior_point()
-        return centre, b - A @ centre
+    def packed(self) -> tuple[np.ndarray, np.ndarray]:
+        """The polytope and the tolerance as kernels take them."""
+        return packed(barrier_of(self.polytope, self.tolerance))
 
     def smooth(self, g: Array, alpha: Array) -> Array:
         """w̃_α(g), strictly inside W."""
+        return self.smooth_counting(g, alpha)[0]
+
+    def smooth_counting(self, g: Array, alpha: Array) -> tuple[Array, np.ndarray]:
+        """w̃_α(g) and how many Newton steps every row of g took, [rows]."""
         rows, alphas = as_rows(g, alpha)
         w = np.empty_like(rows)
         steps, residuals = np.empty(len(rows), np.int64), np.empty(len(rows))
-        load_kernel(NEWTON).barrier_decisions(
-            rows, alphas, *self.matrices, *self.start, self.tolerance, w, steps, residuals
-        )
-        stuck = np.flatnonzero(~(residuals <= max(self.tolerance, 1e-8)))
+        load_kernel(ROWS).barrier_decisions(rows, alphas, *self.packed, w, steps, residuals)
+        stuck = np.flatnonzero(~(residuals <= max(self.tolerance, GOOD_ENOUGH)))
         if len(stuck):
             worst = stuck[0]
-            raise RowError(
-                int(worst),
-                len(rows),
-                f"the log barrier's Newton steps stopped at a residual of {residuals[worst]:.1e} "
-                f"with alpha = {alphas[worst]:.1e}; a larger c_alpha helps",
-            )
-        return like(g, w)
+            raise RowError(int(worst), len(rows), failure(residuals[worst], alphas[worst]))
+        return like(g, w), steps
 
     def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
         """−(1/α) H⁻¹ v in the affine hull, H = Σ s_i⁻² A_i A_iᵀ; H⁻¹ is never formed."""
-        A, b = self.polytope.faces()
         v = v + 0.0 * w
         rows, alphas = as_rows(v, alpha)
-        decisions, _ = as_rows(w, alpha)
-        slacks = np.ascontiguousarray(b - np.einsum("rd,nd->rn", decisions, A))
+        decisions, _ = as_rows(w + 0.0 * v, alpha)
         out = np.empty_like(rows)
-        load_kernel(NEWTON).barrier_vjps(rows, alphas, slacks, *self.matrices, out)
+        load_kernel(ROWS).barrier_vjps(rows, alphas, decisions, *self.packed, out)
         return like(v, out)
 
 
-def by_rows(matrix: np.ndarray) -> Rows:
-    """Compressed rows of a dense matrix."""
-    rows, columns = np.nonzero(matrix)
-    starts = np.searchsorted(rows, np.arange(len(matrix) + 1))
-    return Rows(starts.astype(np.int64), columns.astype(np.int64), matrix[rows, columns])
+def failure(residual: float, alpha: float) -> str:
+    """What is said when Newton's method ends too early."""
+    return (
+        f"the log barrier's Newton steps stopped at a residual of {residual:.1e} "
+        f"with alpha = {alpha:.1e}; a larger c_alpha helps"
+    )
 
 
 def as_rows(values: Array, alpha: Array) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Damped Newton for the log barrier, one row after another. Import through odfl_cli.kernel_cache.
+"""Damped Newton for the log barrier, for one decision; kernels call it.
 
 It minimises ⟨g/α, w⟩ − Σ ln s_i, s = b − A w, over C w = e, which is self-concordant. Faces that
 touch one item (bounds) make a diagonal D of the Hessian, the others (G) a low-rank rest, so that a
@@ -7,99 +7,192 @@ Newton step is one small solve: with E = [C; G] and W = diag(s_G⁻²),
     dw = −D⁻¹(∇ + Eᵀy),   (E D⁻¹ Eᵀ + diag(0, W⁻¹)) y = −E D⁻¹ ∇ − [e − C w; 0],
 
 where e − C w takes back what rounding has moved w off the equalities.
-
-Rows of a matrix come compressed: the entries of row i are starts[i] … starts[i + 1].
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.compiling import inner, kernel
+from odfl_cli.compiling import allocating, inner
+from odfl_cli.regularizers.barrier import Barrier
 
 ARMIJO, BACKTRACK, TO_THE_WALL = 0.1, 0.5, 0.99
 MOST_STEPS = 200
 QUADRATIC = 0.01
+SMALL, LARGE = 1e-100, 1e100
 
-MATRICES = "i8[::1], i8[::1], f8[::1], i8[::1], i8[::1], f8[::1], f8[::1]"
-"""A by rows; E = [C; G] by rows; e, the right-hand sides of C w = e."""
+
+class Workspace(NamedTuple):
+    """Arrays that Newton's steps share."""
+
+    s: np.ndarray  # slacks, bounds first
+    change: np.ndarray  # A · step
+    w: np.ndarray
+    q: np.ndarray  # g/α, up to multiples of C
+    gradient: np.ndarray
+    inverse: np.ndarray  # of D
+    step: np.ndarray
+    y: np.ndarray  # multipliers of E
+    products: np.ndarray  # E · something
+    missing: np.ndarray  # e − C w
+    K: np.ndarray  # E D⁻¹ Eᵀ + diag(0, W⁻¹), and then its factor
+
+
+@allocating
+def unpacked(whole, real):
+    """The Barrier that odfl_cli.regularizers.barrier.packed has packed."""
+    bounds, faces, d, size, equal = whole[0], whole[1], whole[2], whole[3], whole[4]
+    starts = 5 + bounds
+    first = starts + d + 1
+    right = 1 + bounds
+    centre = right + faces
+    e = centre + d
+    return Barrier(
+        items=whole[5:starts],
+        slopes=real[1:right],
+        right=real[right:centre],
+        starts=whole[starts:first],
+        rows=whole[first + size :],
+        values=real[e + equal :],
+        first=whole[first : first + size],
+        e=real[e : e + equal],
+        centre=real[centre:e],
+        tolerance=real[0],
+    )
+
+
+@allocating
+def workspace(barrier):
+    """For a barrier of that size."""
+    n, d, size = barrier.right.shape[0], barrier.centre.shape[0], barrier.first.shape[0]
+    per_item, per_row = np.empty((5, d)), np.empty((2, size))
+    return Workspace(
+        np.empty(n), np.empty(n), per_item[0], per_item[1], per_item[2], per_item[3], per_item[4],
+        per_row[0], per_row[1], np.empty(barrier.e.shape[0]), np.empty((size, size)),
+    )  # fmt: skip
 
 
 @inner
-def times(starts, columns, values, x, out):
-    """out = M x."""
+def dot(a, b):
+    """⟨a, b⟩."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@inner
+def copy(a, out):
+    """out = a; slices would first ask whether the two overlap."""
     for i in range(out.shape[0]):
-        total = 0.0
-        for a in range(starts[i], starts[i + 1]):
-            total += values[a] * x[columns[a]]
-        out[i] = total
+        out[i] = a[i]
 
 
 @inner
-def add_transposed(starts, columns, values, y, out):
-    """out += Mᵀ y."""
-    for i in range(y.shape[0]):
-        for a in range(starts[i], starts[i + 1]):
-            out[columns[a]] += values[a] * y[i]
+def times(barrier, x, out):
+    """out = E x."""
+    starts, rows, values = barrier.starts, barrier.rows, barrier.values
+    out[:] = 0.0
+    for j in range(x.shape[0]):
+        for a in range(starts[j], starts[j + 1]):
+            out[rows[a]] += values[a] * x[j]
 
 
 @inner
-def factor(H):
-    """The lower Cholesky factor of H, in place of its lower triangle."""
-    for i in range(H.shape[0]):
-        for j in range(i + 1):
-            total = H[i, j]
-            for k in range(j):
-                total -= H[i, k] * H[j, k]
-            H[i, j] = np.sqrt(total) if i == j else total / H[j, j]
+def add_transposed(barrier, y, out):
+    """out += Eᵀ y; a y that ends early counts as zero from there."""
+    starts, rows, values = barrier.starts, barrier.rows, barrier.values
+    for j in range(out.shape[0]):
+        for a in range(starts[j], starts[j + 1]):
+            if rows[a] < y.shape[0]:
+                out[j] += values[a] * y[rows[a]]
 
 
 @inner
-def solve(L, x):
+def faces_times(barrier, x, products, out):
+    """out = A x, and products = E x."""
+    times(barrier, x, products)
+    items, slopes = barrier.items, barrier.slopes
+    bounds, equal = items.shape[0], barrier.e.shape[0]
+    for i in range(bounds):
+        out[i] = slopes[i] * x[items[i]]
+    for i in range(bounds, out.shape[0]):
+        out[i] = products[equal + i - bounds]
+
+
+@inner
+def set_slacks(barrier, work, w):
+    """s = b − A w."""
+    faces_times(barrier, w, work.products, work.s)
+    for i in range(work.s.shape[0]):
+        work.s[i] = barrier.right[i] - work.s[i]
+
+
+@inner
+def set_gradient(barrier, work):
+    """∇ = q + Σ A_i / s_i."""
+    items, slopes, s, y = barrier.items, barrier.slopes, work.s, work.y
+    bounds, equal = items.shape[0], barrier.e.shape[0]
+    copy(work.q, work.gradient)
+    for i in range(bounds):
+        work.gradient[items[i]] += slopes[i] / s[i]
+    if bounds < s.shape[0]:
+        y[:equal] = 0.0
+        for i in range(bounds, s.shape[0]):
+            y[equal + i - bounds] = 1.0 / s[i]
+        add_transposed(barrier, y, work.gradient)
+
+
+@inner
+def factor(K, first):
+    """The lower Cholesky factor of K in place; row i has no entries before first[i]."""
+    for i in range(K.shape[0]):
+        for j in range(first[i], i + 1):
+            total = K[i, j]
+            for k in range(max(first[i], first[j]), j):
+                total -= K[i, k] * K[j, k]
+            K[i, j] = np.sqrt(total) if i == j else total / K[j, j]
+
+
+@inner
+def solve(L, first, x):
     """x = (L Lᵀ)⁻¹ x in place."""
     for i in range(x.shape[0]):
-        for k in range(i):
+        for k in range(first[i], i):
             x[i] -= L[i, k] * x[k]
         x[i] /= L[i, i]
     for i in range(x.shape[0] - 1, -1, -1):
-        for k in range(i + 1, x.shape[0]):
-            x[i] -= L[k, i] * x[k]
         x[i] /= L[i, i]
+        for k in range(first[i], i):
+            x[k] -= L[i, k] * x[i]
 
 
 @inner
-def newton_step(
-    a_starts, a_columns, a_values, starts, columns, values, missing, s, v, K, dense, y, step
-):
-    """The Newton step for the gradient v with C·step = missing; y: multipliers, rest: scratch."""
-    equal = missing.shape[0]
-    inverse = dense[0]
+def newton_step(barrier, work, v):
+    """The step for the gradient v with C·step = missing, and the multipliers y."""
+    items, slopes, s, bounds = barrier.items, barrier.slopes, work.s, barrier.items.shape[0]
+    starts, rows, values, equal = barrier.starts, barrier.rows, barrier.values, barrier.e.shape[0]
+    inverse, K, y, step, missing = work.inverse, work.K, work.y, work.step, work.missing
     inverse[:] = 0.0
-    rest = equal
-    for i in range(s.shape[0]):
-        if a_starts[i + 1] - a_starts[i] == 1:
-            a = a_starts[i]
-            inverse[a_columns[a]] += (a_values[a] / s[i]) ** 2
-    for j in range(inverse.shape[0]):
-        inverse[j] = 1.0 / inverse[j]
+    for i in range(bounds):
+        inverse[items[i]] += (slopes[i] / s[i]) ** 2
     K[:] = 0.0
-    for i in range(s.shape[0]):
-        if a_starts[i + 1] - a_starts[i] > 1:
-            K[rest, rest] = s[i] ** 2
-            rest += 1
-    row = dense[1]
-    for i in range(y.shape[0]):
-        row[:] = 0.0
-        total = 0.0
-        for a in range(starts[i], starts[i + 1]):
-            row[columns[a]] = values[a] * inverse[columns[a]]
-            total += row[columns[a]] * v[columns[a]]
-        y[i] = -total - (missing[i] if i < equal else 0.0)
-        for k in range(i, y.shape[0]):
-            for a in range(starts[k], starts[k + 1]):
-                K[k, i] += values[a] * row[columns[a]]
-    factor(K)
-    solve(K, y)
-    step[:] = v
-    add_transposed(starts, columns, values, y, step)
+    y[:] = 0.0
+    for j in range(v.shape[0]):
+        inverse[j] = 1.0 / inverse[j]
+        for a in range(starts[j], starts[j + 1]):
+            scaled = values[a] * inverse[j]
+            y[rows[a]] -= scaled * v[j]
+            for b in range(starts[j], a + 1):
+                K[rows[a], rows[b]] += scaled * values[b]
+    for i in range(equal):
+        y[i] -= missing[i]
+    for i in range(equal, y.shape[0]):
+        K[i, i] += s[bounds + i - equal] ** 2
+    factor(K, barrier.first)
+    solve(K, barrier.first, y)
+    copy(v, step)
+    add_transposed(barrier, y, step)
     for j in range(step.shape[0]):
         step[j] *= -inverse[j]
 
@@ -118,70 +211,69 @@ def line_search(slope, linear, s, change):
         if t * change[i] > TO_THE_WALL * s[i]:
             t = TO_THE_WALL * s[i] / change[i]
     for _ in range(60):
-        gain = t * linear
-        for i in range(s.shape[0]):
-            gain -= np.log1p(-t * change[i] / s[i])
-        if gain <= ARMIJO * t * slope:
+        if t * linear - log_product(t, s, change) <= ARMIJO * t * slope:
             return t
         t *= BACKTRACK
     return t
 
 
 @inner
-def distance_to_multiples(gradient, starts, columns, values, y, scratch):
+def log_product(t, s, change):
+    """Σ ln(1 − t·change_i/s_i), by the logarithm of a product wherever that stays in range."""
+    total, product = 0.0, 1.0
+    for i in range(s.shape[0]):
+        product *= 1.0 - t * change[i] / s[i]
+        if not SMALL < product < LARGE:
+            total += np.log(product)
+            product = 1.0
+    return total + np.log(product)
+
+
+@inner
+def distance_to_multiples(barrier, gradient, y, scratch):
     """‖∇ + Cᵀy‖: what is left of the gradient once the equalities have taken their part."""
-    scratch[:] = gradient
-    add_transposed(starts, columns, values, y, scratch)
-    return np.sqrt((scratch * scratch).sum())
+    copy(gradient, scratch)
+    add_transposed(barrier, y, scratch)
+    return np.sqrt(dot(scratch, scratch))
 
 
-@kernel(f"void(f8[:,::1], f8[::1], {MATRICES}, f8[::1], f8[::1], f8, f8[:,::1], i8[::1], f8[::1])")
-def barrier_decisions(
-    g, alpha, a_starts, a_columns, a_values, starts, columns, values, e,
-    centre, slack, tolerance, w, steps, residuals,
-):  # fmt: skip
-    """w̃ of every row of g [rows, d], from `centre` with its slacks. Rows do not see each other."""
-    d, size = g.shape[1], starts.shape[0] - 1
-    K, dense, y = np.empty((size, size)), np.empty((2, d)), np.empty(size)
-    gradient, step, q, missing = np.empty(d), np.empty(d), np.empty(d), np.empty(e.shape[0])
-    s, change, inverse = np.empty_like(slack), np.empty_like(slack), np.empty_like(slack)
-    for row in range(g.shape[0]):
-        s[:], w[row] = slack, centre
-        q[:] = g[row] / alpha[row]
-        for k in range(MOST_STEPS):
-            gradient[:] = q
-            inverse[:] = 1.0 / s
-            add_transposed(a_starts, a_columns, a_values, inverse, gradient)
-            times(starts, columns, values, w[row], missing)
-            missing[:] = e - missing
-            newton_step(
-                a_starts, a_columns, a_values, starts, columns, values, missing,
-                s, gradient, K, dense, y, step,
-            )  # fmt: skip
-            left = distance_to_multiples(
-                gradient, starts, columns, values, y[: e.shape[0]], dense[1]
-            )
-            residuals[row], steps[row] = alpha[row] * left, k
-            if not residuals[row] > tolerance:
-                break
-            times(a_starts, a_columns, a_values, step, change)
-            slope, linear = (gradient * step).sum(), (q * step).sum()
-            t = line_search(slope, linear, s, change)
-            w[row] += t * step
-            s -= t * change
-            # Multiples of C do not move w̃: with them inside q, nothing large is left to cancel.
-            add_transposed(starts, columns, values, y[: e.shape[0]], q)
+@inner
+def smooth(barrier, work, g, alpha, w):
+    """w = w̃_α(g); returns the steps taken and the residual, the norm of what is left of α∇."""
+    equal = barrier.e.shape[0]
+    copy(barrier.centre, w)
+    set_slacks(barrier, work, w)
+    for j in range(g.shape[0]):
+        work.q[j] = g[j] / alpha
+    steps, residual = 0, np.inf
+    for k in range(MOST_STEPS):
+        set_gradient(barrier, work)
+        times(barrier, w, work.products)
+        for i in range(equal):
+            work.missing[i] = barrier.e[i] - work.products[i]
+        newton_step(barrier, work, work.gradient)
+        multipliers = work.y[:equal]
+        left = distance_to_multiples(barrier, work.gradient, multipliers, work.inverse)
+        steps, residual = k, alpha * left
+        if not residual > barrier.tolerance:
+            break
+        faces_times(barrier, work.step, work.products, work.change)
+        slope, linear = dot(work.gradient, work.step), dot(work.q, work.step)
+        t = line_search(slope, linear, work.s, work.change)
+        for j in range(w.shape[0]):
+            w[j] += t * work.step[j]
+        for i in range(work.s.shape[0]):
+            work.s[i] -= t * work.change[i]
+        # Multiples of C do not move w̃: with them inside q, nothing large is left to cancel.
+        add_transposed(barrier, multipliers, work.q)
+    return steps, residual
 
 
-@kernel(f"void(f8[:,::1], f8[::1], f8[:,::1], {MATRICES}, f8[:,::1])")
-def barrier_vjps(v, alpha, s, a_starts, a_columns, a_values, starts, columns, values, e, out):
-    """−(1/α) H⁻¹ v within the equalities for every row; s [rows, n] are the slacks at w̃."""
-    d, size = v.shape[1], starts.shape[0] - 1
-    K, dense, y = np.empty((size, size)), np.empty((2, d)), np.empty(size)
-    nothing = np.zeros(e.shape[0])
-    for row in range(v.shape[0]):
-        newton_step(
-            a_starts, a_columns, a_values, starts, columns, values, nothing,
-            s[row], v[row], K, dense, y, out[row],
-        )  # fmt: skip
-        out[row] /= alpha[row]
+@inner
+def vjp(barrier, work, w, alpha, v, out):
+    """out = −(1/α) H⁻¹ v within the equalities at w = w̃_α, H = Σ s_i⁻² A_i A_iᵀ."""
+    set_slacks(barrier, work, w)
+    work.missing[:] = 0.0
+    newton_step(barrier, work, v)
+    for j in range(out.shape[0]):
+        out[j] = work.step[j] / alpha

@@ -1,7 +1,8 @@
-"""PYTHONPATH=tests python -m benchmarks [rounds] [update] [command] [growth] [sweep]; all by default."""
+"""PYTHONPATH=tests python -m benchmarks [rounds] [barrier] [update] [command] [growth] [sweep]; all by default."""
 
 import sys
 
+from benchmarks.barrier import barrier
 from benchmarks.end_to_end import command
 from benchmarks.growth import growth
 from benchmarks.report import print_table
@@ -11,6 +12,7 @@ from benchmarks.sweep import sweep
 
 PARTS = {
     "rounds": rounds,
+    "barrier": barrier,
     "update": update,
     "command": command,
     "growth": growth,

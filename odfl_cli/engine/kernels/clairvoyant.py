@@ -1,28 +1,28 @@
 """The clairvoyant floor, compiled: decides and never learns."""
 
-from collections.abc import Callable
-
 import numpy as np
+from numba import f8, void
 
 from odfl_cli.algorithms import Clairvoyant, State
 from odfl_cli.compiling import kernel
-from odfl_cli.engine.base import Trace
-from odfl_cli.engine.kernels.inner import decide
+from odfl_cli.engine.base import Play, Trace
+from odfl_cli.engine.kernels.inner import PARTS, decide
+from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
 
 
-@kernel("void(f8[:,:,::1], f8[:,::1], f8[::1], f8[::1], f8[::1])")
-def play(X, costs, theta, paid, errors):
+@kernel(void(PARTS, f8[:, :, ::1], f8[:, ::1], f8[::1], f8[::1], f8[::1]))
+def play(parts, X, costs, theta, paid, errors):
     """Rounds of one seed with a fixed θ."""
-    prediction = np.empty(costs.shape[1])
+    prediction, w = np.empty(costs.shape[1]), np.empty(costs.shape[1])
     for t in range(costs.shape[0]):
-        _, paid[t], errors[t] = decide(X[t], costs[t], theta, prediction)
+        paid[t], errors[t] = decide(parts, X[t], costs[t], theta, prediction, w)
 
 
 def prepare(
     algorithm: Clairvoyant, state: State, rounds: Rounds, draws: dict[str, np.ndarray], trace: Trace
-) -> tuple[State, Callable[[int], None]]:
+) -> tuple[State, Play]:
     """The state after the block, and what fills the trace of seed number s."""
-    X, costs, theta = rounds.X, rounds.costs, state.theta
+    X, costs, theta, parts = rounds.X, rounds.costs, state.theta, parts_of(algorithm.problem)
     after = state._replace(t=state.t + costs.shape[1])
-    return after, lambda s: play(X[s], costs[s], theta[s], trace.cost[s], trace.mse[s])
+    return after, lambda s: play(parts, X[s], costs[s], theta[s], trace.cost[s], trace.mse[s])

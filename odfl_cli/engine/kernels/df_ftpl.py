@@ -1,33 +1,42 @@
 """DF-FTPL, compiled; see odfl_cli.algorithms.df_ftpl."""
 
-from collections.abc import Callable
-
 import numpy as np
+from numba import f8, i8
 
 from odfl_cli.algorithms import DFFTPL
 from odfl_cli.algorithms.df_ftpl import DFFTPLState
 from odfl_cli.compiling import kernel
-from odfl_cli.engine.base import Trace
-from odfl_cli.engine.kernels.inner import decide, smoothed_gradient, step
+from odfl_cli.engine.base import Play, Trace
+from odfl_cli.engine.kernels.inner import PARTS, decide, step
+from odfl_cli.engine.kernels.newton_reports import NewtonReports
+from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, smoothed_gradient
+from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
 from odfl_cli.oracles import SGD
 
 
 @kernel(
-    "void(f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,:,::1], i8[::1], i8[::1], i8[::1],"
-    " f8[::1], f8[:,:,::1], f8[:,::1], f8, f8, f8, f8, i8[::1], f8[::1], f8[::1])"
-)
+    i8(
+        PARTS, f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, :, ::1], i8[::1], i8[::1], i8[::1],
+        f8[::1], f8[:, :, ::1], f8[:, ::1], f8, f8, f8, f8, i8[::1],
+        f8[::1], f8[::1], f8[::1], f8[::1],
+    )
+)  # fmt: skip
 def play(
-    X, costs, sigma, samples, slots, held, stands_for,
-    theta, history_X, history_costs, alpha, eta, radius, lr, answers, paid, errors,
+    parts, X, costs, sigma, samples, slots, held, stands_for,
+    theta, history_X, history_costs, alpha, eta, radius, lr, answers,
+    paid, errors, newton_steps, newton,
 ):  # fmt: skip
-    """Rounds of one seed; θ [m] and the history [capacity, d, p], [capacity, d] fill in place."""
-    w = np.empty(costs.shape[1])
-    one = np.empty(theta.shape[0])
-    gradient = np.empty(theta.shape[0])
+    """Rounds of one seed; θ [m] and the history [capacity, d, p], [capacity, d] fill in place.
+
+    Returns the number of rounds played: fewer than asked for where Newton is stuck.
+    """
+    prediction, w = np.empty(costs.shape[1]), np.empty(costs.shape[1])
+    one, gradient = np.empty_like(theta), np.empty_like(theta)
     steps, batch = samples.shape[1:]
     for t in range(costs.shape[0]):
-        _, paid[t], errors[t] = decide(X[t], costs[t], theta, w)
+        newton[STEPS] = 0.0
+        paid[t], errors[t] = decide(parts, X[t], costs[t], theta, prediction, w)
         # 4: H_t = H_{t−1} ∪ {(X_t, c_t)}
         history_X[slots[t]] = X[t]
         history_costs[slots[t]] = costs[t]
@@ -37,10 +46,16 @@ def play(
                 gradient[j] = -sigma[t, j] / (eta * stands_for[t])
             for b in range(batch):
                 i = int(samples[t, k, b] * held[t])
-                smoothed_gradient(history_X[i], history_costs[i], theta, alpha, w, one)
+                smoothed_gradient(
+                    parts, history_X[i], history_costs[i], theta, alpha, w, newton, one
+                )
                 for j in range(theta.shape[0]):
                     gradient[j] += one[j] / batch
             step(theta, lr, gradient, radius)
+        newton_steps[t] = newton[STEPS]
+        if newton[ALPHA] > 0.0:
+            return t
+    return costs.shape[0]
 
 
 def prepare(
@@ -49,10 +64,11 @@ def prepare(
     rounds: Rounds,
     draws: dict[str, np.ndarray],
     trace: Trace,
-) -> tuple[DFFTPLState, Callable[[int], None]]:
+) -> tuple[DFFTPLState, Play]:
     """The state after the block, and what fills it for seed number s."""
     problem, oracle = algorithm.problem, algorithm.problem.oracle
     assert isinstance(oracle, SGD)
+    parts, reports = parts_of(problem), NewtonReports(trace)
     stop = state.t + rounds.costs.shape[1]
     t = np.arange(state.t + 1, stop + 1)
     memory = oracle.memory
@@ -66,6 +82,8 @@ def prepare(
     def play_seed(s: int) -> None:
         seen = rounds.X[s], rounds.costs[s], draws["df_ftpl/sigma"][s], draws["df_ftpl/sample"][s]
         learnt = theta[s], state.X[s], state.costs[s]
-        play(*seen, slots[s], *counts, *learnt, *constants, answers, trace.cost[s], trace.mse[s])
+        left = trace.cost[s], trace.mse[s], *reports.of(s)
+        played = play(parts, *seen, slots[s], *counts, *learnt, *constants, answers, *left)
+        reports.check(s, played)
 
     return state._replace(t=stop, theta=theta), play_seed

@@ -1,38 +1,47 @@
 """DF-OGD, compiled; see odfl_cli.algorithms.df_ogd."""
 
-from collections.abc import Callable
-
 import numpy as np
+from numba import f8, i8
 
 from odfl_cli.algorithms import DFOGD
 from odfl_cli.algorithms.df_ogd import DFOGDState
 from odfl_cli.compiling import kernel
-from odfl_cli.engine.base import Trace
-from odfl_cli.engine.kernels.inner import decide, dot, smoothed_gradient, step
+from odfl_cli.engine.base import Play, Trace
+from odfl_cli.engine.kernels.inner import PARTS, decide, dot, step
+from odfl_cli.engine.kernels.newton_reports import NewtonReports
+from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, smoothed_gradient
+from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
 from odfl_cli.oracles import SGD
 
 
 @kernel(
-    "void(f8[:,:,::1], f8[:,::1], f8[::1], i8, f8[::1], f8[::1], f8[::1],"
-    " f8, f8, f8, f8, i8, f8, i8, f8[::1], f8[::1], f8[::1], f8[::1], f8[::1])"
-)
+    i8(
+        PARTS, f8[:, :, ::1], f8[:, ::1], f8[::1], i8, f8[::1], f8[::1], f8[::1],
+        f8, f8, f8, f8, i8, f8, i8,
+        f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1],
+    )
+)  # fmt: skip
 def play(
-    X, costs, deltas, t, theta, vartheta, path, c_alpha, c_eta, n, radius, steps, lr, every,
-    paid, errors, alphas, etas, paths,
+    parts, X, costs, deltas, t, theta, vartheta, path,
+    c_alpha, c_eta, n, radius, steps, lr, every,
+    paid, errors, alphas, etas, paths, newton_steps, newton,
 ):  # fmt: skip
-    """Rounds t + 1, … of one seed; θ [m], ϑ [m] and P [1] are updated in place."""
-    w = np.empty(costs.shape[1])
-    u = np.empty(theta.shape[0])
-    gradient = np.empty(theta.shape[0])
+    """Rounds t + 1, … of one seed; θ [m], ϑ [m] and P [1] are updated in place.
+
+    Returns the number of rounds played: fewer than asked for where Newton is stuck.
+    """
+    prediction, w = np.empty(costs.shape[1]), np.empty(costs.shape[1])
+    u, gradient = np.empty_like(theta), np.empty_like(theta)
     for k in range(costs.shape[0]):
         t += 1
-        _, paid[k], errors[k] = decide(X[k], costs[k], theta, w)
+        newton[STEPS] = 0.0
+        paid[k], errors[k] = decide(parts, X[k], costs[k], theta, prediction, w)
         alpha = c_alpha * n**-0.5 * t**-0.25 * np.sqrt(np.sqrt(1.0 + path[0]))
         # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}
         u[:] = vartheta
         for _ in range(steps if (t - 1) % every == 0 else 0):
-            smoothed_gradient(X[k], costs[k], vartheta, alpha, w, gradient)
+            smoothed_gradient(parts, X[k], costs[k], vartheta, alpha, w, newton, gradient)
             step(vartheta, lr, gradient, radius)
         if t > 1:
             u -= vartheta
@@ -42,17 +51,22 @@ def play(
             u[j] = vartheta[j] + deltas[k] * (theta[j] - vartheta[j])
         # 7: θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(u_t))
         eta = c_eta * n**-0.5 * t**-0.75 * np.sqrt(np.sqrt(1.0 + path[0])) ** 3
-        smoothed_gradient(X[k], costs[k], u, alpha, w, gradient)
+        smoothed_gradient(parts, X[k], costs[k], u, alpha, w, newton, gradient)
         step(theta, eta, gradient, radius)
         alphas[k], etas[k], paths[k] = alpha, eta, path[0]
+        newton_steps[k] = newton[STEPS]
+        if newton[ALPHA] > 0.0:
+            return k
+    return costs.shape[0]
 
 
 def prepare(
     algorithm: DFOGD, state: DFOGDState, rounds: Rounds, draws: dict[str, np.ndarray], trace: Trace
-) -> tuple[DFOGDState, Callable[[int], None]]:
+) -> tuple[DFOGDState, Play]:
     """The state after the block, and what fills it for seed number s."""
     problem, oracle = algorithm.problem, algorithm.problem.oracle
     assert isinstance(oracle, SGD)
+    parts, reports = parts_of(problem), NewtonReports(trace)
     theta, vartheta = state.theta.copy(), state.vartheta.copy()
     path, delta = state.path_length.copy(), draws["df_ogd/delta"]
     constants = (
@@ -68,11 +82,11 @@ def prepare(
     alpha, eta = np.empty_like(state.alpha), np.empty_like(state.eta)
 
     def play_seed(s: int) -> None:
-        learnt = theta[s], vartheta[s], path[s : s + 1]
         seen = rounds.X[s], rounds.costs[s], delta[s]
-        play(
-            *seen, state.t, *learnt, *constants, trace.cost[s], trace.mse[s], *(n[s] for n in notes)
-        )
+        learnt = theta[s], vartheta[s], path[s : s + 1]
+        left = trace.cost[s], trace.mse[s], *(values[s] for values in notes)
+        played = play(parts, *seen, state.t, *learnt, *constants, *left, *reports.of(s))
+        reports.check(s, played)
         alpha[s], eta[s] = notes[0][s, -1], notes[1][s, -1]
 
     after = DFOGDState(state.t + rounds.costs.shape[1], theta, vartheta, path, alpha, eta)

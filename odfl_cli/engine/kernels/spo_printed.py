@@ -4,18 +4,19 @@ import numpy as np
 
 from odfl_cli.compiling import kernel
 from odfl_cli.engine.kernels.gradient_play import SIGNATURE, preparing
-from odfl_cli.engine.kernels.inner import decide, project
+from odfl_cli.engine.kernels.inner import decide, step
+from odfl_cli.engine.kernels.predictors import vjp
 
 
 @kernel(SIGNATURE)
-def play(X, costs, theta, eta, radius, paid, errors):
-    """Rounds of one seed. −Xᵀv*(ĉ) is minus the row of the item played."""
-    prediction = np.empty(costs.shape[1])
+def play(parts, X, costs, theta, eta, radius, paid, errors):
+    """Rounds of one seed: θ_{t+1} = Π_Θ(θ_t + η ∇gᵀ w*(ĉ))."""
+    prediction, w = np.empty(costs.shape[1]), np.empty(costs.shape[1])
+    gradient = np.empty(theta.shape[0])
     for t in range(costs.shape[0]):
-        item, paid[t], errors[t] = decide(X[t], costs[t], theta, prediction)
-        for j in range(theta.shape[0]):
-            theta[j] += eta * X[t, item, j]
-        project(theta, radius)
+        paid[t], errors[t] = decide(parts, X[t], costs[t], theta, prediction, w)
+        vjp(parts.predictor, X[t], w, gradient)
+        step(theta, -eta, gradient, radius)
 
 
 prepare = preparing(play)

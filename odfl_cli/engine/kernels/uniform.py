@@ -1,17 +1,15 @@
 """The uniform floor: one formula for a whole block, so there is nothing to compile."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from odfl_cli.algorithms import State, Uniform
-from odfl_cli.engine.base import Trace
+from odfl_cli.engine.base import Play, Trace
 from odfl_cli.environments import Rounds
 
 
 def prepare(
     algorithm: Uniform, state: State, rounds: Rounds, draws: dict[str, np.ndarray], trace: Trace
-) -> tuple[State, Callable[[int], None]]:
+) -> tuple[State, Play]:
     """The state after the block, and what fills the trace of seed number s."""
     costs, centre = rounds.costs, algorithm.problem.polytope.interior_point()
 

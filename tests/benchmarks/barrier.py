@@ -1,0 +1,67 @@
+"""One round of DF-OGD with the log barrier: compiled, batched torch, and through cvxpylayers."""
+
+from importlib.util import find_spec
+
+import numpy as np
+from problems import block_of
+
+from benchmarks.autograd_loop import df_ogd
+from benchmarks.report import Row, Section
+from benchmarks.timing import assert_same_costs, best_of, job_of, per_seed_round, repeated
+from odfl_cli.engine import CompiledEngine, TorchEngine
+
+PROBLEMS = {
+    "5×5 shortest path": ("experiment=shortest_path",),
+    "50-item knapsack": ("experiment=knapsack", "data.items=50", "polytope.capacity=20"),
+}
+EXACT = {"eps": 1e-10}
+SEEDS, ROUNDS, TORCH_ROUNDS, LAYER_ROUNDS = 10, 200, 50, 3
+
+
+def barrier() -> list[Section]:
+    """The two problems; cvxpylayers where it is installed (pip install 'odfl[dev]')."""
+    return [section(name, overrides) for name, overrides in PROBLEMS.items()]
+
+
+def section(name: str, overrides: tuple[str, ...]) -> Section:
+    """Seconds per seed and round; the others play the first rounds of the same data."""
+    size = (*overrides, "algo=df_ogd", f"seeds={SEEDS}")
+    single = job_of(*size, rounds=ROUNDS, engine=CompiledEngine(threads=1))
+    compiled = job_of(*size, rounds=ROUNDS, engine=CompiledEngine())
+    batched = job_of(*size, rounds=TORCH_ROUNDS, engine=TorchEngine())
+    alone, ours, theirs = repeated(single, 3), repeated(compiled, 3), repeated(batched, 2)
+    assert_same_costs(ours[0].table["cost"][:, :TORCH_ROUNDS], theirs[0].table["cost"])
+    one_thread, fast, torch = (
+        per_seed_round(job, "learn", runs)
+        for job, runs in ((single, alone), (compiled, ours), (batched, theirs))
+    )
+    rows = [
+        Row("compiled", fast),
+        Row("compiled, one thread", one_thread, one_thread / fast, "compiled"),
+        Row("torch, seeds batched", torch, torch / fast, "compiled"),
+        *layer_rows(single, ours[0].table["mse"][0], fast, one_thread),
+    ]
+    title = f"DF-OGD, log barrier, {name}, S={SEEDS}, 10 oracle steps: per seed and round"
+    return Section(title, rows)
+
+
+def layer_rows(job, errors: np.ndarray, fast: float, one_thread: float) -> list[Row]:
+    """The first seed's rounds by autograd through cvxpylayers.
+
+    Timed as it comes; to end at the same θ its solver must be asked for more digits.
+    """
+    if find_spec("cvxpylayers") is None:
+        return [Row("cvxpylayers: skipped, it is not installed (the dev extra)")]
+    from benchmarks.barrier_layer import smoothed_by_cvxpylayers
+
+    polytope = job.algorithm.problem.polytope
+    data, draws = block_of(job, 0, LAYER_ROUNDS)
+    game = job.algorithm, data.X[0], data.costs[0], draws["df_ogd/delta"][0]
+    careful, usual = (smoothed_by_cvxpylayers(polytope, **options) for options in (EXACT, {}))
+    _, careful_errors = df_ogd(*game, careful, polytope.minimise)
+    np.testing.assert_allclose(careful_errors, errors[:LAYER_ROUNDS], rtol=1e-3)
+    layer = best_of(2, lambda: df_ogd(*game, usual, polytope.minimise)) / LAYER_ROUNDS
+    return [
+        Row("autograd through cvxpylayers", layer, layer / fast, "compiled", at_least=50),
+        Row("autograd through cvxpylayers", None, layer / one_thread, "compiled, one thread"),
+    ]
