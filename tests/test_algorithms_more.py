@@ -391,6 +391,8 @@ def test_a_fixed_delta_replaces_every_draw(engine):
     sampled = simulate(composed_job("algo=df_ogd", *small)).state
     np.testing.assert_array_equal(endpoint.theta, typed.theta)
     assert (endpoint.theta != sampled.theta).all()
+    start = simulate(composed_job("algo=df_ogd", "algo.delta=0", *small)).state
+    assert (start.theta != endpoint.theta).all()
     np.testing.assert_array_equal(
         endpoint.vartheta, sampled.vartheta
     )  # δ does not reach the oracle
@@ -413,12 +415,12 @@ def restarting(base, **settings):
 
 
 def test_copies_are_renewed_on_their_own_clocks():
-    algorithm = restarting(DFOGD, shortest=3, copies=3)
+    algorithm = restarting(DFOGD, shortest=3, copies=4)
     rounds = random_rounds(2, 14, 4, 3)
     draws = {"restart/choice": np.full((2, 14), 0.5), "restart/df_ogd/delta": np.full((2, 14), 0.5)}
     states = play(algorithm, rounds, draws)
     ages = [[copy.t for copy in state.copies] for state in states]
-    assert ages == [[t % 3, t % 6, t] for t in range(1, 15)]
+    assert ages == [[t % 3, t % 6, t % 12, t] for t in range(1, 15)]
     for state in states:
         assert (np.stack([c.theta for c in state.copies]) == state.theta).all(-1).any(0).all()
 
@@ -501,6 +503,18 @@ def test_restarts_recover_from_a_turn_where_the_base_does_not():
     assert late_cost(wrapped, choice) < late_cost(base, None) - 0.3
     forgetful = RLS(problem=make_problem(rounds=1200), forgetting=0.98)
     assert late_cost(forgetful, None) < late_cost(base, None) - 0.3
+
+
+SWITCHING = ("data.items=80", "data.drift=switching", "horizon=paper", "seeds=4")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("adaptive", ["df_ogd", "restart"])
+@pytest.mark.parametrize("rigid", ["ogd", "df_ftpl", "rls_forgetting", "spo"])
+def test_in_a_switching_world_the_adaptive_win(adaptive, rigid):
+    """Every seed: the oracle's path raises DF-OGD's rates after a switch, restarts raise OGD's."""
+    regret, theirs = (final_regret(algo, *SWITCHING)[0] for algo in (adaptive, rigid))
+    assert (regret < theirs).all()
 
 
 # ---- what is refused ----
