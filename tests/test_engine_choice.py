@@ -1,17 +1,20 @@
 """Which engine runs a job, and what is said where there is none."""
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from commands import odfl, run_directories
-from problems import composed_job, make_problem, with_kernel
+from problems import composed_job, make_problem, random_rounds, with_kernel
 
 from odfl_cli.algorithms import PFOGD, Algorithm
-from odfl_cli.engine import Auto, CompiledEngine, TorchEngine
+from odfl_cli.cores import available_cores
+from odfl_cli.engine import Auto, CompiledEngine, Engine, TorchEngine
 from odfl_cli.errors import UserError
 from odfl_cli.oracles import SGD
 from odfl_cli.polytopes import Simplex
@@ -96,6 +99,53 @@ def test_auto_takes_torch_for_another_device() -> None:
     algorithm = PFOGD(problem=make_problem())
     assert Auto(device="cuda:1").choose(algorithm) == TorchEngine(device="cuda:1")
     assert Auto(device="cpu").choose(algorithm) == CompiledEngine()
+
+
+def test_auto_says_where_threads_are_not_used(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="odfl"):
+        Auto(threads=3).choose(PFOGD(problem=make_problem()))
+        Auto().choose(PFOGD(problem=foreign("polytope")))
+        assert caplog.records == []
+        Auto(threads=3).choose(PFOGD(problem=foreign("polytope")))
+        (record,) = caplog.records
+    assert "engine.threads=3 is not used: polytope Triangle has no kernel" in record.getMessage()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this system")
+def test_threads_are_the_cores_this_process_may_use() -> None:
+    cores = os.sched_getaffinity(0)
+    script = (
+        "import os; from odfl_cli.cores import available_cores;"
+        f"os.sched_setaffinity(0, {{{min(cores)}}}); print(available_cores())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == "1", done.stderr
+    assert available_cores() == len(cores)
+
+
+def test_a_forked_child_gets_threads_of_its_own() -> None:
+    """The parent's pool has no threads there and would wait for ever."""
+    script = (
+        "import os; from odfl_cli.engine.compiled_engine import thread_pool;"
+        "list(thread_pool(2).map(abs, range(4))); child = os.fork();"
+        "print(sum(thread_pool(2).map(abs, range(4)))) if child == 0 else os.waitpid(child, 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.split() == ["6"], done.stderr
+
+
+@pytest.mark.parametrize("engine", [CompiledEngine(), TorchEngine()], ids=["compiled", "torch"])
+@pytest.mark.parametrize("algo", ["uniform", "pf_ogd"])
+def test_overflow_is_found_in_the_trace_and_not_on_the_terminal(algo: str, engine: Engine) -> None:
+    """Warnings are errors here: squares of 1e200 overflow without one."""
+    algorithm = replace(composed_job(f"algo={algo}").algorithm, problem=make_problem())
+    rounds = random_rounds(2, 3, items=4, features=3)
+    engine.start(algorithm)
+    state = algorithm.init(2, None)
+    _, trace = engine.advance(algorithm, state, rounds._replace(costs=1e200 * rounds.costs), {})
+    assert not np.isfinite(trace.mse).any()
 
 
 def test_torch_stays_torch() -> None:

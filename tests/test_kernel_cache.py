@@ -183,9 +183,11 @@ def test_the_fingerprint_follows_the_sources(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(kernel_cache, "__file__", str(copy / "kernel_cache.py"))
     fingerprint = kernel_cache._fingerprint.__wrapped__
     assert fingerprint() == kernel_cache._fingerprint()
-    kernels = ["df_ogd", "df_ftpl", "pf_ogd", "spo", "spo_printed", "clairvoyant", "inner"]
+    kernels = ["df_ogd", "df_ftpl", "pf_ogd", "spo", "spo_printed", "clairvoyant"]
+    kernels += ["inner", "predictors", "polytopes", "smoothing"]
     sources = [copy / "engine" / "kernels" / f"{name}.py" for name in kernels]
-    for source in [*sources, copy / "compiling.py", copy / "regularizers" / "newton.py"]:
+    sources += [copy / "regularizers" / f"{name}.py" for name in ("newton", "barrier_rows")]
+    for source in [*sources, copy / "compiling.py"]:
         before = fingerprint()
         source.write_text(source.read_text() + "\n")
         assert fingerprint() != before, source.name

@@ -9,7 +9,7 @@ from odfl_cli.polytopes import Polytope
 
 
 def smoothed_by_cvxpylayers(
-    polytope: Polytope, **solver_options: float
+    polytope: Polytope, **solver_options: float | str
 ) -> Callable[[torch.Tensor, float], torch.Tensor]:
     """(ĉ, α) → argmin ⟨ĉ/α, w⟩ − Σ ln(b − A w), C w = e; the program is canonicalised once."""
     with warnings.catch_warnings(action="ignore"):
