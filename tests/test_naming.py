@@ -128,7 +128,7 @@ def test_the_source_of_a_users_own_class_is_known_but_names_nothing(tmp_path, mo
 
 
 def test_an_experiment_names_nothing_that_its_values_do_not():
-    by_hand = ("horizon=paper", "seeds=10", "data.items=80")
+    by_hand = ("horizon=paper", "seeds=10", "data.items=80", "metrics=regret")
     assert name("experiment=high_dimension", "algo=pf_ogd") == name("algo=pf_ogd", *by_hand)
 
 
