@@ -3,7 +3,6 @@
 import difflib
 
 from odfl_cli.errors import UserError
-from odfl_cli.metrics import COLUMNS
 from odfl_cli.simulate import Job
 
 
@@ -18,4 +17,4 @@ def check_objective(column: str, job: Job) -> None:
 
 def objectives(job: Job) -> list[str]:
     """The columns whose final value can be an objective."""
-    return [column for column in COLUMNS if column != "t"]
+    return [column for column in job.metrics.columns if column != "t"]

@@ -61,6 +61,8 @@ class Outcome:
         """The mean final value of a column over the seeds asked for; None where they are not there."""
         if self.summary is None or not set(seeds) <= set(self.summary["seeds"]):
             return None
+        if column not in self.summary["final"]:
+            raise UserError(f"objective={column}: it has no value after the last round")
         per_seed = self.summary["final"][column]["per_seed"]
         final = dict(zip(self.summary["seeds"], per_seed, strict=True))
         return float(sum(final[seed] for seed in seeds) / len(seeds))

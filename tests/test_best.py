@@ -122,3 +122,26 @@ def test_what_a_sweep_asked_for_is_enough(
 def test_top_should_count(sweep: Path, top: str) -> None:
     with pytest.raises(UserError, match="--top"):
         main([str(sweep), f"--top={top}"])
+
+
+def test_several_sweeps_make_one_table(tmp_path, capsys) -> None:
+    levels = {"a": {"df_ogd": 0.4, "pf_ogd": 0.6}, "b": {"pf_ogd": 0.3, "df_ogd": 0.5, "spo": 0.9}}
+    sweeps = []
+    for name, costs in levels.items():
+        runs = [
+            write_finished(tmp_path / "runs" / f"{algo}-{name}", algo, {0: cost, 1: cost})
+            for algo, cost in costs.items()
+        ]
+        sweeps.append(str(write_sweep(tmp_path / "sweeps" / name, runs)))
+    assert main(sweeps) == 0
+    heading, _, *rows = capsys.readouterr().out.splitlines()
+    assert heading == "| algorithm | a | b |"
+    cells = {
+        row.split("|")[1].strip(" `"): [c.strip() for c in row.split("|")[2:4]] for row in rows
+    }
+    offset = harmonic(100) / 100
+    assert cells["df_ogd"] == [f"**{0.4 + offset:.4f} ± 0.0000**", f"{0.5 + offset:.4f} ± 0.0000"]
+    assert cells["spo"][0] == ""
+    assert [row.split("`")[1] for row in rows] == ["df_ogd", "pf_ogd", "spo"]
+    with pytest.raises(UserError, match="one sweep"):
+        main([*sweeps, "--json"])

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from problems import random_rounds
+from problems import composed_job, random_rounds
 
 from odfl_cli.engine import Trace
 from odfl_cli.metrics import COLUMNS, BasicMetrics
+from odfl_cli.simulate import simulate
 
 T = 60
 
@@ -65,3 +66,9 @@ def test_the_trace_is_left_alone():
     metrics.add(4, rounds, trace, np.zeros((1, 4)))
     np.testing.assert_array_equal(trace.cost, np.ones((1, 4)))
     np.testing.assert_array_equal(metrics.table()["regret"], [np.arange(1.0, 9.0)])
+
+
+@pytest.mark.parametrize("choice", ["basic", "regret", "full"])
+def test_metrics_announce_the_columns_that_they_write(choice):
+    job = composed_job(f"metrics={choice}", "horizon=smoke", "seeds=2", "data.features=3")
+    assert set(simulate(job).table) == set(job.metrics.columns)

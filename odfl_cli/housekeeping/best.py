@@ -1,85 +1,55 @@
 """`odfl best`: the jobs of a sweep in order of a column."""
 
-import difflib
+import argparse
 import json
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 from odfl_cli.errors import UserError
-from odfl_cli.housekeeping.catalogue import Entry, finished
+from odfl_cli.housekeeping.candidates import Candidate, check_column, rank
+from odfl_cli.housekeeping.catalogue import finished
 from odfl_cli.housekeeping.command_line import Parser, located, warn
+from odfl_cli.housekeeping.league import league
 from odfl_cli.housekeeping.reproduce import command
-from odfl_cli.housekeeping.text import Interval, interval, plus_minus, table, told
-from odfl_cli.plotting.grouping import differing_keys, frozen
+from odfl_cli.housekeeping.text import plus_minus, table, told
 
 DESCRIPTION = """\
 Ranks the finished jobs of a sweep by the final value of a column: mean over the seeds with its 95%
 interval, and the paired difference to the winner over the seeds that both have. Jobs that differ in
-nothing but their seeds are pooled. Ends with the command that repeats the winner."""
+nothing but their seeds are pooled. Ends with the command that repeats the winner. Several sweeps make one
+Markdown table, an algorithm a row and a sweep a column, each with its best settings in it."""
 EXAMPLES = """\
   odfl best outputs/sweeps/grid
   odfl best grid --by regret --top 5
+  odfl best main high_dimension knapsack
 """
 HEADINGS = ("rank", "algorithm", "differs in", "seeds", "mean", "behind the first")
 DIFFERS_IN = HEADINGS.index("differs in")
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """Jobs that differ in nothing but their seeds."""
-
-    entry: Entry
-    differs: dict[str, Any]
-    values: dict[int, float]  # by seed
-
-    @property
-    def figure(self) -> Interval:
-        """Mean and interval."""
-        return interval(self.values.values())
-
-    def behind(self, winner: "Candidate") -> tuple[int, Interval] | None:
-        """The seeds shared with the winner, and the mean difference to it over them."""
-        shared = self.values.keys() & winner.values.keys()
-        gaps = [self.values[seed] - winner.values[seed] for seed in sorted(shared)]
-        return (len(gaps), interval(gaps)) if gaps else None
-
-
 def main(argv: list[str]) -> int:
     """Prints the ranking; returns the exit code."""
     parser = Parser("best", DESCRIPTION, EXAMPLES)
-    parser.add_argument("sweep", metavar="SWEEP", help="its directory, or its name")
+    parser.add_argument("sweeps", nargs="+", metavar="SWEEP", help="its directory, or its name")
     parser.add_argument("--by", metavar="COLUMN", default="avg_cost", help="avg_cost by default")
     parser.add_argument("--max", action="store_true", help="the largest is best, not the smallest")
     parser.add_argument("--top", type=_count, metavar="N", help="only the first N")
     parser.add_argument("--json", action="store_true", help="as JSON")
     arguments = parser.parse_args(argv)
-    entries = finished([located(arguments.sweep, "sweeps")], warn)
-    check_column(entries, arguments.by)
-    ranked = rank(entries, arguments.by, largest=arguments.max)[: arguments.top]
+    rankings = {name: _ranking(name, arguments) for name in arguments.sweeps}
+    if len(rankings) > 1:
+        if arguments.json:
+            raise UserError("best: --json is for one sweep")
+        print(league({Path(name).name: ranked for name, ranked in rankings.items()}))
+        return 0
+    (ranked,) = rankings.values()
     print(_json(ranked) if arguments.json else _text(ranked))
     return 0
 
 
-def rank(entries: list[Entry], column: str, largest: bool = False) -> list[Candidate]:
-    """The candidates that have the column, best first."""
-    keys = differing_keys(entries)
-    pools: dict[Any, Candidate] = {}
-    for entry in entries:
-        differs = {key: entry.settings[key] for key in keys if key in entry.settings}
-        identity = entry.algorithm, frozen(differs)
-        pool = pools.setdefault(identity, Candidate(entry, differs, {}))
-        pool.values.update(entry.final(column))
-    candidates = [pool for pool in pools.values() if pool.values]
-    return sorted(candidates, key=lambda pool: pool.figure["mean"], reverse=largest)
-
-
-def check_column(entries: list[Entry], column: str) -> None:
-    """Refuses a column that no run has, and names the nearest ones."""
-    known = sorted({name for entry in entries for name in entry.columns})
-    if column not in known:
-        near = difflib.get_close_matches(column, known, n=2, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
-        raise UserError(f"--by {column}: no run has such a column; {hint}")
+def _ranking(sweep: str, arguments: argparse.Namespace) -> list[Candidate]:
+    entries = finished([located(sweep, "sweeps")], warn)
+    check_column(entries, arguments.by)
+    return rank(entries, arguments.by, largest=arguments.max)[: arguments.top]
 
 
 def _text(ranked: list[Candidate]) -> str:

@@ -33,6 +33,10 @@ class Recorder(Protocol):
 class Metrics(Protocol):
     """What the configuration names."""
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that a run will have, `t` first."""
+
     def recorder(
         self,
         environment: Environment,

@@ -1,6 +1,6 @@
 """The columns that every run has."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost", "regret")
 @settings
 class Basic:
     """Cost, squared error and regret above each round's best decision."""
+
+    columns: ClassVar[tuple[str, ...]] = COLUMNS
 
     def recorder(
         self,

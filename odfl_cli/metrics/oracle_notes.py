@@ -9,6 +9,7 @@ from odfl_cli.environments import Rounds
 from odfl_cli.theory.oracle_report import COLUMNS, oracle_report
 
 SHARE = "oracle_share"  # seconds: they differ from run to run, so they are no column
+VALUES = tuple(name for name in COLUMNS if name != SHARE)
 
 
 class OracleNotes:
@@ -18,7 +19,7 @@ class OracleNotes:
         self._algorithm, self._t = algorithm, t
         places = np.unique(np.linspace(0, len(t) - 1, count).round().astype(int))
         self._examined = set(t[places].tolist()) if count else set()
-        self._values = {name: np.full((seeds, len(t)), np.nan) for name in COLUMNS if name != SHARE}
+        self._values = {name: np.full((seeds, len(t)), np.nan) for name in VALUES}
         self._shares: list[float] = []
 
     def watch(self, t: int, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]) -> None:

@@ -12,12 +12,12 @@ from odfl_cli.algorithms import Algorithm
 from odfl_cli.engine import Trace
 from odfl_cli.environments import Environment, Rounds, known_law
 from odfl_cli.horizon import Horizon
-from odfl_cli.metrics.basic import BasicMetrics
+from odfl_cli.metrics.basic import COLUMNS, BasicMetrics
 from odfl_cli.metrics.bounds import bound
 from odfl_cli.metrics.expected import Expected, ExpectedCosts, spread_out
 from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
 from odfl_cli.metrics.losses import losses_for
-from odfl_cli.metrics.oracle_notes import OracleNotes
+from odfl_cli.metrics.oracle_notes import VALUES, OracleNotes
 from odfl_cli.metrics.plays import Plays
 from odfl_cli.metrics.sums import sum_up_to
 from odfl_cli.settings import Integer, PositiveInt, settings
@@ -27,6 +27,8 @@ NO_LAW = (
     "the law of the data is not known: "
     "dynamic regret is against the best θ in hindsight between two evaluation rounds"
 )
+
+REGRETS = ("expected_cost", "static_regret", "expected_static_regret", "dynamic_regret")
 
 log = logging.getLogger("odfl")
 
@@ -43,6 +45,14 @@ class Regret:
     theta_norm: bool = False
     bound: bool = True
     oracle: Annotated[Integer, Field(ge=0)] = 0
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those of every run, those of regret, and what was asked for besides."""
+        optional = {"theta_norm": self.theta_norm, "bound": self.bound}
+        asked = [name for name, wanted in optional.items() if wanted]
+        examined = VALUES if self.oracle else ()
+        return (*COLUMNS, *REGRETS, *asked, *examined, *self.notes)
 
     def recorder(
         self,
