@@ -9,12 +9,14 @@ from odfl_cli.polytopes import (
     Assignment,
     Box,
     Budget,
+    Custom,
     Knapsack,
     Polytope,
     ShortestPath,
     Simplex,
 )
 from odfl_cli.regularizers import LogBarrier
+from odfl_cli.regularizers.barrier import bounded_faces
 
 SETS: dict[str, Polytope] = {
     "simplex": Simplex(dimension=5),
@@ -123,3 +125,23 @@ def test_agrees_with_cvxpylayers(name: str) -> None:
     ours = barrier.smooth(values.detach().numpy(), alpha)
     np.testing.assert_allclose(ours, theirs.detach().numpy(), atol=1e-5)
     np.testing.assert_allclose(barrier.vjp(ours, alpha, v.numpy()), values.grad.numpy(), atol=1e-4)
+
+
+def test_a_set_without_bounds_of_its_own(tmp_path) -> None:
+    """A square on its corner, |w_1| + |w_2| ≤ 1, and a third item that is their sum."""
+    file = tmp_path / "diamond.csv"
+    file.write_text("1,1,0,<=,1\n1,-1,0,<=,1\n-1,1,0,<=,1\n-1,-1,0,<=,1\n1,1,-1,=,0\n")
+    diamond = Custom(file=str(file))
+    barrier = LogBarrier(polytope=diamond)
+    (A, b), g = bounded_faces(diamond), costs(diamond)
+    assert barrier.suboptimality == len(b) == 7
+    assert ((b[:4] - (diamond.minimise(g) @ A.T)[:, :4]) >= -1e-9).all()
+    assert (b[4:] - diamond.minimise(g) @ A[4:].T > 0.5).all()  # redundant everywhere on W
+    for alpha in (1.0, 1e-3):
+        w = barrier.smooth(g, alpha)
+        slacks = b - w @ A.T
+        assert (slacks > 0).all()
+        gradient = (g + alpha * (1.0 / slacks) @ A) @ null_space(diamond)
+        assert np.abs(gradient).max() < 1e-8
+        gap = (g * (w - diamond.minimise(g))).sum(-1)
+        assert (gap <= 7 * alpha).all()

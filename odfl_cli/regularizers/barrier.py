@@ -27,7 +27,7 @@ class Barrier(NamedTuple):
 
 def barrier_of(polytope: Polytope, tolerance: float) -> Barrier:
     """The polytope's faces and equalities, sorted and compressed."""
-    (A, b), (C, e) = polytope.faces(), polytope.equalities()
+    (A, b), (C, e) = bounded_faces(polytope), polytope.equalities()
     is_bound = (A != 0).sum(1) == 1
     bounds, G = A[is_bound], A[~is_bound]
     bound, items = np.nonzero(bounds)
@@ -46,6 +46,25 @@ def barrier_of(polytope: Polytope, tolerance: float) -> Barrier:
         centre=np.array(polytope.interior_point(), dtype=np.float64),
         tolerance=tolerance,
     )
+
+
+def bounded_faces(polytope: Polytope) -> tuple[np.ndarray, np.ndarray]:
+    """The polytope's faces, and a lower bound for every item that has none of its own.
+
+    Newton's steps divide by what bounds add to the Hessian. A bound that is added is as far below
+    the item's least value as that is below its largest, so it is redundant and weighs little.
+    """
+    A, b = polytope.faces()
+    bare = np.flatnonzero(~(A[(A != 0).sum(1) == 1] != 0).any(0))
+    if not len(bare):
+        return A, b
+    units = np.eye(polytope.dimension)[bare]
+    lowest, largest = (
+        np.take_along_axis(polytope.minimise(sign * units), bare[:, None], axis=1)[:, 0]
+        for sign in (1.0, -1.0)
+    )
+    extent = np.where(largest > lowest, largest - lowest, 1.0)
+    return np.vstack([A, -units]), np.concatenate([b, extent - lowest])
 
 
 def packed(barrier: Barrier) -> tuple[np.ndarray, np.ndarray]:

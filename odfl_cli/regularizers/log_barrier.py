@@ -9,7 +9,7 @@ from odfl_cli.arrays import Array, array_namespace, to_numpy
 from odfl_cli.errors import RowError
 from odfl_cli.kernel_cache import load_kernel
 from odfl_cli.polytopes import Polytope
-from odfl_cli.regularizers.barrier import barrier_of, packed
+from odfl_cli.regularizers.barrier import barrier_of, bounded_faces, packed
 from odfl_cli.settings import Positive, settings
 
 ROWS = "odfl_cli.regularizers.barrier_rows"
@@ -27,16 +27,7 @@ class LogBarrier:
     @property
     def suboptimality(self) -> float:
         """n, the number of faces: the barrier's own bound."""
-        return float(self.polytope.face_count)
-
-    def __post_init__(self) -> None:
-        A, _ = self.polytope.faces()
-        bounded = (A[(A != 0).sum(1) == 1] != 0).any(0)
-        if not bounded.all():
-            raise ValueError(
-                f"the log barrier needs a bound on every item; item {int((~bounded).argmax())} of "
-                "the polytope has none (add a redundant one to A and b)"
-            )
+        return float(len(bounded_faces(self.polytope)[1]))
 
     @cached_property
     def packed(self) -> tuple[np.ndarray, np.ndarray]:
