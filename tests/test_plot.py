@@ -296,3 +296,19 @@ def test_marked_rounds_are_drawn(tmp_path):
         lines = sheet.figure.axes[0].get_lines()
         drawn.append([line.get_xdata()[0] for line in lines if len(set(line.get_xdata())) == 1])
     assert drawn == [[], [30, 60]]
+
+
+def test_margins_and_the_oracles_share_are_drawn_where_they_are_told(tmp_path):
+    run = write_run(tmp_path / "runs" / "df_ogd")
+    summary = json.loads((run / "summary.json").read_text())
+    summary |= {
+        "oracle_share": 0.8,
+        "margin": {"epsilon": [0.01, 0.1], "share": [0.02, 0.15], "c0": 2.0, "beta": 1.0},
+    }
+    (run / "summary.json").write_text(json.dumps(summary))
+    assert main([str(run.parent), "--out", str(tmp_path / "out")]) == 0
+    margin = pd.read_csv(tmp_path / "out" / "margin.csv")
+    np.testing.assert_allclose(margin["curve"], [0.02, 0.2])
+    assert (margin["share"] <= margin["curve"]).all()
+    shares = pd.read_csv(tmp_path / "out" / "oracle_share.csv")
+    assert list(shares["share"]) == [0.8]

@@ -75,7 +75,7 @@ def draw_curves(
 ) -> Figure:
     """One panel per column, against the rounds, with a shared legend; marks are vertical lines."""
     names = _names_with_absent(panels)
-    figure, axes = _figure(len(panels), names, frame)
+    figure, axes = new_figure(len(panels), names, frame)
     for axis, (column, drawn) in zip(axes, panels.items(), strict=True):
         for mark in marks:
             axis.axvline(mark, color=GREY, linewidth=0.6, linestyle=(0, (2, 2)), zorder=0)
@@ -84,7 +84,7 @@ def draw_curves(
         last = max(int(one.line.points["x"].max()) for one in drawn)
         limits = view([one.line for one in drawn])
         axis.set(xlabel="round $t$", ylabel=column_label(column), xlim=(0, last), ylim=limits)
-    _finish(figure, axes[0], names, frame)
+    finish(figure, axes[0], names, frame)
     return figure
 
 
@@ -95,7 +95,7 @@ def draw_rates(
     names = [one.name for one in next(iter(panels.values()))]
     extra = ["the theorem's bound"] if any(bounds.values()) else []
     names = [*names, *extra, GUIDE]
-    figure, axes = _figure(len(panels), names, frame)
+    figure, axes = new_figure(len(panels), names, frame)
     for axis, (column, drawn) in zip(axes, panels.items(), strict=True):
         for one in drawn:
             _draw_positive(axis, one)
@@ -106,7 +106,7 @@ def draw_rates(
                 thin.set_label(extra[0])
         axis.set(xlabel="round $t$", ylabel=column_label(column), xscale="log", yscale="log")
         _guide(axis, drawn)
-    _finish(figure, axes[-1], names, frame)
+    finish(figure, axes[-1], names, frame)
     return figure
 
 
@@ -126,31 +126,31 @@ def draw_sweep(
             for name, slope in zip(names, told, strict=True)
         ]
         names.append(GUIDE)
-    figure, (axis,) = _figure(1, names, frame)
+    figure, (axis,) = new_figure(1, names, frame)
     if slopes is not None:
         axis.set(xscale="log", yscale="log")
     _draw_points(figure, axis, drawn, key)
     axis.set_ylabel(column_label(column, final=True))
     if slopes is not None:
         _guide(axis, drawn)
-    _finish(figure, axis, names, frame)
+    finish(figure, axis, names, frame)
     return figure
 
 
 def draw_gap(drawn: list[Drawn], key: str, gap_label: str, frame: Frame) -> Figure:
     """A paired gap against a key, with a line at zero."""
     names = [one.name for one in drawn] if len(drawn) > 1 else []
-    figure, (axis,) = _figure(1, names, frame)
+    figure, (axis,) = new_figure(1, names, frame)
     axis.axhline(0, color=GREY, linewidth=0.8, zorder=1)
     _draw_points(figure, axis, drawn, key)
     axis.set_ylabel(gap_label)
-    _finish(figure, axis, names, frame)
+    finish(figure, axis, names, frame)
     return figure
 
 
 def draw_gap_rows(drawn: list[Drawn], gap_label: str, frame: Frame) -> Figure:
     """Paired gaps one below the other, with a line at zero."""
-    figure, (axis,) = _figure(1, [], frame, height=0.95 + 1.4 * ROW_HEIGHT * len(drawn))
+    figure, (axis,) = new_figure(1, [], frame, height=0.95 + 1.4 * ROW_HEIGHT * len(drawn))
     axis.axvline(0, color=GREY, linewidth=0.8, zorder=1)
     for row, one in enumerate(drawn):
         mean, ci95 = (float(one.line.points[name].iloc[0]) for name in ("mean", "ci95"))
@@ -160,7 +160,7 @@ def draw_gap_rows(drawn: list[Drawn], gap_label: str, frame: Frame) -> Figure:
     axis.set(xlabel=gap_label, ylim=(len(drawn) - 0.4, -0.6))
     axis.margins(x=0.12)
     axis.xaxis.set_major_locator(MaxNLocator(5 if frame.size == "single" else 9))
-    _finish(figure, axis, [], frame)
+    finish(figure, axis, [], frame)
     return figure
 
 
@@ -169,7 +169,7 @@ def _rank(line: Line, order: list[str]) -> tuple[bool, int, list[Any]]:
     return line.algorithm in FLOORS, order.index(line.algorithm), told
 
 
-def _figure(
+def new_figure(
     panels: int, names: list[str], frame: Frame, height: float | None = None
 ) -> tuple[Figure, list[Axes]]:
     """Panels side by side, or one above the other within a single column."""
@@ -297,7 +297,7 @@ def _names_with_absent(panels: Mapping[str, list[Drawn]]) -> list[str]:
     ]
 
 
-def _finish(figure: Figure, axis: Axes, names: list[str], frame: Frame) -> None:
+def finish(figure: Figure, axis: Axes, names: list[str], frame: Frame) -> None:
     """Title above, legend below: neither can hide data."""
     figure.suptitle(frame.title, fontsize=8.5)
     if names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # what only tells runs apart needs no tables
@@ -41,7 +41,7 @@ class Group:
     settings: Settings
     rounds: int
     rows: pd.DataFrame
-    marks: tuple[int, ...] = ()
+    extras: Mapping[str, Any] = field(default_factory=dict)  # of the run's summary
 
     @property
     def seeds(self) -> int:
@@ -109,7 +109,7 @@ def _pool(pool: list[Run], keys: list[str]) -> Group:
         taken.update(run.seeds)
     settings, rows = pool[0].settings, pd.concat(tables, ignore_index=True)
     told = {key: settings[key] for key in keys if key in settings}
-    return Group(pool[0].algorithm, told, settings, pool[0].rounds, rows, pool[0].marks)
+    return Group(pool[0].algorithm, told, settings, pool[0].rounds, rows, pool[0].extras)
 
 
 def _identity(run: Run, keys: list[str]) -> Hashable:

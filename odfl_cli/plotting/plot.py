@@ -12,14 +12,14 @@ from odfl_cli.plotting.run_table import listing, summary_table
 from odfl_cli.plotting.selection import check_key, runs_of, runs_with
 
 if TYPE_CHECKING:  # they bring seaborn, which --help and --list can do without
-    from odfl_cli.plotting.sheets import Sheet
+    from odfl_cli.plotting.sheet import Sheet
 
 DESCRIPTION = """\
 Draws finished runs: means over the seeds with 95% intervals, one colour per algorithm.
 
 Without --x or --gap: cost, mse and regret against the rounds, and overview (cost and MSE side by
 side); where the runs have them also expected_cost, comparators (static and dynamic regret), rates
-(the same on logarithmic axes) and path_length. With --x: x_KEY. With --gap: gap. Each is a PNG, a PDF and a CSV with its numbers, and
+(the same on logarithmic axes), path_length, margin and oracle_share. With --x: x_KEY. With --gap: gap. Each is a PNG, a PDF and a CSV with its numbers, and
 summary.csv has one row per run. Runs that differ in nothing but their seeds are pooled."""
 
 EXAMPLES = """\

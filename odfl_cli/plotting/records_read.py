@@ -5,7 +5,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from odfl_cli.sweep_index import read_index
 
 REQUIRED_COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost")
 CUMULATIVE = ("regret", "static_regret", "expected_static_regret", "dynamic_regret", "bound")
+EXTRAS = ("marks", "margin", "oracle_share")
 SEED_FILE = re.compile(r"seed-(\d+)\.csv")
 
 Warn = Callable[[str], None]
@@ -36,7 +37,7 @@ class Run:
     settings: Mapping[str, Any]
     rounds: int
     rows: pd.DataFrame  # one row per seed and logged round: seed, t, cost, avg_cost, …
-    marks: tuple[int, ...] = ()  # rounds to be pointed out, such as those where the world switches
+    extras: Mapping[str, Any] = field(default_factory=dict)  # what the summary tells besides
 
     @property
     def seeds(self) -> list[int]:
@@ -127,7 +128,7 @@ def read_run(directory: Path, warn: Warn, only: frozenset[int] | None = None) ->
         settings=flatten(summary["config"]) | summary["choices"],
         rounds=rounds,
         rows=pd.concat(tables, ignore_index=True),
-        marks=tuple(mark for mark in summary.get("marks") or () if type(mark) is int),
+        extras={name: summary[name] for name in EXTRAS if name in summary},
     )
 
 

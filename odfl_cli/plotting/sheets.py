@@ -1,10 +1,8 @@
 """Which figures there are: each with a file name, its numbers and its title."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from odfl_cli.plotting.aggregate import (
     Line,
@@ -15,6 +13,7 @@ from odfl_cli.plotting.aggregate import (
     sweep_slopes,
     tabulate,
 )
+from odfl_cli.plotting.diagnostics import diagnostic_sheets
 from odfl_cli.plotting.figure_style import FLOORS, INK, Look, column_words, looks, plain
 from odfl_cli.plotting.figures import (
     Frame,
@@ -27,6 +26,7 @@ from odfl_cli.plotting.figures import (
     shown_slope,
 )
 from odfl_cli.plotting.grouping import Group
+from odfl_cli.plotting.sheet import Sheet
 
 CURVES = {
     "cost": ["avg_cost"],
@@ -40,14 +40,6 @@ CURVES = {
 RATES = ("avg_static_regret", "avg_dynamic_regret")
 
 
-class Sheet(NamedTuple):
-    """A figure, and its numbers, under one file name."""
-
-    stem: str
-    figure: Figure
-    numbers: pd.DataFrame
-
-
 def curve_sheets(groups: list[Group], frame: Frame) -> list[Sheet]:
     """Every figure against the rounds whose columns the runs have."""
     wanted = dict.fromkeys(column for columns in CURVES.values() for column in columns)
@@ -59,7 +51,7 @@ def curve_sheets(groups: list[Group], frame: Frame) -> list[Sheet]:
     ]
     if all(column in found for column in RATES):
         sheets.append(_rates_sheet({column: found[column] for column in RATES}, groups, frame))
-    return sheets
+    return [*sheets, *diagnostic_sheets(groups, _titled(frame, groups, found["avg_cost"]))]
 
 
 def sweep_sheet(
@@ -105,7 +97,7 @@ def _curve_sheet(
         table = tabulate([one.line for one in drawn], x="t")
         tables.append(table.assign(column=column) if len(panels) > 1 else table)
     every_line = [line for lines in found.values() for line in lines]
-    marks = sorted({mark for group in groups for mark in group.marks})
+    marks = sorted({mark for group in groups for mark in group.extras.get("marks", ())})
     figure = draw_curves(panels, _titled(frame, groups, every_line), marks)
     return Sheet(stem, figure, pd.concat(tables, ignore_index=True))
 
