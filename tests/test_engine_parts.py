@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import choices, composed_job, make_problem
+from problems import composed_job, make_problem, with_kernel
 
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.ball import Ball
@@ -22,7 +22,7 @@ from odfl_cli.problem import Problem
 from odfl_cli.regularizers import Entropy, LogBarrier, Regularizer
 from odfl_cli.solver import Solver
 
-ALGORITHMS = choices("algo")
+ALGORITHMS = with_kernel()
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 SETS: dict[type[Polytope], st.SearchStrategy[Polytope]] = {
     Simplex: st.builds(Simplex, dimension=st.integers(2, 7)),
