@@ -53,7 +53,7 @@ EVERYTHING = {"new", "old", "failed", "unfinished", "newer", "notes"}
         (["--version", "0.1.0", "--failed"], {"failed"}),
         (["--version", "1"], set()),
     ],
-    ids=" ".join,
+    ids=lambda words: " ".join(sorted(words)),
 )
 def test_conditions(outputs: Path, conditions: list[str], gone: set[str]) -> None:
     assert main([str(outputs), *conditions, "--yes"]) == 0
