@@ -84,7 +84,7 @@ def shell(request: pytest.FixtureRequest, home: Path):
     ("typed", "completed"),
     [
         ("odfl expo", "odfl export "),
-        ("odfl run algo=df_o", "odfl run algo=df_ogd"),
+        ("odfl run algo=df_f", "odfl run algo=df_ftpl"),
         ("odfl run algo=df_ogd data.gam", "odfl run algo=df_ogd data.gamma="),
         ("odfl run -m horizon=sm", "odfl run -m horizon=smoke"),
         ("odfl run -m algo=df_ogd,pf", "odfl run -m algo=df_ogd,pf_ogd"),
@@ -102,7 +102,7 @@ def test_a_tab_completes(shell: Shell, typed: str, completed: str) -> None:
 
 def test_what_hydra_answers(home: Path) -> None:
     for line, expected in {
-        "odfl run algo=df_": "algo=df_ftpl algo=df_ogd",
+        "odfl run algo=df_": "algo=df_ftpl algo=df_ogd algo=df_ogd_endpoint",
         "odfl run algo=pf_ogd,spo algo.et": "algo.eta=",
         "odfl run --config-dir conf algo=my_own algo.sp": "algo.speed=",
         "/some/bin/odfl run horizon=sm": "horizon=smoke",

@@ -1,6 +1,6 @@
 # Completes odfl in bash: eval "$(odfl completion bash)"
 _odfl() {
-    local line=${COMP_LINE:0:COMP_POINT} verbs="run plot list show best export clean completion"
+    local line=${COMP_LINE:0:COMP_POINT} verbs="run plot data claims list show best export clean completion"
     local word=${line##*[[:space:]]} before=${line%"${line##*[[:space:]]}"}
     local given candidates
     read -ra given <<<"$before"
@@ -21,6 +21,7 @@ _odfl() {
             fi
             ;;
         completion*) candidates="bash zsh" ;;
+        datadata) candidates="check export example" ;;
         *)
             [[ $word == -* ]] || return # a path
             candidates=$("${given[0]}" "${given[1]}" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)

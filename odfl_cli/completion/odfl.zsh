@@ -2,7 +2,7 @@
 _odfl() {
     local -a candidates
     if (( CURRENT == 2 )); then
-        compadd -- run plot list show best export clean completion --help --version
+        compadd -- run plot data claims list show best export clean completion --help --version
         return
     fi
     case $words[2]:$words[CURRENT-1] in
@@ -17,6 +17,7 @@ _odfl() {
             fi
             ;;
         completion:*) compadd -- bash zsh ;;
+        data:data) compadd -- check export example ;;
         *)
             if [[ $PREFIX == -* ]]; then
                 compadd -- ${(fu)"$($words[1] $words[2] --help 2>/dev/null | grep -oE -- '--[a-z-]+')"}
