@@ -19,7 +19,7 @@ RATE, MOMENTUM = (0.5, 0.02), 0.5
 FEW = 3
 """The spread of the best few descents is the comparator's uncertainty."""
 
-REFINED_PREDICTIONS, REFINED_SCALES = 10_000, (1.0, 0.2, 0.03)
+REFINED_PREDICTIONS, REFINED_SCALES = 2_000, (1.0, 0.2, 0.03)
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,14 @@ def _descent(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: int) -> 
     """Smoothing and steps that shrink together."""
     size, radius = len(rounds.costs), losses.problem.theta_set.radius
     stride = max(1, size // min(losses.batch, max(LEAST, size // SHARE)))
-    alphas = _spread(losses, rounds, starts) * np.geomspace(*ALPHA, steps)
-    return Descent(stride, alphas, radius * np.geomspace(*RATE, steps), MOMENTUM)
+    alphas = _spread(losses, rounds, starts) * _geometric(ALPHA, steps)
+    return Descent(stride, alphas, radius * _geometric(RATE, steps), MOMENTUM)
+
+
+def _geometric(ends: tuple[float, float], steps: int) -> np.ndarray:
+    """From the first to the last value, by a constant factor."""
+    first, last = ends
+    return first * (last / first) ** (np.arange(steps) / max(1, steps - 1))
 
 
 def _spread(losses: Losses, rounds: Rounds, starts: np.ndarray) -> float:

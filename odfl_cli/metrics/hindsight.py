@@ -7,11 +7,11 @@ import numpy as np
 
 from odfl_cli.environments import Environment, Rounds
 from odfl_cli.metrics.comparators import find_comparator
-from odfl_cli.metrics.starts import spread_out, with_scattered
 from odfl_cli.metrics.losses import Losses
+from odfl_cli.metrics.starts import spread_out, with_scattered
 
 KEPT_BYTES = 512 * 2**20
-SEARCHED_PREDICTIONS = 200_000
+SEARCHED_PREDICTIONS = 100_000
 BLOCK = 1024
 RATIO, SHORTEST = 8, 64
 """Comparators are searched for the first T, T/8, T/64, … rounds, down to so many."""

@@ -17,11 +17,14 @@ from odfl_cli.surrogate import SmoothedCost
 PREDICTIONS = 8_000
 """The most predictions that a step of a search takes."""
 
+TOGETHER = 8
+"""The compiled loops want a multiple of so many parameters."""
+
 
 class Descent(NamedTuple):
     """Steps of given lengths, which need no tuning to a problem's scale; step s smooths by alphas[s]."""
 
-    stride: int  # step s sees rounds s, s + stride, …
+    stride: int  # step s sees rounds s, s + stride, …, of which there are as many for all steps
     alphas: np.ndarray
     rates: np.ndarray
     momentum: float
@@ -61,8 +64,9 @@ class GeneralLosses:
     def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
         """Smoothed by the problem's own regulariser."""
         direction = np.zeros_like(thetas)
+        stop = len(rounds.costs) // descent.stride * descent.stride
         for step, (alpha, rate) in enumerate(zip(descent.alphas, descent.rates, strict=True)):
-            part = slice(step % descent.stride, None, descent.stride)
+            part = slice(step % descent.stride, stop, descent.stride)
             loss = SmoothedCost(self.problem, rounds.X[part], rounds.costs[part], float(alpha))
             gradients = np.stack([loss.gradient(theta).mean(0) for theta in thetas])
             direction = descent.momentum * direction + unit(gradients)
@@ -83,15 +87,18 @@ class CompiledLosses:
 
     def paid(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
         """Round by round, all parameters at once."""
-        paid = np.empty((len(rounds.costs), len(thetas)))
-        _kernel().score(rounds.X, rounds.costs, _columns(thetas), paid)
-        return np.ascontiguousarray(paid.T)
+        count = len(thetas)
+        columns = np.zeros((thetas.shape[1], -(-count // TOGETHER) * TOGETHER))
+        columns[:, :count] = thetas.T
+        paid = np.empty((len(rounds.costs), columns.shape[1]))
+        _kernel().score(rounds.X, rounds.costs, columns, paid)
+        return np.ascontiguousarray(paid.T[:count])
 
     def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
-        """Round by round, all parameters at once."""
-        columns, radius = _columns(thetas), self.problem.theta_set.radius
-        _kernel().descend(rounds.X, rounds.costs, *descent, radius, columns)
-        return np.ascontiguousarray(columns.T)
+        """One parameter after another, many rounds at once."""
+        thetas, radius = np.array(thetas, order="C"), self.problem.theta_set.radius
+        _kernel().descend(rounds.X, rounds.costs, *descent, radius, thetas)
+        return thetas
 
 
 def losses_for(problem: Problem) -> Losses:
@@ -109,8 +116,3 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 def _kernel() -> ModuleType:
     return load_kernel("odfl_cli.metrics.sample_kernel")
-
-
-def _columns(thetas: np.ndarray) -> np.ndarray:
-    """The parameters [C, m] as the kernels take them, [m, C], in memory of their own."""
-    return np.array(thetas.T, order="C")

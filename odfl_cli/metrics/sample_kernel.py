@@ -1,7 +1,6 @@
-"""Many parameters at once on many rounds: the linear model on the simplex, compiled.
+"""Many parameters on many rounds: the linear model on the simplex, compiled.
 
-The parameters are the columns of `thetas` [m, C], so that the innermost loops become vector
-instructions.
+Innermost loops go over parameters or over rounds, for these become vector instructions.
 """
 
 import numpy as np
@@ -9,11 +8,16 @@ import numpy as np
 from odfl_cli.compiling import inner, kernel
 
 SQUARINGS = 6
+SHORT = np.float32
+ZERO, ONE = SHORT(0.0), SHORT(1.0)
+FLOOR = SHORT(
+    0.5
+)  # its 64th power is next to nothing, and no subnormal number, which would be slow
 
 
 @inner
 def predict(x, thetas, g):
-    """g[c] = ⟨x, θ_c⟩."""
+    """g[c] = ⟨x, θ_c⟩ for thetas [m, C]."""
     g[:] = 0.0
     for j in range(len(x)):
         row = thetas[j]
@@ -37,86 +41,103 @@ def score(X, costs, thetas, paid):
 
 
 @inner
-def add_gradient(X, costs, thetas, scale, w, rows, sums):
-    """sums[:, c] += α ∇f̃(θ_c) of one round, X [d, p] and costs [d], with α = 1 / (64 scale).
+def gather(X, costs, first, stride, XT, costsT):
+    """Every `stride`-th round, turned so that rounds lie side by side: XT [d, p, B], costsT [d, B]."""
+    for b in range(costsT.shape[1]):
+        n = first + b * stride
+        for i in range(costs.shape[1]):
+            costsT[i, b] = costs[n, i]
+            for j in range(X.shape[2]):
+                XT[i, j, b] = X[n, i, j]
+
+
+@inner
+def predict_rounds(XT, theta, g):
+    """g[b] = ⟨XT[:, b], θ⟩, two features at a time."""
+    odd = len(theta) % 2
+    g[:] = ZERO
+    if odd:
+        weight, row = SHORT(theta[0]), XT[0]
+        for b in range(len(g)):
+            g[b] = weight * row[b]
+    for j in range(odd, len(theta), 2):
+        one, other = SHORT(theta[j]), SHORT(theta[j + 1])
+        row, next_row = XT[j], XT[j + 1]
+        for b in range(len(g)):
+            g[b] += one * row[b] + other * next_row[b]
+
+
+@inner
+def gradient(XT, costsT, theta, alpha, w, lowest, total, value, out):
+    """out = α Σ_b ∇f̃(θ), over the rounds b.
 
     ∇f̃ = −(1/α) Xᵀ[w̃ ∘ (c − f̃)] with w̃ = softmax(−Xθ/α). A search needs a direction and not its last
-    digits, so eˣ is (1 + x/64)^64, cut off below, which vectorises.
+    digits: numbers are short, and eˣ is (1 + x/64)^64, cut off below, which vectorises.
     """
-    lowest, total, value = rows
-    lowest[:] = np.inf
-    total[:] = 0.0
-    value[:] = 0.0
-    for i in range(len(costs)):
+    scale = SHORT(1.0 / (alpha * 2.0**SQUARINGS))
+    lowest[:] = SHORT(np.inf)
+    total[:] = ZERO
+    value[:] = ZERO
+    for i in range(len(w)):
         g = w[i]
-        predict(X[i], thetas, g)
-        for c in range(len(g)):
-            lowest[c] = min(lowest[c], g[c])
-    for i in range(len(costs)):
-        cost, weight = costs[i], w[i]
-        for c in range(len(weight)):
-            x = max(0.0, 1.0 + (lowest[c] - weight[c]) * scale)
+        predict_rounds(XT[i], theta, g)
+        for b in range(len(g)):
+            lowest[b] = min(lowest[b], g[b])
+    for i in range(len(w)):
+        g, cost = w[i], costsT[i]
+        for b in range(len(g)):
+            x = max(FLOOR, ONE + (lowest[b] - g[b]) * scale)
             for _ in range(SQUARINGS):
                 x *= x
-            weight[c] = x
-            total[c] += x
-            value[c] += x * cost
-    for c in range(len(total)):
-        total[c] = 1.0 / total[c]
-        value[c] *= total[c]
-    for i in range(len(costs)):
-        cost, weight = costs[i], w[i]
-        for c in range(len(weight)):
-            weight[c] *= (value[c] - cost) * total[c]
-        for j in range(len(sums)):
-            x, row = X[i, j], sums[j]
-            for c in range(len(weight)):
-                row[c] += x * weight[c]
+            g[b] = x
+            total[b] += x
+            value[b] += x * cost[b]
+    for b in range(len(total)):
+        total[b] = ONE / total[b]
+        value[b] *= total[b]
+    out[:] = 0.0
+    for i in range(len(w)):
+        g, cost = w[i], costsT[i]
+        for b in range(len(g)):
+            g[b] *= (value[b] - cost[b]) * total[b]
+        for j in range(len(out)):
+            row, product = XT[i, j], ZERO
+            for b in range(len(g)):
+                product += row[b] * g[b]
+            out[j] += product
 
 
 @inner
-def make_unit(vectors):
-    """Scales the columns to length 1; 0 stays."""
-    for c in range(vectors.shape[1]):
-        square = 0.0
-        for j in range(vectors.shape[0]):
-            square += vectors[j, c] ** 2
-        length = max(np.sqrt(square), 1e-300)
-        for j in range(vectors.shape[0]):
-            vectors[j, c] /= length
-
-
-@inner
-def project(thetas, radius):
-    """Columns that are longer than the radius are cut to it."""
-    for c in range(thetas.shape[1]):
-        square = 0.0
-        for j in range(thetas.shape[0]):
-            square += thetas[j, c] ** 2
-        if square > radius * radius:
-            factor = radius / np.sqrt(square)
-            for j in range(thetas.shape[0]):
-                thetas[j, c] *= factor
+def length(vector):
+    """‖v‖."""
+    square = 0.0
+    for j in range(len(vector)):
+        square += vector[j] * vector[j]
+    return np.sqrt(square)
 
 
 @kernel("void(f8[:,:,::1], f8[:,::1], i8, f8[::1], f8[::1], f8, f8, f8[:,::1])")
 def descend(X, costs, stride, alphas, rates, momentum, radius, thetas):
-    """Moves the parameters by as many steps as there are rates, projected on the ball of that radius.
+    """Moves the parameters `thetas` [C, m] by as many steps as there are rates, within the radius.
 
     Step s sees rounds s, s + stride, … and goes against the normalised mean gradient.
     """
-    w = np.empty((costs.shape[1], thetas.shape[1]))
-    rows = (w[0].copy(), w[0].copy(), w[0].copy())
-    gradients, direction = np.empty_like(thetas), np.zeros_like(thetas)
+    items, features = X.shape[1:]
+    rounds = costs.shape[0] // stride
+    XT, costsT = np.empty((items, features, rounds), SHORT), np.empty((items, rounds), SHORT)
+    w, lowest = np.empty((items, rounds), SHORT), np.empty(rounds, SHORT)
+    total, value = np.empty(rounds, SHORT), np.empty(rounds, SHORT)
+    uphill, direction = np.empty(features), np.zeros_like(thetas)
     for s in range(len(rates)):
-        gradients[:] = 0.0
-        scale = 1.0 / (alphas[s] * 2.0**SQUARINGS)
-        for n in range(s % stride, costs.shape[0], stride):
-            add_gradient(X[n], costs[n], thetas, scale, w, rows, gradients)
-        make_unit(gradients)
-        direction *= momentum
-        direction += gradients
-        gradients[:] = direction
-        make_unit(gradients)
-        thetas -= rates[s] * gradients
-        project(thetas, radius)
+        gather(X, costs, s % stride, stride, XT, costsT)
+        for c in range(len(thetas)):
+            gradient(XT, costsT, thetas[c], alphas[s], w, lowest, total, value, uphill)
+            shrink = 1.0 / max(length(uphill), 1e-300)
+            for j in range(features):
+                direction[c, j] = momentum * direction[c, j] + shrink * uphill[j]
+            step = rates[s] / max(length(direction[c]), 1e-300)
+            for j in range(features):
+                thetas[c, j] -= step * direction[c, j]
+            shrink = radius / max(length(thetas[c]), radius)
+            for j in range(features):
+                thetas[c, j] *= shrink
