@@ -19,7 +19,7 @@ RATE, MOMENTUM = (0.5, 0.02), 0.5
 FEW = 3
 """The spread of the best few descents is the comparator's uncertainty."""
 
-REFINED_PREDICTIONS, REFINED_SCALES = 2_000, (1.0, 0.2, 0.03)
+REFINED_PREDICTIONS, REFINED_SCALES = 10_000, (1.0, 0.2, 0.03)
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def find_comparator(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: i
     order = np.argsort(values, kind="stable")
     best, value = candidates[order[0]], float(values[order[0]])
     spread = float(np.ptp(np.sort(values[: len(ends)])[:FEW]))
-    theta, refined = _refine(losses, rounds, best, value, candidates[order[1:9]])
+    theta, refined = _refine(losses, rounds, best, value, candidates[order[1:5]])
     finalists = np.concatenate([theta[None], candidates[order[: FEW - 1]]])
     return Comparator(theta, refined, max(spread, value - refined), finalists)
 

@@ -29,7 +29,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class ExpectedCosts:
-    """Measures plays on fresh samples: `size` rounds to score and a quarter as many more to search on.
+    """Measures plays on fresh samples: `size` rounds to score and a fifth as many more to search on.
 
     A comparator that were scored where it was found would profit from the sample's chance.
     """
@@ -102,7 +102,7 @@ class ExpectedCosts:
 
     def _sample(self, seed: int, t: int) -> tuple[Rounds, Rounds]:
         """Rounds to score and rounds to search on."""
-        both = self.size + max(2, self.size // 4)
+        both = self.size + max(2, self.size // 5)
         X, costs = (values[0] for values in self.law.fresh((seed,), int(t) - 1, both))
         first, rest = slice(self.size), slice(self.size, None)
         return Rounds(X[first], costs[first]), Rounds(X[rest], costs[rest])
