@@ -58,8 +58,8 @@ def simulate(
     """Plays T rounds; `progress` hears how many are done. The block size changes no number."""
     clock = Clock()
     algorithm, seeds, rounds = job.algorithm, job.seeds, job.horizon.rounds
-    recorder = job.metrics.recorder(job.environment, algorithm, job.horizon, seeds)
     with clock("start"):
+        recorder = job.metrics.recorder(job.environment, algorithm, job.horizon, seeds)
         job.engine.start(algorithm)
     state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
     for start, stop in _blocks(rounds, block or job.block_rounds()):

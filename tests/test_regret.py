@@ -17,7 +17,7 @@ from odfl_cli.environments import Polynomial, Rounds, Sin4
 from odfl_cli.horizon import Horizon
 from odfl_cli.metrics import Regret
 from odfl_cli.metrics.comparators import find_comparator
-from odfl_cli.metrics.losses import CompiledLosses, GeneralLosses, losses_for
+from odfl_cli.metrics.losses import CompiledLosses, Descent, GeneralLosses, losses_for
 from odfl_cli.metrics.regret import evaluation_rounds
 from odfl_cli.metrics.sums import rounds_nearest, sum_up_to
 from odfl_cli.simulate import simulate
@@ -51,18 +51,32 @@ def test_compiled_costs_are_those_of_the_contracts(items, count):
     )
 
 
-def test_compiled_gradients_point_where_those_of_the_contracts_do():
-    problem = make_problem(items=6, features=4)
-    rounds = one_seed(random_rounds(1, 60, 6, 4))
-    thetas = gaussian(11, 4)
-    fast = CompiledLosses(problem).gradients(thetas, rounds, 2, 3, 0.4)
-    exact = GeneralLosses(problem).gradients(thetas, rounds, 2, 3, 0.4)
-    cosine = (fast * exact).sum(-1) / np.linalg.norm(fast, axis=-1) / np.linalg.norm(exact, axis=-1)
-    assert cosine.min() > 0.999
-    part = slice(2, None, 3)
+def test_compiled_descents_go_where_those_of_the_contracts_go():
+    problem = make_problem(items=6, features=5)
+    rounds = one_seed(random_rounds(1, 62, 6, 5))
+    thetas = 0.9 * gaussian(11, 5)
+    descent = Descent(3, np.array([0.8, 0.4, 0.2]), np.array([0.4, 0.2, 0.1]), 0.5)
+    fast = CompiledLosses(problem).descend(thetas, rounds, descent)
+    exact = GeneralLosses(problem).descend(thetas, rounds, descent)
+    np.testing.assert_allclose(fast, exact, atol=0.02)
+    assert np.linalg.norm(exact, axis=-1).max() == pytest.approx(1.0)  # some met the border of Θ
+
+
+@pytest.mark.parametrize("features", [1, 4])
+def test_a_step_of_a_descent_by_finite_differences(features):
+    """Rounds 0, 3, 6, … of those that make whole strides; the step is of the given length."""
+    problem = make_problem(items=6, features=features)
+    rounds = one_seed(random_rounds(1, 62, 6, features))
+    (theta,) = 0.5 * gaussian(1, features)
+    part = slice(0, 60, 3)
     loss = SmoothedCost(problem, rounds.X[part], rounds.costs[part], 0.4)
-    slope = finite_difference(lambda theta: loss.value(theta).mean(), thetas[0])
-    np.testing.assert_allclose(exact[0], slope, atol=1e-6)
+    slope = finite_difference(lambda theta: loss.value(theta).mean(), theta)
+    descent = Descent(3, np.array([0.4]), np.array([0.1]), 0.5)
+    for losses in (CompiledLosses(problem), GeneralLosses(problem)):
+        (end,) = losses.descend(theta[None], rounds, descent)
+        np.testing.assert_allclose(
+            end, theta - 0.1 * slope / np.linalg.norm(slope), atol=0.003, err_msg=str(losses)
+        )
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -60,7 +60,9 @@ class Sin4(Drifting):
         deviation drift_weight ‖x‖. Every second sample is the mirror image −X of the one before.
         """
         half = self._covariates(seeds, "data/fresh_covariates", 0, -(-size // 2))
-        X = np.stack([half, -half], axis=2).reshape(len(seeds), -1, *half.shape[2:])[:, :size]
+        X = np.empty((len(seeds), size, *half.shape[2:]))
+        X[:, ::2] = half
+        np.negative(half[:, : size // 2], out=X[:, 1::2])
         if self.shift_rate > 0:
             X += self.shift(seeds, X.shape[2:], t, t + 1)
         costs = np.empty(X.shape[:-1])

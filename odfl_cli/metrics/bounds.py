@@ -3,30 +3,30 @@
 import numpy as np
 
 from odfl_cli.algorithms import DFFTPL, DFOGD, Algorithm
-from odfl_cli.environments import Environment
 from odfl_cli.errors import UserError
-from odfl_cli.theory.bounds import df_ftpl_bound, df_ogd_bound
-from odfl_cli.theory.constants import constants
+from odfl_cli.metrics.hindsight import PlayedRounds
+from odfl_cli.problem import Problem
+from odfl_cli.theory.bounds import Constants, df_ftpl_bound, df_ogd_bound
+from odfl_cli.theory.constants import constants_of
+from odfl_cli.theory.sample import Sample, on_the_sphere
 
-SAMPLED = 256  # rounds that the constants are measured on
+SAMPLED = 256  # rounds at most that the constants are measured on
 
 
 def bound(
-    environment: Environment,
-    algorithm: Algorithm,
-    seeds: tuple[int, ...],
-    t: np.ndarray,
-    notes: dict[str, np.ndarray],
+    algorithm: Algorithm, played: PlayedRounds, t: np.ndarray, notes: dict[str, np.ndarray]
 ) -> np.ndarray:
     """What the regret up to the rounds t may be at most, [S, E]; NaN where no theorem speaks.
 
     A seed's constants are measured on its own rounds, so that it does not see the other seeds.
     """
-    nothing = np.full((len(seeds), len(t)), np.nan)
+    nothing = np.full((played.seeds, len(t)), np.nan)
     if not isinstance(algorithm, DFOGD | DFFTPL):
         return nothing
     try:
-        measured = [constants(environment, algorithm.problem, (seed,), SAMPLED) for seed in seeds]
+        measured = [
+            measured_constants(algorithm.problem, played, row) for row in range(played.seeds)
+        ]
     except UserError:  # a regulariser of the user's own, whose Lipschitz constant nobody knows
         return nothing
     theorem = df_ogd_bound if isinstance(algorithm, DFOGD) else df_ftpl_bound
@@ -36,3 +36,9 @@ def bound(
         for row, of_seed in enumerate(measured)
     ]
     return t * np.stack(average)
+
+
+def measured_constants(problem: Problem, played: PlayedRounds, row: int) -> Constants:
+    """On rounds of seed number `row`, evenly spread over the run."""
+    X, costs = played.evenly(row, SAMPLED)
+    return constants_of(Sample(problem, X, costs, on_the_sphere(problem, len(X))))

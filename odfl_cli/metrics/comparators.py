@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from odfl_cli.environments import Rounds
-from odfl_cli.metrics.losses import Losses
+from odfl_cli.metrics.losses import Descent, Losses, unit
 
 SHARE, LEAST = 12, 128
 """A step sees a twelfth of the rounds, the next step others; so many at least, if the losses allow."""
@@ -34,13 +34,13 @@ class Comparator:
 
 def find_comparator(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: int) -> Comparator:
     """Descends from `starts` [C, m] in `steps` steps; the best of all starts and ends wins, by exact cost."""
-    ends = _descend(losses, rounds, starts, steps)
+    ends = losses.descend(starts, rounds, _descent(losses, rounds, starts, steps))
     candidates = np.concatenate([ends, starts])
     values = losses.paid(candidates, rounds).mean(-1)
     order = np.argsort(values, kind="stable")
     best, value = candidates[order[0]], float(values[order[0]])
     spread = float(np.ptp(np.sort(values[: len(ends)])[:FEW]))
-    theta, refined = _refine(losses, rounds, best, value, candidates[order[1:9]])
+    theta, refined = _refine(losses, rounds, best, value, candidates[order[1:5]])
     finalists = np.concatenate([theta[None], candidates[order[: FEW - 1]]])
     return Comparator(theta, refined, max(spread, value - refined), finalists)
 
@@ -56,7 +56,7 @@ def _refine(
         return best, value
     theta_set = losses.problem.theta_set
     for scale in REFINED_SCALES:
-        moves = scale * theta_set.radius * _unit(others - best)
+        moves = scale * theta_set.radius * unit(others - best)
         around = theta_set.project(np.concatenate([best + moves, best - moves]))
         values = losses.paid(around, rounds).mean(-1)
         if values.min() < value:
@@ -64,25 +64,18 @@ def _refine(
     return best, value
 
 
-def _descend(losses: Losses, rounds: Rounds, thetas: np.ndarray, steps: int) -> np.ndarray:
-    """Projected descent with steps of a given length, which needs no tuning to a problem's scale."""
-    theta_set = losses.problem.theta_set
-    size = len(rounds.costs)
+def _descent(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: int) -> Descent:
+    """Smoothing and steps that shrink together."""
+    size, radius = len(rounds.costs), losses.problem.theta_set.radius
     stride = max(1, size // min(losses.batch, max(LEAST, size // SHARE)))
-    alphas = _spread(losses, rounds, thetas) * np.geomspace(*ALPHA, steps)
-    rates = theta_set.radius * np.geomspace(*RATE, steps)
-    direction = np.zeros_like(thetas)
-    for step in range(steps):
-        first = step % stride
-        gradients = losses.gradients(thetas, rounds, first, stride, float(alphas[step]))
-        direction = MOMENTUM * direction + _unit(gradients)
-        thetas = theta_set.project(thetas - rates[step] * _unit(direction))
-    return thetas
+    alphas = _spread(losses, rounds, starts) * _geometric(ALPHA, steps)
+    return Descent(stride, alphas, radius * _geometric(RATE, steps), MOMENTUM)
 
 
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    """Of length 1 over the last axis; 0 stays."""
-    return vectors / np.maximum(np.sqrt((vectors**2).sum(-1, keepdims=True)), 1e-300)
+def _geometric(ends: tuple[float, float], steps: int) -> np.ndarray:
+    """From the first to the last value, by a constant factor."""
+    first, last = ends
+    return first * (last / first) ** (np.arange(steps) / max(1, steps - 1))
 
 
 def _spread(losses: Losses, rounds: Rounds, starts: np.ndarray) -> float:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from odfl_cli.environments import KnownLaw, Rounds
-from odfl_cli.metrics.comparators import Comparator, find_comparator
+from odfl_cli.metrics.comparators import find_comparator
 from odfl_cli.metrics.losses import Losses
 from odfl_cli.metrics.plays import Plays
+from odfl_cli.metrics.starts import spread_out, with_scattered
 from odfl_cli.metrics.sums import rounds_nearest, sum_up_to
-from odfl_cli.streams import Draw, draw
 
 ITERATES = 2
 """How many of a learner's own parameters a search starts from."""
@@ -29,7 +29,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class ExpectedCosts:
-    """Measures plays on fresh samples: `size` rounds to score and half as many more to search on.
+    """Measures plays on fresh samples: `size` rounds to score and a fifth as many more to search on.
 
     A comparator that were scored where it was found would profit from the sample's chance.
     """
@@ -38,47 +38,50 @@ class ExpectedCosts:
     losses: Losses
     t: np.ndarray  # evaluation rounds, from 1
     size: int
-    starts: int
     steps: int
 
-    def of(self, plays: Plays, row: int, seed: int) -> Expected:
-        """The seed number `row` of the run, whose name is `seed`."""
+    def of(self, plays: Plays, row: int, seed: int, scattered: np.ndarray) -> Expected:
+        """The seed number `row` of the run, whose name is `seed`; searches start from `scattered` too."""
         measure = self._stationary if self.law.stationary else self._moving
-        return measure(plays, row, seed)
+        return measure(plays, row, seed, scattered)
 
-    def _stationary(self, plays: Plays, row: int, seed: int) -> Expected:
+    def _stationary(self, plays: Plays, row: int, seed: int, scattered: np.ndarray) -> Expected:
         scored, searched = self._sample(seed, self.t[-1])
         cost, error = mean_and_error(plays.paid(self.losses, row, slice(None), scored))
-        iterates = spread_out(plays.thetas()[row], ITERATES)
-        starts = self._starts(seed, self.t[-1], iterates)
-        found = find_comparator(self.losses, searched, starts, self.steps)
-        theta, value = self._best(found, seed, self.t[-1], scored)
+        truths = self._truths(seed, self.t[-1])
+        near = np.concatenate([truths, spread_out(plays.thetas()[row], ITERATES)])
+        found = find_comparator(self.losses, searched, with_scattered(near, scattered), self.steps)
+        theta, value = self._best(np.concatenate([found.finalists, truths]), scored)
         best = np.full(len(self.t), value)
         uncertainty = np.full(len(self.t), found.uncertainty)
         return Expected(cost, error, best, value * self.t, uncertainty, theta[None])
 
-    def _moving(self, plays: Plays, row: int, seed: int) -> Expected:
+    def _moving(self, plays: Plays, row: int, seed: int, scattered: np.ndarray) -> Expected:
         """Every evaluation round has a comparator, searched from where the last one was found."""
         thetas = plays.thetas()[row]
-        measured, mixture, near = [], [], np.empty((0, thetas.shape[1]))
+        measured, mixture, last = [], [], np.empty((0, thetas.shape[1]))
         for e, t in enumerate(self.t):
             scored, searched = self._sample(seed, t)
             (cost,), (error,) = mean_and_error(
                 plays.paid(self.losses, row, slice(e, e + 1), scored)
             )
-            starts = self._starts(seed, t, np.concatenate([near, thetas[e : e + 1]]))
+            truths = self._truths(seed, t)
+            starts = with_scattered(np.concatenate([truths, last, thetas[e : e + 1]]), scattered)
             found = find_comparator(self.losses, searched, starts, self.steps)
-            theta, value = self._best(found, seed, t, scored)
-            near = found.finalists
+            theta, value = self._best(np.concatenate([found.finalists, truths]), scored)
+            last = found.finalists
             measured.append((cost, error, value, found.uncertainty, theta))
             mixture.append(searched)
         cost, error, best, uncertainty, comparators = (
             np.array(x) for x in zip(*measured, strict=True)
         )
-        best_fixed = self._best_fixed(seed, mixture, spread_out(comparators, 8))
+        near = np.concatenate([self._truths(seed, self.t[-1]), spread_out(comparators, 8)])
+        best_fixed = self._best_fixed(seed, mixture, near, scattered)
         return Expected(cost, error, best, best_fixed, uncertainty, comparators)
 
-    def _best_fixed(self, seed: int, searched: list[Rounds], near: np.ndarray) -> np.ndarray:
+    def _best_fixed(
+        self, seed: int, searched: list[Rounds], near: np.ndarray, scattered: np.ndarray
+    ) -> np.ndarray:
         """inf_θ Σ_{s≤t} F_s(θ): of the comparators and of one found on a mixture of all rounds."""
         counts = rounds_nearest(self.t, len(searched[0].costs))
         firsts = np.cumsum(counts) - counts
@@ -87,29 +90,22 @@ class ExpectedCosts:
             np.concatenate([rounds.X[part] for rounds, part in zip(searched, parts, strict=True)]),
             np.concatenate([r.costs[part] for r, part in zip(searched, parts, strict=True)]),
         )
-        starts = self._starts(seed, self.t[-1], near)
-        found = find_comparator(self.losses, mixture, starts, self.steps)
+        found = find_comparator(self.losses, mixture, with_scattered(near, scattered), self.steps)
         pool = np.concatenate([found.finalists, near])
         values = [self.losses.paid(pool, self._sample(seed, t)[0]).mean(-1) for t in self.t]
         return sum_up_to(self.t, np.stack(values, axis=-1)).min(0)
 
-    def _best(
-        self, found: Comparator, seed: int, t: int, scored: Rounds
-    ) -> tuple[np.ndarray, float]:
-        """The best of what was found and of ±θ*_t, with its cost on the scoring sample."""
-        candidates = np.concatenate([found.finalists, self._truths(seed, t)])
+    def _best(self, candidates: np.ndarray, scored: Rounds) -> tuple[np.ndarray, float]:
+        """The best of the candidates, with its cost."""
         values = self.losses.paid(candidates, scored).mean(-1)
         return candidates[values.argmin()], float(values.min())
 
     def _sample(self, seed: int, t: int) -> tuple[Rounds, Rounds]:
-        X, costs = (values[0] for values in self.law.fresh((seed,), int(t) - 1, 2 * self.size))
-        return Rounds(X[: self.size], costs[: self.size]), Rounds(
-            X[self.size :], costs[self.size :]
-        )
-
-    def _starts(self, seed: int, t: int, near: np.ndarray) -> np.ndarray:
-        near = np.concatenate([self._truths(seed, t), near])
-        return with_random_directions(self.losses, seed, near, self.starts)
+        """Rounds to score and rounds to search on."""
+        both = self.size + max(2, self.size // 5)
+        X, costs = (values[0] for values in self.law.fresh((seed,), int(t) - 1, both))
+        first, rest = slice(self.size), slice(self.size, None)
+        return Rounds(X[first], costs[first]), Rounds(X[rest], costs[rest])
 
     def _truths(self, seed: int, t: int) -> np.ndarray:
         """±θ*_t on the border of Θ, where the law has such a parameter of the model's size."""
@@ -125,19 +121,3 @@ def mean_and_error(paid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     even = paid.shape[-1] // 2 * 2
     pairs = (paid[..., :even:2] + paid[..., 1:even:2]) / 2
     return paid.mean(-1), pairs.std(-1) / np.sqrt(pairs.shape[-1])
-
-
-def with_random_directions(losses: Losses, seed: int, near: np.ndarray, count: int) -> np.ndarray:
-    """`near` [C, m], and behind it random points on the border of Θ: `count` in all, one at least."""
-    theta_set, m = losses.problem.theta_set, losses.problem.parameters
-    normal = draw((seed,), "metrics/start", Draw("normal", (m,)), 0, max(1, count - len(near)))[0]
-    length = np.sqrt((normal**2).sum(-1, keepdims=True))
-    return np.concatenate([near, theta_set.project(theta_set.radius * normal / length)])
-
-
-def spread_out(thetas: np.ndarray, count: int) -> np.ndarray:
-    """At most `count` of the parameters [E, m], evenly chosen, the last one among them; none is 0."""
-    nonzero = thetas[np.abs(thetas).max(-1) > 0]
-    if len(nonzero) <= count:
-        return nonzero
-    return nonzero[np.linspace(len(nonzero) / count, len(nonzero), count).round().astype(int) - 1]

@@ -7,11 +7,11 @@ import numpy as np
 
 from odfl_cli.environments import Environment, Rounds
 from odfl_cli.metrics.comparators import find_comparator
-from odfl_cli.metrics.expected import spread_out, with_random_directions
 from odfl_cli.metrics.losses import Losses
+from odfl_cli.metrics.starts import spread_out, with_scattered
 
 KEPT_BYTES = 512 * 2**20
-SEARCHED_PREDICTIONS = 200_000
+SEARCHED_PREDICTIONS = 100_000
 BLOCK = 1024
 RATIO, SHORTEST = 8, 64
 """Comparators are searched for the first T, T/8, T/64, … rounds, down to so many."""
@@ -27,30 +27,46 @@ class PlayedRounds:
         items, features = environment.items, environment.features
         size = 8 * len(seeds) * rounds * items * (features + 1)
         self._environment, self._seeds, self._rounds = environment, seeds, rounds
-        self._kept: list[Rounds] | None = [] if size <= KEPT_BYTES else None
+        self._fit = size <= KEPT_BYTES
+        self._kept: list[Rounds] = []
+        self._aside: list[Rounds] = []
         self._stride = max(1, -(-rounds * items // SEARCHED_PREDICTIONS), -(-size // KEPT_BYTES))
-        aside = -(-rounds // self._stride)
-        self._X = np.empty((len(seeds), aside, items, features))
-        self._costs = np.empty((len(seeds), aside, items))
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds were played."""
+        return len(self._seeds)
 
     def add(self, start: int, rounds: Rounds) -> None:
         """Takes the block that starts at round `start` (from 0)."""
-        if self._kept is not None:
+        part = slice(-start % self._stride, None, self._stride)
+        X, costs = rounds.X[:, part], rounds.costs[:, part]
+        if self._fit:
             self._kept.append(rounds)
-        skipped = -start % self._stride
-        X, costs = (values[:, skipped :: self._stride] for values in rounds)
-        first = (start + skipped) // self._stride
-        self._X[:, first : first + X.shape[1]] = X
-        self._costs[:, first : first + X.shape[1]] = costs
+            self._aside.append(Rounds(X, costs))
+        else:
+            self._aside.append(Rounds(X.copy(), costs.copy()))
 
-    def to_search(self, row: int, stop: int) -> Rounds:
-        """What was set aside of the first `stop` rounds of seed number `row`."""
-        count = -(-stop // self._stride)
-        return Rounds(self._X[row, :count], self._costs[row, :count])
+    def to_search(self, row: int) -> Rounds:
+        """What was set aside of seed number `row`."""
+        return Rounds(
+            np.concatenate([X[row] for X, _ in self._aside]),
+            np.concatenate([costs[row] for _, costs in self._aside]),
+        )
+
+    def count_to_search(self, stop: int) -> int:
+        """How many of these belong to the first `stop` rounds."""
+        return -(-stop // self._stride)
+
+    def evenly(self, row: int, count: int) -> Rounds:
+        """At most `count` of these."""
+        X, costs = self.to_search(row)
+        part = slice(None, None, -(-len(costs) // count))
+        return Rounds(X[part], costs[part])
 
     def all(self, row: int) -> Iterator[Rounds]:
         """Every round of seed number `row`, in blocks."""
-        if self._kept is not None:
+        if self._fit:
             yield from (Rounds(X[row], costs[row]) for X, costs in self._kept)
             return
         for start in range(0, self._rounds, BLOCK):
@@ -72,20 +88,21 @@ def in_hindsight(
     losses: Losses,
     played: PlayedRounds,
     row: int,
-    seed: int,
     t: np.ndarray,
     near: np.ndarray,
-    starts: int,
+    scattered: np.ndarray,
     steps: int,
 ) -> Hindsight:
     """From a pool of parameters, each scored on every round; `near` [C, m] are good guesses."""
     horizons = [int(t[-1])]
     while horizons[-1] // RATIO >= SHORTEST:
         horizons.append(horizons[-1] // RATIO)
-    pool, uncertainty = near, []
+    pool, uncertainty, aside = near, [], played.to_search(row)
     for stop in horizons:
-        guesses = with_random_directions(losses, seed, spread_out(pool, starts - 2), starts)
-        found = find_comparator(losses, played.to_search(row, stop), guesses, steps)
+        first = slice(played.count_to_search(stop))
+        guesses = with_scattered(spread_out(pool, len(scattered) - 2), scattered)
+        searched = Rounds(aside.X[first], aside.costs[first])
+        found = find_comparator(losses, searched, guesses, steps)
         pool = np.concatenate([pool, found.finalists[:2]])
         uncertainty.append(found.uncertainty)
     sums = _cumulative(losses, pool, played.all(row), t)

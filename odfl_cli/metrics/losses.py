@@ -1,9 +1,8 @@
 """What parameters cost on given rounds, exactly, and the smoothed gradient that finds better ones."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,6 +16,18 @@ from odfl_cli.surrogate import SmoothedCost
 
 PREDICTIONS = 8_000
 """The most predictions that a step of a search takes."""
+
+TOGETHER = 8
+"""The compiled loops want a multiple of so many parameters."""
+
+
+class Descent(NamedTuple):
+    """Steps of given lengths, which need no tuning to a problem's scale; step s smooths by alphas[s]."""
+
+    stride: int  # step s sees rounds s, s + stride, …, of which there are as many for all steps
+    alphas: np.ndarray
+    rates: np.ndarray
+    momentum: float
 
 
 class Losses(Protocol):
@@ -33,10 +44,8 @@ class Losses(Protocol):
     def paid(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
         """The cost of every parameter in every round, [C, N]."""
 
-    def gradients(
-        self, thetas: np.ndarray, rounds: Rounds, first: int, stride: int, alpha: float
-    ) -> np.ndarray:
-        """∇f̃ averaged over rounds first, first + stride, …, [C, m]."""
+    def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
+        """Where projected descents on the smoothed cost f̃ end that start at `thetas`, [C, m]."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +61,17 @@ class GeneralLosses:
         decisions = (polytope.minimise(predictor.predict(theta, rounds.X)) for theta in thetas)
         return np.stack([dot(rounds.costs, decision) for decision in decisions])
 
-    def gradients(
-        self, thetas: np.ndarray, rounds: Rounds, first: int, stride: int, alpha: float
-    ) -> np.ndarray:
+    def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
         """Smoothed by the problem's own regulariser."""
-        part = slice(first, None, stride)
-        loss = SmoothedCost(self.problem, rounds.X[part], rounds.costs[part], alpha)
-        return np.stack([loss.gradient(theta).mean(0) for theta in thetas])
+        direction = np.zeros_like(thetas)
+        stop = len(rounds.costs) // descent.stride * descent.stride
+        for step, (alpha, rate) in enumerate(zip(descent.alphas, descent.rates, strict=True)):
+            part = slice(step % descent.stride, stop, descent.stride)
+            loss = SmoothedCost(self.problem, rounds.X[part], rounds.costs[part], float(alpha))
+            gradients = np.stack([loss.gradient(theta).mean(0) for theta in thetas])
+            direction = descent.momentum * direction + unit(gradients)
+            thetas = self.problem.theta_set.project(thetas - rate * unit(direction))
+        return thetas
 
 
 @dataclass(frozen=True)
@@ -73,42 +86,33 @@ class CompiledLosses:
         return max(1, PREDICTIONS // self.problem.items)
 
     def paid(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
-        """Round by round, a few parameters at once."""
-        paid = np.empty((len(thetas), len(rounds.costs)))
-        columns = np.empty((len(rounds.costs), _kernel().LANES))
-        for lanes, part in _lanes(thetas):
-            _kernel().score(rounds.X, rounds.costs, lanes, columns)
-            paid[part] = columns.T[: len(paid[part])]
-        return paid
+        """Round by round, all parameters at once."""
+        count = len(thetas)
+        columns = np.zeros((thetas.shape[1], -(-count // TOGETHER) * TOGETHER))
+        columns[:, :count] = thetas.T
+        paid = np.empty((len(rounds.costs), columns.shape[1]))
+        _kernel().score(rounds.X, rounds.costs, columns, paid)
+        return np.ascontiguousarray(paid.T[:count])
 
-    def gradients(
-        self, thetas: np.ndarray, rounds: Rounds, first: int, stride: int, alpha: float
-    ) -> np.ndarray:
-        """Round by round, a few parameters at once."""
-        gradients = np.empty_like(thetas)
-        for lanes, part in _lanes(thetas):
-            out = np.empty_like(lanes)
-            _kernel().gradients(rounds.X, rounds.costs, first, stride, lanes, alpha, out)
-            gradients[part] = out.T[: len(gradients[part])]
-        return gradients
+    def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
+        """One parameter after another, many rounds at once."""
+        thetas, radius = np.array(thetas, order="C"), self.problem.theta_set.radius
+        _kernel().descend(rounds.X, rounds.costs, *descent, radius, thetas)
+        return thetas
 
 
 def losses_for(problem: Problem) -> Losses:
-    """The compiled ones where they apply."""
+    """The compiled ones where they apply, with their kernel loaded."""
     if type(problem.predictor) is Linear and type(problem.polytope) is Simplex:
+        _kernel()
         return CompiledLosses(problem)
     return GeneralLosses(problem)
 
 
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """Of length 1 over the last axis; 0 stays."""
+    return vectors / np.maximum(np.sqrt((vectors**2).sum(-1, keepdims=True)), 1e-300)
+
+
 def _kernel() -> ModuleType:
     return load_kernel("odfl_cli.metrics.sample_kernel")
-
-
-def _lanes(thetas: np.ndarray) -> Iterator[tuple[np.ndarray, slice]]:
-    """The parameters as the kernels take them, [m, LANES], the last ones filled up with zeros."""
-    size = _kernel().LANES
-    for start in range(0, len(thetas), size):
-        part = slice(start, start + size)
-        lanes = np.zeros((thetas.shape[1], size))
-        lanes[:, : len(thetas[part])] = thetas[part].T
-        yield lanes, part

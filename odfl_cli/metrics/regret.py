@@ -14,11 +14,12 @@ from odfl_cli.environments import Environment, Rounds, known_law
 from odfl_cli.horizon import Horizon
 from odfl_cli.metrics.basic import COLUMNS, BasicMetrics
 from odfl_cli.metrics.bounds import bound
-from odfl_cli.metrics.expected import Expected, ExpectedCosts, spread_out
+from odfl_cli.metrics.expected import Expected, ExpectedCosts
 from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
 from odfl_cli.metrics.losses import losses_for
 from odfl_cli.metrics.oracle_notes import VALUES, OracleNotes
 from odfl_cli.metrics.plays import Plays
+from odfl_cli.metrics.starts import scatter, spread_out
 from odfl_cli.metrics.sums import sum_up_to
 from odfl_cli.settings import Integer, PositiveInt, settings
 from odfl_cli.theory.assumptions import broken_assumptions
@@ -40,7 +41,7 @@ class Regret:
     sample: Annotated[Integer, Field(ge=2)] = 2000
     evaluations: Annotated[Integer, Field(ge=2)] = 32
     starts: Annotated[Integer, Field(ge=3)] = 8
-    steps: PositiveInt = 24
+    steps: PositiveInt = 18
     notes: tuple[str, ...] = ("alpha", "eta", "path_length")
     theta_norm: bool = False
     bound: bool = True
@@ -90,12 +91,12 @@ class RegretMetrics:
         self._notes: list[dict[str, np.ndarray]] = []
         self._plays = Plays(algorithm)
         self._oracle = OracleNotes(algorithm, self.watched, len(seeds), choice.oracle)
-        self._environment, self._algorithm = environment, algorithm
+        self._algorithm = algorithm
         self._played = PlayedRounds(environment, seeds, horizon.rounds)
         self._losses = losses_for(algorithm.problem)
         law = known_law(environment)
         self._expected = law and ExpectedCosts(
-            law, self._losses, self.watched, choice.sample, choice.starts, choice.steps
+            law, self._losses, self.watched, choice.sample, choice.steps
         )
         self._report: dict[str, Any] = {}
 
@@ -125,9 +126,7 @@ class RegretMetrics:
         columns = self._columns(paid, measured) | self._oracle.columns()
         if self._choice.bound:
             at_rows = {name: values[:, rows] for name, values in noted.items()}
-            columns["bound"] = bound(
-                self._environment, self._algorithm, self._seeds, self.watched, at_rows
-            )
+            columns["bound"] = bound(self._algorithm, self._played, self.watched, at_rows)
         for name, values in columns.items():
             table[name] = np.full_like(table["cost"], np.nan)
             table[name][:, rows] = values
@@ -142,18 +141,13 @@ class RegretMetrics:
 
     def _measure(self, row: int) -> tuple[Expected | None, Hindsight]:
         seed, near = self._seeds[row], spread_out(self._plays.thetas()[row], 1)
-        expected = self._expected.of(self._plays, row, seed) if self._expected else None
-        if expected:
+        scattered = scatter(self._losses.problem, seed, self._choice.starts)
+        expected = None
+        if self._expected:
+            expected = self._expected.of(self._plays, row, seed, scattered)
             near = np.concatenate([near, spread_out(expected.thetas, 1)])
         hindsight = in_hindsight(
-            self._losses,
-            self._played,
-            row,
-            seed,
-            self.watched,
-            near,
-            self._choice.starts,
-            self._choice.steps,
+            self._losses, self._played, row, self.watched, near, scattered, self._choice.steps
         )
         return expected, hindsight
 

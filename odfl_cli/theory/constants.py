@@ -7,7 +7,7 @@ from odfl_cli.polytopes import Polytope
 from odfl_cli.problem import Problem
 from odfl_cli.theory.bounds import Constants
 from odfl_cli.theory.margin import fit_margin, margin_sample
-from odfl_cli.theory.sample import on_the_sphere, sample_rounds, slopes
+from odfl_cli.theory.sample import Sample, on_the_sphere, sample_rounds, slopes
 from odfl_cli.theory.steepness import steepness
 
 DIRECTIONS = 8
@@ -21,7 +21,12 @@ def constants(
     Margins are taken at ‖θ‖ = R in a few directions, and the worst direction counts. At θ = 0 all
     margins vanish: Assumption 2 holds for no Θ that contains it, as the ball does.
     """
-    sample = sample_rounds(environment, problem, seeds, size)
+    return constants_of(sample_rounds(environment, problem, seeds, size))
+
+
+def constants_of(sample: Sample) -> Constants:
+    """Measured on the sample."""
+    problem = sample.problem
     directions = on_the_sphere(problem, DIRECTIONS)[:, None, :]
     return Constants(
         diameter=2 * problem.theta_set.radius,

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.environments import Environment
+from odfl_cli.predictors import Linear
 from odfl_cli.problem import Problem
 from odfl_cli.streams import Draw, draw
 
@@ -40,7 +41,10 @@ def on_the_sphere(problem: Problem, count: int) -> np.ndarray:
 
 
 def slopes(sample: Sample) -> np.ndarray:
-    """‖∇_θ g(θ, X)‖ in operator norm for every round, [N]."""
+    """‖∇_θ g(θ, X)‖ in operator norm for every round, [N]; the gradient of a linear g is X."""
+    if isinstance(sample.problem.predictor, Linear):
+        gram = np.matmul(sample.X.mT, sample.X)
+        return np.sqrt(np.linalg.eigvalsh(gram)[:, -1])
     vjp, items = sample.problem.predictor.vjp, np.eye(sample.problem.items)
     rows = [
         vjp(sample.theta, sample.X, np.broadcast_to(item, sample.costs.shape)) for item in items

@@ -1,0 +1,26 @@
+"""Where the search for a comparator starts."""
+
+import numpy as np
+
+from odfl_cli.problem import Problem
+from odfl_cli.streams import Draw, draw
+
+
+def scatter(problem: Problem, seed: int, count: int) -> np.ndarray:
+    """Random points on the border of Θ, [count, m]."""
+    normal = draw((seed,), "metrics/start", Draw("normal", (problem.parameters,)), 0, count)[0]
+    length = np.sqrt((normal**2).sum(-1, keepdims=True))
+    return problem.theta_set.project(problem.theta_set.radius * normal / length)
+
+
+def with_scattered(near: np.ndarray, scattered: np.ndarray) -> np.ndarray:
+    """`near` [C, m], and as many of the scattered as make their number complete, one at least."""
+    return np.concatenate([near, scattered[: max(1, len(scattered) - len(near))]])
+
+
+def spread_out(thetas: np.ndarray, count: int) -> np.ndarray:
+    """At most `count` of the parameters [E, m], evenly chosen, the last one among them; none is 0."""
+    nonzero = thetas[np.abs(thetas).max(-1) > 0]
+    if len(nonzero) <= count:
+        return nonzero
+    return nonzero[np.linspace(len(nonzero) / count, len(nonzero), count).round().astype(int) - 1]
