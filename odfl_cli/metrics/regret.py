@@ -17,6 +17,7 @@ from odfl_cli.metrics.bounds import bound
 from odfl_cli.metrics.expected import Expected, ExpectedCosts
 from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
 from odfl_cli.metrics.losses import losses_for
+from odfl_cli.metrics.margins import margin_report
 from odfl_cli.metrics.oracle_notes import VALUES, OracleNotes
 from odfl_cli.metrics.plays import Plays
 from odfl_cli.metrics.starts import scatter, spread_out
@@ -46,6 +47,7 @@ class Regret:
     theta_norm: bool = False
     bound: bool = True
     oracle: Annotated[Integer, Field(ge=0)] = 0
+    margin: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -132,7 +134,9 @@ class RegretMetrics:
             table[name][:, rows] = values
         for name in self._choice.notes:
             table[name] = noted.get(name, np.full_like(table["cost"], np.nan))
-        self._report = self._reported(measured) | self._oracle.report() | self._broken(noted)
+        self._report = (
+            self._reported(measured) | self._oracle.report() | self._broken(noted) | self._margins()
+        )
         return table
 
     def report(self) -> dict[str, Any]:
@@ -184,6 +188,11 @@ class RegretMetrics:
         for line in lines:
             log.warning("%s: %s", self._algorithm.name, line)
         return {"broken_assumptions": lines}
+
+    def _margins(self) -> dict[str, Any]:
+        if not self._choice.margin:
+            return {}
+        return margin_report(self._environment, self._algorithm.problem, self._seeds)
 
     def _reported(self, measured: list[tuple[Expected | None, Hindsight]]) -> dict[str, Any]:
         T = int(self.watched[-1])
