@@ -90,9 +90,9 @@ class CompiledLosses:
         count = len(thetas)
         columns = np.zeros((thetas.shape[1], -(-count // TOGETHER) * TOGETHER))
         columns[:, :count] = thetas.T
-        paid = np.empty((len(rounds.costs), columns.shape[1]))
+        paid = np.empty((columns.shape[1], len(rounds.costs)))
         _kernel().score(rounds.X, rounds.costs, columns, paid)
-        return np.ascontiguousarray(paid.T[:count])
+        return paid[:count]
 
     def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
         """One parameter after another, many rounds at once."""

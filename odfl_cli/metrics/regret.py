@@ -42,7 +42,7 @@ class Regret:
     sample: Annotated[Integer, Field(ge=2)] = 2000
     evaluations: Annotated[Integer, Field(ge=2)] = 32
     starts: Annotated[Integer, Field(ge=3)] = 8
-    steps: PositiveInt = 18
+    steps: PositiveInt = 16
     notes: tuple[str, ...] = ("alpha", "eta", "path_length")
     theta_norm: bool = False
     bound: bool = True

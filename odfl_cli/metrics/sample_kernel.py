@@ -27,17 +27,18 @@ def predict(x, thetas, g):
 
 @kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1])")
 def score(X, costs, thetas, paid):
-    """paid[n, c] = cost of the item that parameter c plays in round n; the first of equals."""
-    g, lowest = np.empty(thetas.shape[1]), np.empty(thetas.shape[1])
+    """paid[c, n] = cost of the item that parameter c plays in round n; the first of equals."""
+    count = thetas.shape[1]
+    g, lowest, played = np.empty(count), np.empty(count), np.empty(count)
     for n in range(costs.shape[0]):
         lowest[:] = np.inf
-        played = paid[n]
         for i in range(costs.shape[1]):
             predict(X[n, i], thetas, g)
             cost = costs[n, i]
-            for c in range(len(g)):
+            for c in range(count):
                 played[c] = cost if g[c] < lowest[c] else played[c]
                 lowest[c] = min(g[c], lowest[c])
+        paid[:, n] = played
 
 
 @inner
