@@ -14,7 +14,7 @@ from commands import REPOSITORY, odfl, run_directories
 from odfl_cli import kernel_cache
 from odfl_cli.kernel_cache import cache_directory
 
-RUN = ("run", "algo=spo", "horizon=smoke", "seeds=2")
+RUN = ("run", "algo=spo", "horizon=smoke", "seeds=2", "force=true")
 COMPILING = "compiling the spo kernel"
 Process = subprocess.CompletedProcess[str]
 

@@ -93,7 +93,7 @@ class RegretMetrics:
         self._notes: list[dict[str, np.ndarray]] = []
         self._plays = Plays(algorithm)
         self._oracle = OracleNotes(algorithm, self.watched, len(seeds), choice.oracle)
-        self._algorithm = algorithm
+        self._environment, self._algorithm = environment, algorithm
         self._played = PlayedRounds(environment, seeds, horizon.rounds)
         self._losses = losses_for(algorithm.problem)
         law = known_law(environment)
