@@ -38,20 +38,24 @@ def play(
         newton[STEPS] = 0.0
         paid[k], errors[k] = decide(parts, X[k], costs[k], theta, prediction, w)
         alpha = c_alpha * n**-0.5 * t**-0.25 * np.sqrt(np.sqrt(1.0 + path[0]))
-        # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}
         u[:] = vartheta
-        for _ in range(steps if (t - 1) % every == 0 else 0):
-            smoothed_gradient(parts, X[k], costs[k], vartheta, alpha, w, newton, gradient)
-            step(vartheta, lr, gradient, radius)
-        if t > 1:
-            u -= vartheta
-            path[0] += np.sqrt(dot(u, u))
-        # 6: u_t = ϑ_t + δ_t (θ_t − ϑ_t)
-        for j in range(u.shape[0]):
-            u[j] = vartheta[j] + deltas[k] * (theta[j] - vartheta[j])
+        calls = steps if (t - 1) % every == 0 else 0
+        # One place that takes gradients, for all is inlined: the oracle's steps, then the learner's.
+        for call in range(calls + 1):
+            if call == calls:
+                if t > 1:
+                    u -= vartheta
+                    path[0] += np.sqrt(dot(u, u))
+                # 6: u_t = ϑ_t + δ_t (θ_t − ϑ_t)
+                for j in range(u.shape[0]):
+                    u[j] = vartheta[j] + deltas[k] * (theta[j] - vartheta[j])
+            point = vartheta if call < calls else u
+            smoothed_gradient(parts, X[k], costs[k], point, alpha, w, newton, gradient)
+            if call < calls:
+                # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}
+                step(vartheta, lr, gradient, radius)
         # 7: θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(u_t))
         eta = c_eta * n**-0.5 * t**-0.75 * np.sqrt(np.sqrt(1.0 + path[0])) ** 3
-        smoothed_gradient(parts, X[k], costs[k], u, alpha, w, newton, gradient)
         step(theta, eta, gradient, radius)
         alphas[k], etas[k], paths[k] = alpha, eta, path[0]
         newton_steps[k] = newton[STEPS]
