@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 LAUNCH := $(VENV)-launchers
 
 .DEFAULT_GOAL := help
-.PHONY: help install test test-slow test-launchers test-slurm check format figures figures-examples bench smoke clean
+.PHONY: help install test test-slow test-launchers test-slurm check format figures figures-more figures-examples claims ranking bench smoke clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -21,7 +21,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 test: $(STAMP)  ## all tests but the slow ones
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 test-slow: $(STAMP)  ## the claims that take minutes
 	$(BIN)/python -m pytest -m slow
@@ -62,6 +62,18 @@ figures: $(STAMP)  ## the paper's experiments and the polytopes, from nothing to
 	$(ODFL) plot outputs/sweeps/shortest_path --out outputs/figures/shortest_path
 	$(ODFL) run experiment=regularizers
 	$(ODFL) plot outputs/sweeps/regularizers --out outputs/figures/regularizers
+
+figures-more: $(STAMP)  ## a drifting world and the rates of regret; ten minutes more
+	$(ODFL) run experiment=drift
+	$(ODFL) plot outputs/sweeps/drift --out outputs/figures/drift
+	$(ODFL) run experiment=rates
+	$(ODFL) plot outputs/sweeps/rates --out outputs/figures/rates --x horizon.rounds --y avg_dynamic_regret --loglog
+
+claims: $(STAMP)  ## every claim of the paper, measured and judged
+	$(ODFL) claims
+
+ranking: $(STAMP)  ## all algorithms on all experiments, one table; run the figures before
+	$(ODFL) best main high_dimension knapsack shortest_path drift stocks electricity
 
 figures-examples: $(STAMP)  ## stocks and electricity, from data inside Python packages
 	$(ODFL) run experiment=stocks

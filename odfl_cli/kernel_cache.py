@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from odfl_cli.files import write_json
+from odfl_cli.locks import locked
 
 log = logging.getLogger("odfl")
 
@@ -24,25 +25,33 @@ def load_kernel(name: str) -> ModuleType:
         return _import(name, None)
     kernel = name.rsplit(".", 1)[-1]
     try:
-        _discard_if_damaged(directory, kernel)
-        module = _import(name, directory)
-        write_json(directory / f"{kernel}.json", _checksums(directory, kernel))
+        with locked(directory):  # of processes that start together, one compiles
+            sealed = _discard_if_damaged(directory, kernel)
+            module = _import(name, directory)
+            if not sealed:
+                write_json(directory / f"{kernel}.json", _checksums(directory, kernel))
     except Exception as error:  # a full disk, a file that numba cannot load
         log.warning("compiled kernels cannot be kept (%s); compiling %s for this run", error, name)
         return _import(name, None)
     return module
 
 
-def _discard_if_damaged(directory: Path, kernel: str) -> None:
-    """Numba runs whatever machine code it finds: only files with the right checksum may stay."""
+def _discard_if_damaged(directory: Path, kernel: str) -> bool:
+    """Whether a compiled kernel is there and sealed.
+
+    Numba runs whatever machine code it finds: only files with the right checksum may stay.
+    """
     seal = directory / f"{kernel}.json"
     found = _checksums(directory, kernel)
-    if not found or (seal.is_file() and json.loads(seal.read_text()) == found):
-        return
+    if found and seal.is_file() and json.loads(seal.read_text()) == found:
+        return True
+    if not found:
+        return False
     if seal.is_file():
         log.warning("the compiled %s kernel on disk is broken; compiling it anew", kernel)
     for path in _files(directory, kernel):
         path.unlink(missing_ok=True)
+    return False
 
 
 def _checksums(directory: Path, kernel: str) -> dict[str, str]:

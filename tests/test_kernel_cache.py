@@ -228,3 +228,21 @@ def test_a_kernel_from_the_disk_gives_the_digits_of_a_fresh_one(tmp_path, algo) 
         written.append(csvs(place))
     assert len(written[0]) == 3
     assert written[0] == written[1]
+
+
+def test_processes_that_start_together_compile_once(tmp_path) -> None:
+    command = [sys.executable, "-m", "odfl_cli.cli", *RUN]
+    started = []
+    for number in range(3):
+        place = tmp_path / str(number)
+        place.mkdir()
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        started.append(
+            subprocess.Popen(command, cwd=place, env=environment, stderr=subprocess.PIPE, text=True)
+        )
+    told = [process.communicate(timeout=300)[1] for process in started]
+    assert [process.returncode for process in started] == [0, 0, 0], told
+    assert sum(COMPILING in text for text in told) == 1
+    assert not [text for text in told if "WARNING" in text]
+    written = [csvs(tmp_path / str(number)) for number in range(3)]
+    assert written[0] == written[1] == written[2]

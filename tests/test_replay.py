@@ -14,7 +14,7 @@ import pytest
 from commands import odfl, run_directories
 from hypothesis import given
 from hypothesis import strategies as st
-from problems import choices, composed_job
+from problems import choices, composed_job, with_kernel
 
 from odfl_cli.environments import Replay
 from odfl_cli.errors import UserError
@@ -47,8 +47,10 @@ def group_of(name: str) -> tuple[str, ...]:
     return () if name.endswith("npz") else ("data.group=seed",)
 
 
-@pytest.mark.parametrize("engine", ["torch", "compiled"])
-@pytest.mark.parametrize("algo", choices("algo"))
+@pytest.mark.parametrize(
+    ("algo", "engine"),
+    [*((algo, "torch") for algo in choices("algo")), *((a, "compiled") for a in with_kernel())],
+)
 def test_an_exported_file_gives_the_costs_of_its_generator(exported, algo, engine):
     chosen = (f"algo={algo}", f"engine={engine}", "horizon.rounds=40", "seeds=3")
     replayed = (*chosen, "data=replay", f"data.file={exported}/rounds.csv", "data.group=seed")
