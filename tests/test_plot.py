@@ -9,17 +9,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import image
+from matplotlib.colors import to_rgb
 from synthetic_runs import BEST_COST, harmonic, write_run, write_sweep
 
 from odfl_cli.errors import UserError
 from odfl_cli.plotting.aggregate import Line
-from odfl_cli.plotting.figure_style import LOOKS, legend_columns, looks, variant
+from odfl_cli.plotting.figure_style import GREY, LOOKS, legend_columns, looks, variant
 from odfl_cli.plotting.figure_view import off_scale, view
 from odfl_cli.plotting.figures import Frame, dress
 from odfl_cli.plotting.grouping import group_runs
 from odfl_cli.plotting.plot import main
 from odfl_cli.plotting.records_read import read_runs
-from odfl_cli.plotting.sheets import curve_sheets
+from odfl_cli.plotting.sheets import curve_sheets, sweep_sheet
 
 ALGORITHMS = ("df_ogd", "df_ftpl", "pf_ogd", "uniform")
 FIGURES = {"cost", "mse", "regret", "overview"}
@@ -312,3 +313,22 @@ def test_margins_and_the_oracles_share_are_drawn_where_they_are_told(tmp_path):
     assert (margin["share"] <= margin["curve"]).all()
     shares = pd.read_csv(tmp_path / "out" / "oracle_share.csv")
     assert list(shares["share"]) == [0.8]
+
+
+def test_every_name_of_a_sweep_with_slopes_belongs_to_its_line(tmp_path):
+    for algo, exponent in (("df_ogd", -0.25), ("pf_ogd", -0.1)):
+        for rounds in (100, 400):
+            place = tmp_path / f"{algo}{rounds}"
+            write_run(place, algo, rounds=rounds, thin=1, exponent=exponent)
+    groups = group_runs(read_runs([tmp_path], print))
+    sheet = sweep_sheet(
+        groups, "horizon.rounds", "avg_dynamic_regret", Frame("", "double"), loglog=True
+    )
+    (legend,) = sheet.figure.legends
+    colours = {}
+    for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True):
+        line = handle if hasattr(handle, "get_color") else handle.get_children()[0]
+        colours[text.get_text().split(",")[0]] = to_rgb(np.ravel(line.get_color())[:3])
+    assert colours["DF-OGD"] == pytest.approx(LOOKS["df_ogd"].colour)
+    assert colours["PF-OGD"] == pytest.approx(LOOKS["pf_ogd"].colour)
+    assert colours["slope −1/4"] == pytest.approx(GREY)

@@ -39,6 +39,7 @@ LOOKS = {
     "spo": Look("SPO+", RED, (0, (1.2, 1.2))),
     "spo_printed": Look("SPO+ as printed", PURPLE, (0, (3, 1.2, 1.2, 1.2, 1.2, 1.2))),
     "rls": Look("RLS", BROWN, "-"),
+    "rls_forgetting": Look("RLS, forgetting", BROWN, (0, (4, 1.5))),
     "restart": Look("Restarts", PINK, (0, (7, 1.5))),
     "fenchel_young": Look("Fenchel–Young", SKY, (0, (2, 1))),
     "perturbed": Look("Perturbed optimiser", YELLOW, (0, (5, 1, 1, 1))),

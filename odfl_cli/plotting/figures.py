@@ -131,9 +131,11 @@ def draw_sweep(
         axis.set(xscale="log", yscale="log")
     _draw_points(figure, axis, drawn, key)
     axis.set_ylabel(column_label(column, final=True))
+    labels = [one.name for one in drawn]
     if slopes is not None:
         _guide(axis, drawn)
-    finish(figure, axis, names, frame)
+        labels.append(GUIDE)
+    finish(figure, axis, names, frame, labels)
     return figure
 
 
@@ -290,18 +292,27 @@ def _names_with_absent(panels: Mapping[str, list[Drawn]]) -> list[str]:
         lines = [one.line for one in drawn]
         for note, line in zip(notes, lines, strict=True):
             if (value := off_scale(line, lines)) is not None:
-                note.append(f"{column_words(column)} {value:.3g}")
+                note.append(f"{column_words(column)} {round(value, 9):.3g}")
     return [
         f"{name} (off scale: {', '.join(note)})" if note else name
         for name, note in zip(names, notes, strict=True)
     ]
 
 
-def finish(figure: Figure, axis: Axes, names: list[str], frame: Frame) -> None:
-    """Title above, legend below: neither can hide data."""
+def finish(
+    figure: Figure, axis: Axes, names: list[str], frame: Frame, labels: list[str] | None = None
+) -> None:
+    """Title above, legend below: neither can hide data.
+
+    `labels` say which line each name is of; in the order of drawing if they are not given.
+    """
     figure.suptitle(frame.title, fontsize=8.5)
     if names:
-        handles, _ = axis.get_legend_handles_labels()
+        handles, drawn = axis.get_legend_handles_labels()
+        if labels is not None:
+            by_label = dict(zip(drawn, handles, strict=True))
+            names = [name for name, of in zip(names, labels, strict=True) if of in by_label]
+            handles = [by_label[label] for label in labels if label in by_label]
         columns = legend_columns(names, WIDTHS[frame.size])
         figure.legend(
             handles, names, loc="outside lower center", ncols=columns, frameon=False,
