@@ -98,6 +98,16 @@ def test_x_draws_one_figure(tmp_path):
     np.testing.assert_allclose(mine["mean"], 2 * (0.7 - 0.1 * mine["data.gamma"] * 2 / 3))
 
 
+def test_x_leaves_out_runs_without_the_column(tmp_path):
+    for gamma, exponent in ((0.0, None), (0.5, -0.25), (1.0, -0.25)):
+        run = tmp_path / "runs" / str(gamma)
+        write_run(run, config={"data.gamma": gamma}, exponent=exponent)
+    arguments = ["--x", "data.gamma", "--y", "avg_dynamic_regret"]
+    assert main([str(tmp_path / "runs"), "--out", str(tmp_path / "out"), *arguments]) == 0
+    numbers = pd.read_csv(tmp_path / "out" / "x_data.gamma.csv")
+    assert numbers["data.gamma"].tolist() == [0.5, 1.0]
+
+
 @pytest.mark.parametrize("against", [["--x", "data.gamma"], []])
 def test_gap_draws_one_figure(tmp_path, against):
     sweep = write_gamma_sweep(tmp_path / "sweep")
