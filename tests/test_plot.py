@@ -287,6 +287,23 @@ def test_runs_with_comparators_get_their_regrets_rates_and_slopes(tmp_path):
     assert (rates["t"] % 2 == 0).all()  # the rounds that were evaluated
 
 
+@pytest.mark.parametrize(
+    ("algorithms", "bounds"),
+    [(("df_ftpl",), [1, 0]), (("df_ogd",), [0, 1]), (("df_ogd", "df_ftpl", "uniform"), [1, 1])],
+)
+def test_a_theorems_bound_is_drawn_beside_the_regret_it_bounds(tmp_path, algorithms, bounds):
+    """DF-FTPL's is on static regret, DF-OGD's on dynamic regret."""
+    for algo in algorithms:
+        write_run(tmp_path / algo, algo, rounds=400, thin=1, exponent=-0.25)
+    sheets = curve_sheets(group_runs(read_runs([tmp_path], print)), Frame("", "double"))
+    (figure,) = (sheet.figure for sheet in sheets if sheet.stem == "rates")
+    words = "the theorem's bound"
+    drawn = [[line.get_label() for line in axis.get_lines()].count(words) for axis in figure.axes]
+    assert drawn == bounds
+    assert words in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(figure.legends[0].legend_handles) == len(algorithms) - ("uniform" in algorithms) + 2
+
+
 def test_the_final_regret_against_the_horizon_has_a_slope(tmp_path):
     for rounds in (100, 400, 1600):
         write_run(tmp_path / "runs" / str(rounds), rounds=rounds, thin=1, exponent=-0.25)
