@@ -105,7 +105,6 @@ def test_what_could_not_be_measured_is_null_and_says_so():
     assert "nan" not in as_markdown(rows)
 
 
-@pytest.mark.slow
 def test_the_command_runs_what_is_missing_and_prints_verdicts(tmp_path):
     done = odfl("claims", "--only", "main/slope", "--share", "0.07", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
