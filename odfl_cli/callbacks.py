@@ -1,6 +1,7 @@
 """What happens around Hydra's jobs: checks before the first file, an account after the last."""
 
 import os
+import secrets
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,12 +15,12 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 from yaml import MarkedYAMLError
 
-from odfl_cli import journal
 from odfl_cli.build import build, top_level
 from odfl_cli.errors import UserError
 from odfl_cli.extras import require_extras
 from odfl_cli.failures import one_line
 from odfl_cli.files import make_writable
+from odfl_cli.journal import forget_old, journal
 from odfl_cli.naming import identity, resolved
 from odfl_cli.objective import check_objective
 from odfl_cli.run_state import inspect
@@ -27,7 +28,7 @@ from odfl_cli.runner import check_directory
 from odfl_cli.sweep_end import close_sweep
 from odfl_cli.sweep_index import INDEX, IndexJob, read_index, write_index
 from odfl_cli.sweep_progress import SweepProgress
-from odfl_cli.sweeps import SweepJob, grid_jobs, is_grid, sweep_directory, tell_jobs_the_name
+from odfl_cli.sweeps import SweepJob, grid_jobs, is_grid, sweep_directory, tell_jobs_the_names
 from odfl_cli.tracebacks import account
 
 FAILED, BAD_INPUT = 1, 2
@@ -56,9 +57,10 @@ class CheckBeforeStart(Callback):
             make_writable(Path(config.hydra.sweep.dir))
             make_writable(sweep)
             _keep_index(sweep, jobs, is_grid(str(config.hydra.sweeper._target_)))
-            tell_jobs_the_name(config)
-            journal.clear(sweep)
-            self.progress = SweepProgress(sweep, len(jobs) or None)
+            attempt = secrets.token_hex(6)
+            tell_jobs_the_names(config, attempt)
+            forget_old(sweep)
+            self.progress = SweepProgress(journal(sweep, attempt), len(jobs) or None)
             self.progress.start()
 
     def on_multirun_end(self, config: DictConfig, **_: Any) -> None:

@@ -1,6 +1,7 @@
 """What the jobs of a sweep, in whatever process they run, tell the one that waits for them."""
 
 import json
+import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Literal
 
 from odfl_cli.locks import locked
 
-JOURNAL = ".journal.jsonl"
+ATTEMPT = "ODFL_ATTEMPT"
+"""The environment variable that names the attempt at a sweep to its jobs."""
+WEEK = 7 * 86400
 
 Event = Literal["started", "done", "skipped", "failed"]
 
@@ -24,26 +27,37 @@ class Entry:
     told: str = ""  # its result, why it was skipped, or the first line of its error
 
 
-def add(sweep: Path, entry: Entry) -> None:
+def journal(sweep: Path, attempt: str) -> Path:
+    """The file of one attempt: two at the same sweep, at once, do not hear each other's jobs."""
+    return sweep / f".journal-{attempt}.jsonl"
+
+
+def add(file: Path, entry: Entry) -> None:
     """Appends an event. A full disk must not turn a result into a failure, so errors pass."""
-    with suppress(OSError), locked(sweep), open(sweep / JOURNAL, "a") as file:
-        file.write(json.dumps(asdict(entry)) + "\n")
+    with suppress(OSError), locked(file.parent), open(file, "a") as lines:
+        lines.write(json.dumps(asdict(entry)) + "\n")
 
 
-def clear(sweep: Path) -> None:
-    """Forgets the events of an earlier attempt."""
-    (sweep / JOURNAL).unlink(missing_ok=True)
+def forget_old(sweep: Path) -> None:
+    """Removes what attempts left behind that were killed long ago."""
+    for file in sweep.glob(journal(sweep, "*").name):
+        with suppress(OSError):
+            if time.time() - file.stat().st_mtime > WEEK:
+                file.unlink()
 
 
 class Reader:
     """Reads on from where it stopped."""
 
-    def __init__(self, sweep: Path) -> None:
-        self._path = sweep / JOURNAL
+    def __init__(self, file: Path) -> None:
+        self._path = file
         self._position = 0
 
     def news(self) -> list[Entry]:
-        """The events since the last call; half a line waits for its other half."""
+        """The events since the last call; half a line waits for its other half.
+
+        A line that a full disk cut short is passed over.
+        """
         try:
             with open(self._path, "rb") as file:
                 file.seek(self._position)
@@ -51,4 +65,11 @@ class Reader:
         except OSError:
             return []
         self._position += sum(len(line) + 1 for line in lines)
-        return [Entry(**json.loads(line)) for line in lines]
+        return [entry for line in lines if (entry := _entry(line)) is not None]
+
+
+def _entry(line: bytes) -> Entry | None:
+    try:
+        return Entry(**json.loads(line))
+    except (ValueError, TypeError):
+        return None

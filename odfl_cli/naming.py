@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from odfl_cli.confdir import group_listing
@@ -60,12 +61,18 @@ def identity(config: dict[str, Any]) -> str:
 
 
 def sources(config: Any) -> dict[str, str]:
-    """The hash of every module that a configuration names outside this package."""
+    """The hash of every module that a configuration names outside this package.
+
+    And of every file of rounds that a function builds, by the name of the function.
+    """
     if isinstance(config, list):
         return {name: found for child in config for name, found in sources(child).items()}
     if not isinstance(config, dict):
         return {}
     below = sources(list(config.values()))
+    for key in FILE_KEYS.intersection(config):
+        if isinstance(config[key], dict) and "_target_" in config[key]:
+            below[str(config[key]["_target_"])] = digest(_content(instantiate(config[key]), key))
     module = str(config.get("_target_", "odfl_cli.")).rpartition(".")[0]
     if module.split(".")[0] != "odfl_cli" and (found := _source(module)):
         below[module] = found

@@ -3,7 +3,6 @@
 from collections import Counter
 from pathlib import Path
 
-from odfl_cli import journal
 from odfl_cli.console import relative, table
 from odfl_cli.journal import Entry
 from odfl_cli.run_state import RunState, inspect
@@ -21,7 +20,6 @@ def close_sweep(sweep: Path, entries: dict[int, Entry]) -> bool:
     states = [(job, inspect(job.directory)) for job in read_index(sweep)]
     jobs = [job.judged(state) for job, state in states]
     write_index(sweep, jobs)
-    journal.clear(sweep)
     heard = {entry.run: entry for entry in entries.values()}
     outcomes = [_outcome(job, heard.get(job.directory.name)) for job in jobs]
     counts = Counter(outcomes)

@@ -1,12 +1,12 @@
 """One job of a sweep: it fails alone, and tells the sweep what became of it."""
 
+import os
 import time
 from pathlib import Path
 
-from odfl_cli import journal
 from odfl_cli.console import result_line
 from odfl_cli.failures import first_line
-from odfl_cli.journal import Entry, Event
+from odfl_cli.journal import ATTEMPT, Entry, Event, add, journal
 from odfl_cli.runner import Order, Outcome, run_job
 from odfl_cli.sweep_index import IndexJob, append_job
 from odfl_cli.sweeps import is_grid, sweep_directory
@@ -15,11 +15,12 @@ from odfl_cli.sweeps import is_grid, sweep_directory
 def run_sweep_job(order: Order, number: int, sweeper: str) -> float | None:
     """The objective; None where the job failed, which is told in its directory and the journal."""
     sweep = sweep_directory(order.config)
+    told_to = journal(sweep, os.environ.get(ATTEMPT, "unknown"))
     begun = time.perf_counter()
 
     def tell(event: Event, told: str = "") -> None:
         seconds = time.perf_counter() - begun
-        journal.add(sweep, Entry(number, order.directory.name, event, seconds, told))
+        add(told_to, Entry(number, order.directory.name, event, seconds, told))
 
     tell("started")
     try:

@@ -14,8 +14,9 @@ POLL = 0.2
 class SweepProgress:
     """Follows the journal in a thread: a live bar on a terminal, and a line for every job's end."""
 
-    def __init__(self, sweep: Path, total: int | None) -> None:
-        self._reader = Reader(sweep)
+    def __init__(self, journal: Path, total: int | None) -> None:
+        self._journal = journal
+        self._reader = Reader(journal)
         self._total = total
         self._last: dict[int, Entry] = {}
         self._end = threading.Event()
@@ -34,6 +35,7 @@ class SweepProgress:
         self._thread.join()
         if self._bar:
             self._bar.close()
+        self._journal.unlink(missing_ok=True)
         return self._last
 
     def _follow(self) -> None:

@@ -10,6 +10,8 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
+from odfl_cli.journal import ATTEMPT
+
 
 class SweepJob(NamedTuple):
     """One cell of the grid."""
@@ -81,8 +83,9 @@ def sweep_directory(config: DictConfig) -> Path:
     return Path(config.outputs).absolute() / "sweeps" / str(config.sweep)
 
 
-def tell_jobs_the_name(master: DictConfig) -> None:
-    """A job is composed from its own overrides, which do not give the name of its sweep."""
+def tell_jobs_the_names(master: DictConfig, attempt: str) -> None:
+    """A job is composed from its own overrides, which tell neither its sweep nor the attempt at it."""
     name = str(master.sweep)
     with read_write(master):
         master.hydra.overrides.hydra.append(f"sweep={name}")
+        master.hydra.overrides.hydra.append(f"+hydra.job.env_set.{ATTEMPT}='{attempt}'")

@@ -4,6 +4,7 @@ import json
 import math
 
 import pytest
+from commands import odfl
 from synthetic_runs import write_run
 
 from odfl_cli.claims.comparisons import SWEEPS, comparisons
@@ -32,6 +33,8 @@ UNCLEAR = "not distinguishable at this sample size"
         (-0.5, 0.4, "does not hold"),
         (0.1, math.nan, "holds"),
         (-0.1, math.nan, "does not hold"),
+        (math.nan, math.nan, "no measurement"),
+        (math.nan, 0.1, "no measurement"),
     ],
 )
 def test_an_interval_across_the_limit_settles_nothing(value, ci95, verdict):
@@ -92,3 +95,22 @@ def test_table_and_json_tell_the_same():
     assert [one["verdict"] for one in told] == ["holds", "does not hold"]
     assert told[1]["ci95"] is None
     assert told[0]["value"] == 0.0123
+
+
+def test_what_could_not_be_measured_is_null_and_says_so():
+    rows = [Row("a", "A beats B", "Figure 1", Estimate(math.nan, math.nan, 0), above(0.0))]
+    (told,) = json.loads(as_json(rows), parse_constant=pytest.fail)
+    assert told["value"] is told["ci95"] is None
+    assert told["verdict"] == "no measurement"
+    assert "nan" not in as_markdown(rows)
+
+
+def test_the_command_runs_what_is_missing_and_prints_verdicts(tmp_path):
+    done = odfl("claims", "--only", "main/slope", "--share", "0.07", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout, parse_constant=pytest.fail)
+    assert {one["name"] for one in told} == {"main/slope/df_ogd", "main/slope/df_ftpl"}
+    for one in told:
+        rule = {"above": above, "below": at_most}[one["claimed"]["side"]](one["claimed"]["limit"])
+        assert one["verdict"] == rule.judge(Estimate(one["value"], one["ci95"], one["count"]))
+        assert one["count"] >= 2

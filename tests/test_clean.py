@@ -60,6 +60,13 @@ def test_conditions(outputs: Path, conditions: list[str], gone: set[str]) -> Non
     assert left(outputs) == EVERYTHING - gone
 
 
+def test_a_file_that_only_begins_like_a_seeds_stays(tmp_path: Path) -> None:
+    run = write_finished(tmp_path / "run", age=40 * DAY)
+    (run / "seed-notes.csv").write_text("mine\n")
+    assert main([str(tmp_path), "--older-than", "30d", "--yes"]) == 0
+    assert left(run) == {"seed-notes.csv"}
+
+
 def test_a_running_one_is_never_touched(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = outputs / "failed"
     with (run / ".lock").open("w") as lock:

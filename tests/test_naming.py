@@ -127,6 +127,17 @@ def test_the_source_of_a_users_own_class_is_known_but_names_nothing(tmp_path, mo
     assert sources({"algo": {"_target_": "nowhere_to_be_found.Mine"}}) == {}
 
 
+def test_a_file_that_a_function_builds_is_known_by_its_content(tmp_path, monkeypatch):
+    file = tmp_path / "rounds.csv"
+    monkeypatch.setenv("ROUNDS", str(file))
+    node = {"data": {"file": {"_target_": "os.getenv", "_args_": ["ROUNDS"]}}}
+    found = []
+    for content in ("1,2", "1,33", "1,2"):
+        file.write_text(content)
+        found.append(sources(node)["os.getenv"])
+    assert found[0] == found[2] != found[1]
+
+
 def test_an_experiment_names_nothing_that_its_values_do_not():
     by_hand = ("horizon=paper", "seeds=10", "data.items=80", "metrics=regret")
     assert name("experiment=high_dimension", "algo=pf_ogd") == name("algo=pf_ogd", *by_hand)

@@ -99,6 +99,16 @@ def test_x_draws_one_figure(tmp_path):
     np.testing.assert_allclose(mine["mean"], 2 * (0.7 - 0.1 * mine["data.gamma"] * 2 / 3))
 
 
+def test_x_leaves_out_runs_without_the_column(tmp_path):
+    for gamma, exponent in ((0.0, None), (0.5, -0.25), (1.0, -0.25)):
+        run = tmp_path / "runs" / str(gamma)
+        write_run(run, config={"data.gamma": gamma}, exponent=exponent)
+    arguments = ["--x", "data.gamma", "--y", "avg_dynamic_regret"]
+    assert main([str(tmp_path / "runs"), "--out", str(tmp_path / "out"), *arguments]) == 0
+    numbers = pd.read_csv(tmp_path / "out" / "x_data.gamma.csv")
+    assert numbers["data.gamma"].tolist() == [0.5, 1.0]
+
+
 @pytest.mark.parametrize("against", [["--x", "data.gamma"], []])
 def test_gap_draws_one_figure(tmp_path, against):
     sweep = write_gamma_sweep(tmp_path / "sweep")
@@ -276,6 +286,23 @@ def test_runs_with_comparators_get_their_regrets_rates_and_slopes(tmp_path):
         assert slopes["df_ogd", column] == pytest.approx([-0.25], abs=1e-9)
         assert slopes["pf_ogd", column] == pytest.approx([-0.1], abs=1e-9)
     assert (rates["t"] % 2 == 0).all()  # the rounds that were evaluated
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "bounds"),
+    [(("df_ftpl",), [1, 0]), (("df_ogd",), [0, 1]), (("df_ogd", "df_ftpl", "uniform"), [1, 1])],
+)
+def test_a_theorems_bound_is_drawn_beside_the_regret_it_bounds(tmp_path, algorithms, bounds):
+    """DF-FTPL's is on static regret, DF-OGD's on dynamic regret."""
+    for algo in algorithms:
+        write_run(tmp_path / algo, algo, rounds=400, thin=1, exponent=-0.25)
+    sheets = curve_sheets(group_runs(read_runs([tmp_path], print)), Frame("", "double"))
+    (figure,) = (sheet.figure for sheet in sheets if sheet.stem == "rates")
+    words = "the theorem's bound"
+    drawn = [[line.get_label() for line in axis.get_lines()].count(words) for axis in figure.axes]
+    assert drawn == bounds
+    assert words in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(figure.legends[0].legend_handles) == len(algorithms) - ("uniform" in algorithms) + 2
 
 
 def test_the_final_regret_against_the_horizon_has_a_slope(tmp_path):

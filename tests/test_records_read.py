@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from finished_runs import change_summary, write_finished
 from synthetic_runs import BEST_COST, harmonic, seed_table, write_run, write_sweep
 
 from odfl_cli.errors import UserError
@@ -91,6 +92,27 @@ def test_an_unfinished_run_without_a_summary_is_skipped(tmp_path, warnings):
     (write_run(tmp_path / "unfinished") / "summary.json").unlink()
     assert len(read_runs([tmp_path], warnings.append)) == 1
     assert "unfinished" in warnings[0]
+
+
+def test_a_csv_that_was_edited_is_named_and_skipped(tmp_path, warnings):
+    run = write_finished(tmp_path / "run")
+    assert read_runs([run], warnings.append)[0].seeds == [0, 1, 2]
+    assert warnings == []
+    file = run / "seed-1.csv"
+    file.write_text(file.read_text().replace("0.25", "0.26"))  # as long as before, and readable
+    assert read_runs([run], warnings.append)[0].seeds == [0, 2]
+    (line,) = warnings
+    assert f"{file}: it is not what was written" in line
+
+
+def test_a_run_of_a_newer_version_is_named_and_skipped(tmp_path, warnings):
+    write_finished(tmp_path / "run", algo="pf_ogd")
+    newer = write_finished(tmp_path / "newer")
+    change_summary(newer, format=99)
+    assert [run.algorithm for run in read_runs([tmp_path], warnings.append)] == ["pf_ogd"]
+    (line,) = warnings
+    assert str(newer) in line
+    assert "format 99" in line
 
 
 def test_a_seed_that_the_summary_does_not_name_is_foreign(tmp_path, warnings):

@@ -181,13 +181,32 @@ def test_skipping_leaves_out_the_rounds_that_miss_something(tmp_path):
         data.check_extent((0,), 3)
 
 
-def test_a_file_that_changes_is_read_again_and_the_old_recording_goes(tmp_path):
+def test_a_file_that_changes_is_read_again_and_old_recordings_go(tmp_path):
+    """Those of the last day stay: another process may be replaying one."""
+    kept = tmp_path / "cache/odfl/replay"
     path = tmp_path / "a.csv"
     for cost in (1.0, 2.0, 3.0):
         write(path, f"round,item,x,cost\n1,a,1,{cost}\n1,b,2,2\n")
         os.utime(path, ns=(0, int(cost)))
         assert Replay(file=str(path)).rounds((0,), 0, 1).costs[0, 0, 0] == cost
-        assert len(list((tmp_path / "cache/odfl/replay").iterdir())) == 1
+        assert len(list(kept.iterdir())) == cost
+    for old in kept.iterdir():
+        os.utime(old, (0, old.stat().st_mtime - recording.DAY - 60))
+    write(path, "round,item,x,cost\n1,a,1,4\n1,b,2,2\n")
+    assert Replay(file=str(path)).rounds((0,), 0, 1).costs[0, 0, 0] == 4.0
+    assert len(list(kept.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [("9", "10"), ("-1.5", "2e1"), ("2020-01", "2020-02"), ("2020-W01", "2020-W02"),
+     ("2020-01-01", "2020-01-02"), ("2020-01-01 09:00:00", "2020-01-01T10:00:00Z")],
+    ids="..".join,
+)  # fmt: skip
+def test_rounds_are_numbers_or_iso_dates(tmp_path, labels):
+    rows = "".join(f"{label},{item},1,2\n" for label in labels for item in "ab")
+    write(tmp_path / "a.csv", "round,item,x,cost\n" + rows)
+    Replay(file=str(tmp_path / "a.csv")).check_extent((0,), 2)
 
 
 def test_a_recording_is_made_once(exported, monkeypatch):

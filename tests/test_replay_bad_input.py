@@ -66,6 +66,22 @@ BAD = {
         HEAD + FIRST + "2020-01-01,a,1,1\n2020-01-01,b,1,1\n",
         "line 4, column round: '2020-01-01' after 1; all numbers, or all dates",
     ),
+    "text for a round": (
+        HEAD + "abc001,a,1,1\nabc001,b,2,2\n",
+        "line 2, column round: 'abc001' is neither a number nor an ISO date",
+    ),
+    "a number with an underscore": (
+        HEAD + FIRST + "1_0,a,1,1\n1_0,b,2,2\n",
+        "line 4, column round: '1_0' is neither a number nor an ISO date",
+    ),
+    "an infinite round": (
+        HEAD + FIRST + "inf,a,1,1\ninf,b,2,2\n",
+        "line 4, column round: 'inf' is neither a number nor an ISO date",
+    ),
+    "no such day": (
+        HEAD + "2020-02-30,a,1,1\n2020-02-30,b,2,2\n",
+        "line 2, column round: '2020-02-30' is neither a number nor an ISO date",
+    ),
     "no round": (HEAD + FIRST + ",a,1,1\n", "line 4, column round: missing"),
     "ragged": (HEAD + FIRST + "2,a,1\n", "line 4: 3 cells under 4 columns"),
     "quoted line break": (

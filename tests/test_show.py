@@ -69,6 +69,22 @@ def test_values_of_every_kind_repeat(tmp_path: Path, overrides: list[str]) -> No
     assert bytes_of(again) == bytes_of(run)
 
 
+@pytest.mark.parametrize("typed_by_hand", [[], ["data.items=2"]], ids=["found", "typed"])
+def test_a_replay_finds_its_number_of_items_itself(
+    tmp_path: Path, typed_by_hand: list[str]
+) -> None:
+    rows = "".join(f"{t},{item},{t % 3},{t % 2}\n" for t in range(20) for item in "ab")
+    (tmp_path / "a.csv").write_text("round,item,x,cost\n" + rows)
+    words = ("algo=pf_ogd", "data=replay", "data.file=a.csv", "horizon.rounds=20", "seeds=1")
+    done = odfl("run", *words, *typed_by_hand, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (run,) = run_directories(tmp_path)
+    shown, again = repeat(run, tmp_path, tmp_path / "fresh")
+    assert [word for word in shown if word.startswith("data.items")] == typed_by_hand
+    assert again.name == run.name
+    assert bytes_of(again) == bytes_of(run)
+
+
 def test_a_users_own_component_repeats(tmp_path: Path) -> None:
     for name, content in FILES.items():
         path = tmp_path / name

@@ -25,21 +25,21 @@ class Row(NamedTuple):
 
 
 def as_json(rows: list[Row]) -> str:
-    """A list of objects; numbers at full length."""
+    """A list of objects; numbers at full length, null for what could not be measured."""
     content = [
         {
             "name": row.name,
             "claim": row.text,
             "where": row.where,
-            "value": row.estimate.value,
-            "ci95": None if math.isnan(row.estimate.ci95) else row.estimate.ci95,
+            "value": _finite(row.estimate.value),
+            "ci95": _finite(row.estimate.ci95),
             "count": row.estimate.size,
             "claimed": {"side": row.rule.side, "limit": row.rule.limit},
             "verdict": row.verdict,
         }
         for row in rows
     ]
-    return json.dumps(content, indent=2)
+    return json.dumps(content, indent=2, allow_nan=False)
 
 
 def as_markdown(rows: list[Row]) -> str:
@@ -57,7 +57,13 @@ def _cells(row: Row) -> tuple[str, ...]:
     return row.text, row.where, f"{_short(value)}{spread}", str(row.rule), str(count), row.verdict
 
 
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
 def _short(value: float) -> str:
-    """Four decimals, or three digits of what is large or tiny."""
+    """Four decimals, or three digits of what is large or tiny; a dash for none."""
+    if math.isnan(value):
+        return "–"
     plain = f"{value:.4f}" if 1e-3 <= abs(value) < 1e3 or value == 0 else f"{value:.2g}"
     return plain.replace("-", "−")

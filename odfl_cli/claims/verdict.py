@@ -3,7 +3,9 @@
 import math
 from typing import Literal, NamedTuple
 
-Verdict = Literal["holds", "does not hold", "not distinguishable at this sample size"]
+Verdict = Literal[
+    "holds", "does not hold", "not distinguishable at this sample size", "no measurement"
+]
 
 
 class Estimate(NamedTuple):
@@ -22,6 +24,8 @@ class Rule(NamedTuple):
 
     def judge(self, estimate: Estimate) -> Verdict:
         """An interval that reaches across the limit settles nothing."""
+        if math.isnan(estimate.value):
+            return "no measurement"
         spread = 0.0 if math.isnan(estimate.ci95) else estimate.ci95
         distance = estimate.value - self.limit
         if self.side == "below":

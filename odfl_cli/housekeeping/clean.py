@@ -24,6 +24,7 @@ EXAMPLES = """\
   odfl clean --version 0.1.0 --yes             without asking
 """
 HYDRA_FILES = ("config.yaml", "hydra.yaml", "overrides.yaml")
+SEED_FILE = re.compile(r"seed-\d+\.csv")
 SECONDS = {**dict(UNITS), "w": 7 * 86400}
 
 
@@ -115,7 +116,7 @@ def _files(entry: Entry) -> Iterator[Path]:
     """What odfl and Hydra wrote into the directory."""
     yield from (entry.directory / name for name in (SUMMARY, FAILURE, LOG))
     yield from (entry.directory / HYDRA / name for name in HYDRA_FILES)
-    yield from entry.directory.glob("seed-*.csv")
+    yield from (path for path in entry.directory.iterdir() if SEED_FILE.fullmatch(path.name))
     yield from entry.directory.glob(f".*{UNFINISHED}")
 
 

@@ -16,6 +16,7 @@ from odfl_cli.housekeeping.catalogue import Entry
 
 UNQUOTED = re.compile(r"[A-Za-z_/.][\w./@%+-]*")
 TRAILING_BACKSLASHES = re.compile(r"\\+\Z")
+ITEMS = "data.items"
 NOT_WORDS = {"null", "true", "false", "nan", "inf"}
 
 
@@ -40,7 +41,7 @@ def overrides(entry: Entry) -> list[str]:
     return [
         f"algo={entry.algorithm}",
         *(f"{group}={c}" if group in defaults else f"+{group}={c}" for group, c in choices.items()),
-        *_values(recorded, base),
+        *(word for word in _values(recorded, base) if word not in _measured(entry, base)),
     ]
 
 
@@ -51,6 +52,15 @@ def _values(recorded: Mapping[str, Any], base: Mapping[str, Any]) -> Iterator[st
         elif not _same(interpolated(base[key], recorded), value):
             yield f"{key}={typed(value)}"
     yield from (f"~{key}" for key in base if "." in key and key not in recorded)
+
+
+def _measured(entry: Entry, base: Mapping[str, Any]) -> set[str]:
+    """What the summary learned from a file of rounds and nobody typed: its number of items."""
+    asked = (entry.run.summary or {}).get("overrides") or []
+    told = any(str(word).lstrip("+").startswith(f"{ITEMS}=") for word in asked)
+    if told or base.get(ITEMS, 0) is not None:
+        return set()
+    return {f"{ITEMS}={typed(flatten(entry.config)[ITEMS])}"}
 
 
 def typed(value: Any) -> str:

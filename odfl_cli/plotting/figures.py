@@ -106,7 +106,8 @@ def draw_rates(
                 thin.set_label(extra[0])
         axis.set(xlabel="round $t$", ylabel=column_label(column), xscale="log", yscale="log")
         _guide(axis, drawn)
-    finish(figure, axes[-1], names, frame)
+    bounded = [axis for axis, column in zip(axes, panels, strict=True) if bounds.get(column)]
+    finish(figure, [*axes, *bounded][-1], names, frame)
     return figure
 
 

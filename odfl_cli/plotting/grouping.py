@@ -49,7 +49,9 @@ class Group:
         return int(self.rows["seed"].nunique())
 
     def final(self, column: str) -> pd.Series:
-        """The column's value after the last round, by seed."""
+        """The column's value after the last round, by seed; none of a run without it."""
+        import pandas as pd
+
         last = self.rows[self.rows["t"] == self.rounds].set_index("seed")
         return last[column].dropna() if column in last else pd.Series(dtype=float)
 

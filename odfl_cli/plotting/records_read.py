@@ -14,6 +14,7 @@ import pandas as pd
 
 from odfl_cli.errors import UserError
 from odfl_cli.flat import flatten
+from odfl_cli.run_state import FORMAT, file_record, seed_file
 from odfl_cli.sweep_index import read_index
 
 REQUIRED_COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost")
@@ -114,8 +115,10 @@ def read_run(directory: Path, warn: Warn, only: frozenset[int] | None = None) ->
         warn(f"skipped {directory / f'seed-{seed}.csv'}: summary.json does not name this seed")
     tables = []
     for seed in (seed for seed in seeds if only is None or seed in only):
+        path = directory / seed_file(seed)
         try:
-            table = read_seed(directory / f"seed-{seed}.csv", rounds)
+            _check_unchanged(path, summary.get("files"))
+            table = read_seed(path, rounds)
         except UnreadableError as error:
             warn(f"skipped {error}")
         else:
@@ -135,6 +138,9 @@ def read_run(directory: Path, warn: Warn, only: frozenset[int] | None = None) ->
 def read_summary(path: Path) -> dict[str, Any]:
     """The summary of a run, with the parts that plotting leans on checked."""
     summary = _read_json(path)
+    number = summary.get("format", 0)
+    if isinstance(number, int) and number > FORMAT:
+        raise UnreadableError(f"{path}: it has format {number}, this version reads up to {FORMAT}")
     choices, config = summary.get("choices"), summary.get("config")
     if not isinstance(choices, dict) or not isinstance(choices.get("algo"), str):
         raise UnreadableError(f"{path}: it names no algorithm (choices.algo)")
@@ -219,6 +225,17 @@ def _read_csv(path: Path) -> pd.DataFrame:
     if not content.endswith(b"\n"):  # else a number cut in two would pass for a number
         raise UnreadableError(f"{path}: it ends in the middle of a line")
     return table
+
+
+def _check_unchanged(path: Path, records: object) -> None:
+    """Refuses a file that is not what the run wrote, where its summary tells what that was."""
+    if not isinstance(records, dict) or not path.is_file():
+        return
+    recorded, found = records.get(path.name), file_record(path.read_bytes(), "")
+    if not isinstance(recorded, dict):
+        raise UnreadableError(f"{path}: summary.json does not list this file")
+    if any(recorded.get(name) != found[name] for name in ("bytes", "sha256")):
+        raise UnreadableError(f"{path}: it is not what was written (changed or damaged)")
 
 
 def _check_rounds(path: Path, t: pd.Series, rounds: int) -> None:

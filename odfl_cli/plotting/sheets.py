@@ -118,8 +118,11 @@ def _rates_sheet(found: dict[str, list[Line]], groups: list[Group], frame: Frame
             tables.append(
                 tabulate([one.line], x="t").assign(column=column, slope=slope, slope_ci95=ci95)
             )
-    bounded = [line for line in curves(groups, "avg_bound") if line.algorithm not in FLOORS]
-    bounds = {"avg_dynamic_regret": dress(bounded, dresses)}
+    learners = [group for group in groups if group.algorithm not in FLOORS]
+    bounds = {}
+    for column in found:
+        bounded = [group for group in learners if _bounded_regret(group) == column]
+        bounds[column] = dress(curves(bounded, "avg_bound"), dresses)
     every_line = [one.line for drawn in panels.values() for one in drawn]
     words = {
         place: " and ".join(shown_slope(of_column[place]) for of_column in slopes.values())
@@ -131,6 +134,13 @@ def _rates_sheet(found: dict[str, list[Line]], groups: list[Group], frame: Frame
     }
     figure = draw_rates(named, bounds, _titled(frame, groups, every_line))
     return Sheet("rates", figure, pd.concat(tables, ignore_index=True))
+
+
+def _bounded_regret(group: Group) -> str:
+    """The regret that the algorithm's theorem is about: static for DF-FTPL, dynamic for DF-OGD."""
+    target = str(group.settings.get("algo._target_", ""))
+    is_ftpl = group.algorithm == "df_ftpl" or target.endswith(".DFFTPL")
+    return "avg_static_regret" if is_ftpl else "avg_dynamic_regret"
 
 
 def _having(groups: list[Group], column: str) -> list[Group]:

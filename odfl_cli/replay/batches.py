@@ -1,6 +1,8 @@
 """From the rows of a long table to rounds of one size, or the row that makes it impossible."""
 
+import re
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,6 +13,7 @@ from odfl_cli.replay.columns import Layout, OnMissing
 from odfl_cli.replay.problems import DataError
 
 MOST_ITEMS = 100_000
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 MISSING = "missing; data.on_missing=skip leaves such rounds out"
 
 
@@ -83,6 +86,8 @@ class Assembler:
         label = rows.rounds[start]
         now, before = _order(label), self.latest.get(group)
         where = f"{rows.where(start)}, column {self.columns.round}"
+        if now is None:
+            raise DataError(f"{where}: {label!r} is neither a number nor an ISO date")
         if before is not None and now[0] != before[0]:
             raise DataError(f"{where}: {label!r} after {before[1]!r}; all numbers, or all dates")
         if before is not None and not now[1] > before[1]:  # type: ignore[operator]
@@ -155,17 +160,22 @@ def _starts(rows: Chunk) -> list[int]:
     return [0, *(i + 1 for i, (one, next_one) in enumerate(pairwise(keys)) if one != next_one)]
 
 
-def _order(label: str) -> tuple[bool, float | str]:
-    """What rounds are sorted by: their number, or the text of a date."""
+def _order(label: str) -> tuple[bool, float | str] | None:
+    """What rounds are sorted by: their number, or the text of an ISO date; None for other text."""
+    if NUMBER.fullmatch(label):
+        try:
+            return True, int(label)
+        except ValueError:
+            return True, float(label)
+    return (False, label) if _is_date(label) or _is_date(f"{label}-01") else None
+
+
+def _is_date(label: str) -> bool:
     try:
-        return True, int(label)
+        datetime.fromisoformat(label)
     except ValueError:
-        pass
-    try:
-        number = float(label)
-    except ValueError:
-        return False, label
-    return (False, label) if np.isnan(number) else (True, number)
+        return False
+    return True
 
 
 def _shown(order: float | str) -> str:

@@ -4,7 +4,9 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from odfl_cli.replay.problems import DataError, naming_the_file, stamp, watched
 from odfl_cli.replay.standardise import PastScale
 
 MOST_GROUPS = 10_000
+DAY = 86400
 TABLES = {".csv": csv_file, ".parquet": parquet_file}
 
 
@@ -122,7 +125,8 @@ def _write(batches: Iterator[Batch], directory: Path, standardise: bool) -> dict
 
 
 def _forget(kept: Path, key: str) -> None:
-    """Recordings of what the file held before are of no use."""
+    """Recordings of what the file held before are of no use, but a run may still be reading one."""
     for old in kept.parent.glob(f"{key}-*"):
-        if old != kept:
-            shutil.rmtree(old, ignore_errors=True)
+        with suppress(FileNotFoundError):  # another process was faster
+            if old != kept and time.time() - old.stat().st_mtime > DAY:
+                shutil.rmtree(old, ignore_errors=True)
