@@ -192,6 +192,17 @@ def test_blocks_and_other_seeds_change_no_digit_of_regret():
             np.testing.assert_array_equal(values, whole[column][row], err_msg=column)
 
 
+@pytest.mark.parametrize("seeds_that_fit", [0.3, 1, 3])
+def test_where_memory_is_short_other_seeds_change_no_digit(monkeypatch, seeds_that_fit):
+    monkeypatch.setattr(
+        "odfl_cli.metrics.hindsight.KEPT_BYTES", int(8 * 80 * 4 * (3 + 1) * seeds_that_fit)
+    )
+    job = replace(make_job(DFOGD, seeds=(4, 9, 2, 0, 1, 3), rounds=80), metrics=QUICK)
+    together, alone = simulate(job).table, simulate(replace(job, seeds=(9,))).table
+    for column, values in alone.items():
+        np.testing.assert_array_equal(values[0], together[column][1], err_msg=column)
+
+
 def test_rounds_that_do_not_fit_in_memory_are_drawn_again(monkeypatch):
     job = replace(make_job(PFOGD, seeds=(4,), rounds=200), metrics=QUICK)
     kept = simulate(job).table["static_regret"][0]

@@ -20,17 +20,20 @@ RATIO, SHORTEST = 8, 64
 class PlayedRounds:
     """The rounds of a run, to score parameters on; those that memory cannot hold are drawn again.
 
-    To search on, every k-th round is set aside, with k = 1 unless there are very many.
+    To search on, every k-th round is set aside, with k = 1 unless there are very many. How many
+    seeds there are changes no k, so that a seed does not see the others.
     """
 
     def __init__(self, environment: Environment, seeds: tuple[int, ...], rounds: int) -> None:
         items, features = environment.items, environment.features
-        size = 8 * len(seeds) * rounds * items * (features + 1)
+        of_a_seed = 8 * rounds * items * (features + 1)
         self._environment, self._seeds, self._rounds = environment, seeds, rounds
-        self._fit = size <= KEPT_BYTES
+        self._fit = len(seeds) * of_a_seed <= KEPT_BYTES
         self._kept: list[Rounds] = []
         self._aside: list[Rounds] = []
-        self._stride = max(1, -(-rounds * items // SEARCHED_PREDICTIONS), -(-size // KEPT_BYTES))
+        self._stride = max(
+            1, -(-rounds * items // SEARCHED_PREDICTIONS), -(-of_a_seed // KEPT_BYTES)
+        )
 
     @property
     def seeds(self) -> int:
