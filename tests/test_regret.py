@@ -19,6 +19,7 @@ from odfl_cli.metrics import Regret
 from odfl_cli.metrics.comparators import find_comparator
 from odfl_cli.metrics.losses import CompiledLosses, Descent, GeneralLosses, losses_for
 from odfl_cli.metrics.regret import evaluation_rounds
+from odfl_cli.metrics.starts import always_scored
 from odfl_cli.metrics.sums import rounds_nearest, sum_up_to
 from odfl_cli.simulate import simulate
 from odfl_cli.surrogate import SmoothedCost
@@ -160,15 +161,45 @@ def test_regret_is_not_negative_beyond_chance_and_averages_fall():
     )
 
 
+@pytest.mark.parametrize("drift", ["paper", "linear"])
+def test_where_doing_nothing_is_best_nobody_has_less_regret(drift):
+    """Costs are not negative and the box holds 0, which θ = 0 decides for: its cost is 0."""
+    chosen = [
+        "data.items=3", "polytope=box", "regularizer=log_barrier", "horizon=smoke",
+        "metrics=regret", "data.features=3", f"data.drift={drift}",
+    ]  # fmt: skip
+    regrets = ("static_regret", "expected_static_regret", "dynamic_regret")
+    for algorithm in ("df_ogd", "uniform"):
+        table = simulate(composed_job(f"algo={algorithm}", "seeds=2", *chosen)).table
+        assert (table["best_cost"] == 0).all()
+        for column in regrets:
+            values = table[column][:, ~np.isnan(table[column][0])]
+            assert (values >= -1e-9).all(), (algorithm, column)
+            if algorithm == "uniform":
+                assert (values > 0).all(), column
+        paid = table["avg_cost"][:, -1] * table["t"][:, -1]
+        np.testing.assert_allclose(table["static_regret"][:, -1], paid)
+
+
+def test_what_was_played_is_a_comparator():
+    """An infimum is not above the cost of the parameter that was played last."""
+    played = gaussian(5, 3)
+    scored = always_scored(np.concatenate([np.zeros((2, 3)), played]), 2)
+    assert [0.0, 0.0, 0.0] in scored.tolist()
+    assert played[-1].tolist() in scored.tolist()
+    assert scored.shape == (3, 3)
+
+
 def test_static_regret_against_a_search_of_the_plane():
-    """All directions of p = 2, summed over the realised rounds by hand."""
+    """All directions of p = 2, and θ = 0, summed over the realised rounds by hand."""
     job = make_job(PFOGD, seeds=(0, 5), rounds=300, items=5, features=2)
     result = simulate(replace(job, metrics=replace(QUICK, starts=12, steps=60)))
     table, t = result.table, job.horizon.logged()
     rounds = job.environment.rounds(job.seeds, 0, 300)
     for row in range(2):
         paid = CompiledLosses(job.algorithm.problem).paid(
-            directions(720), Rounds(rounds.X[row], rounds.costs[row])
+            np.concatenate([directions(720), np.zeros((1, 2))]),
+            Rounds(rounds.X[row], rounds.costs[row]),
         )
         cumulative = np.cumsum(paid, axis=-1)
         best = cumulative.min(0)[t - 1]

@@ -94,9 +94,13 @@ def in_hindsight(
     t: np.ndarray,
     near: np.ndarray,
     scattered: np.ndarray,
+    unsearched: np.ndarray,
     steps: int,
 ) -> Hindsight:
-    """From a pool of parameters, each scored on every round; `near` [C, m] are good guesses."""
+    """From a pool of parameters, each scored on every round; `near` [C, m] are good guesses.
+
+    `unsearched` [C', m] are scored too, but no search starts there.
+    """
     horizons = [int(t[-1])]
     while horizons[-1] // RATIO >= SHORTEST:
         horizons.append(horizons[-1] // RATIO)
@@ -108,7 +112,7 @@ def in_hindsight(
         found = find_comparator(losses, searched, guesses, steps)
         pool = np.concatenate([pool, found.finalists[:2]])
         uncertainty.append(found.uncertainty)
-    sums = _cumulative(losses, pool, played.all(row), t)
+    sums = _cumulative(losses, np.concatenate([pool, unsearched]), played.all(row), t)
     pieces = np.diff(sums, axis=-1, prepend=0.0).min(0)
     return Hindsight(sums.min(0), np.cumsum(pieces), uncertainty[0])
 

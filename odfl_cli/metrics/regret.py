@@ -20,7 +20,7 @@ from odfl_cli.metrics.losses import losses_for
 from odfl_cli.metrics.margins import margin_report
 from odfl_cli.metrics.oracle_notes import VALUES, OracleNotes
 from odfl_cli.metrics.plays import Plays
-from odfl_cli.metrics.starts import scatter, spread_out
+from odfl_cli.metrics.starts import always_scored, scatter, spread_out
 from odfl_cli.metrics.sums import sum_up_to
 from odfl_cli.settings import Integer, PositiveInt, settings
 from odfl_cli.theory.assumptions import broken_assumptions
@@ -31,6 +31,9 @@ NO_LAW = (
 )
 
 REGRETS = ("expected_cost", "static_regret", "expected_static_regret", "dynamic_regret")
+
+SCORED = 4
+"""So many of the parameters that were played are themselves comparators in hindsight."""
 
 log = logging.getLogger("odfl")
 
@@ -144,14 +147,22 @@ class RegretMetrics:
         return self._report
 
     def _measure(self, row: int) -> tuple[Expected | None, Hindsight]:
-        seed, near = self._seeds[row], spread_out(self._plays.thetas()[row], 1)
+        seed, thetas = self._seeds[row], self._plays.thetas()[row]
+        near = spread_out(thetas, 1)
         scattered = scatter(self._losses.problem, seed, self._choice.starts)
         expected = None
         if self._expected:
             expected = self._expected.of(self._plays, row, seed, scattered)
             near = np.concatenate([near, spread_out(expected.thetas, 1)])
         hindsight = in_hindsight(
-            self._losses, self._played, row, self.watched, near, scattered, self._choice.steps
+            self._losses,
+            self._played,
+            row,
+            self.watched,
+            near,
+            scattered,
+            always_scored(thetas, SCORED),
+            self._choice.steps,
         )
         return expected, hindsight
 
