@@ -1,7 +1,6 @@
 """Regret as the paper defines it: expected costs, static and dynamic comparators."""
 
 import logging
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from odfl_cli.algorithms import Algorithm
+from odfl_cli.cores import allotted_threads
 from odfl_cli.engine import Trace
 from odfl_cli.environments import Environment, Rounds, known_law
 from odfl_cli.horizon import Horizon
@@ -122,7 +122,7 @@ class RegretMetrics:
         table = self._basic.table()
         rows = np.searchsorted(self._logged, self.watched)
         paid = (table["avg_cost"] * table["t"])[:, rows]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        with ThreadPoolExecutor(allotted_threads()) as pool:
             measured = list(pool.map(self._measure, range(len(self._seeds))))
         noted = {
             name: np.concatenate([block[name] for block in self._notes], axis=-1)
