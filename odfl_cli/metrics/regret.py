@@ -1,6 +1,7 @@
 """Regret as the paper defines it: expected costs, static and dynamic comparators."""
 
 import logging
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
@@ -20,6 +21,7 @@ from odfl_cli.metrics.losses import losses_for
 from odfl_cli.metrics.margins import margin_report
 from odfl_cli.metrics.oracle_notes import VALUES, OracleNotes
 from odfl_cli.metrics.plays import Plays
+from odfl_cli.metrics.reports import by_seed
 from odfl_cli.metrics.starts import always_scored, scatter, spread_out
 from odfl_cli.metrics.sums import sum_up_to
 from odfl_cli.settings import Integer, PositiveInt, settings
@@ -206,23 +208,27 @@ class RegretMetrics:
         return margin_report(self._environment, self._algorithm.problem, self._seeds)
 
     def _reported(self, measured: list[tuple[Expected | None, Hindsight]]) -> dict[str, Any]:
+        """How sure the expected costs and the comparators are, by seed."""
         T = int(self.watched[-1])
         hindsight = {
             "kind": "best fixed parameter on the realised rounds",
-            "value": [float(h.best_fixed[-1]) / T for _, h in measured],
-            "uncertainty": [h.uncertainty for _, h in measured],
+            "value": self._by_seed(h.best_fixed[-1] / T for _, h in measured),
+            "uncertainty": self._by_seed(h.uncertainty for _, h in measured),
         }
         expected = [seed for seed, _ in measured if seed]
         if not expected:
-            pieces = [float(h.best_pieces[-1]) / T for _, h in measured]
+            pieces = self._by_seed(h.best_pieces[-1] / T for _, h in measured)
             kind = "realised: best parameter in hindsight between evaluation rounds"
             return {"comparator": {"kind": kind, "value": pieces}, "hindsight": hindsight}
         return {
             "comparator": {
                 "kind": "law: infimum of the expected cost",
-                "value": [float(seed.best[-1]) for seed in expected],
-                "uncertainty": [float(seed.uncertainty.max()) for seed in expected],
+                "value": self._by_seed(seed.best[-1] for seed in expected),
+                "uncertainty": self._by_seed(seed.uncertainty.max() for seed in expected),
             },
             "hindsight": hindsight,
-            "expected_cost_error": [float(seed.error[-1]) for seed in expected],
+            "expected_cost_error": self._by_seed(seed.error[-1] for seed in expected),
         }
+
+    def _by_seed(self, values: Iterable[float]) -> dict[str, float]:
+        return by_seed(self._seeds, map(float, values))
