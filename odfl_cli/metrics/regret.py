@@ -133,7 +133,8 @@ class RegretMetrics:
         columns = self._columns(paid, measured) | self._oracle.columns()
         if self._choice.bound:
             at_rows = {name: values[:, rows] for name, values in noted.items()}
-            columns["bound"] = bound(self._algorithm, self._played, self.watched, at_rows)
+            xi = columns.get("xi")  # without examined rounds the bound lacks its ξ
+            columns["bound"] = bound(self._algorithm, self._played, self.watched, at_rows, xi)
         for name, values in columns.items():
             table[name] = np.full_like(table["cost"], np.nan)
             table[name][:, rows] = values
