@@ -49,17 +49,16 @@ def bound(
         return np.full((played.seeds, len(t)), np.nan)
     theorem = df_ogd_bound if isinstance(algorithm, DFOGD) else df_ftpl_bound
     names = [name for name in ("alpha", "eta", "path_length") if name in notes]
-    errors = np.zeros((played.seeds, len(t))) if xi is None else mean_so_far(xi)
     average = [
         theorem(
             measured_constants(algorithm.problem, played, row),
             t,
             *(notes[name][row] for name in names),
-            errors[row],
         )
         for row in range(played.seeds)
     ]
-    return t * np.stack(average)
+    without = np.stack(average)
+    return t * (without if xi is None else without + mean_so_far(xi))
 
 
 def mean_so_far(values: np.ndarray) -> np.ndarray:

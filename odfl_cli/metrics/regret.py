@@ -13,13 +13,13 @@ from odfl_cli.cores import allotted_threads
 from odfl_cli.engine import Trace
 from odfl_cli.environments import Environment, Rounds, known_law
 from odfl_cli.horizon import Horizon
-from odfl_cli.metrics.basic import COLUMNS, BasicMetrics
-from odfl_cli.metrics.bounds import bound
+from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, noted_of_the_parts
+from odfl_cli.metrics.bounds import bound, has_bound
 from odfl_cli.metrics.expected import Expected, ExpectedCosts
 from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
 from odfl_cli.metrics.losses import losses_for
 from odfl_cli.metrics.margins import margin_report
-from odfl_cli.metrics.oracle_notes import VALUES, OracleNotes
+from odfl_cli.metrics.oracle_notes import VALUES, OracleNotes, asks_an_oracle
 from odfl_cli.metrics.plays import Plays
 from odfl_cli.metrics.reports import by_seed
 from odfl_cli.metrics.starts import always_scored, scatter, spread_out
@@ -33,6 +33,7 @@ NO_LAW = (
 )
 
 REGRETS = ("expected_cost", "static_regret", "expected_static_regret", "dynamic_regret")
+OF_THE_LAW = ("expected_cost", "expected_static_regret")
 
 SCORED = 4
 """So many of the parameters that were played are themselves comparators in hindsight."""
@@ -54,13 +55,16 @@ class Regret:
     oracle: Annotated[Integer, Field(ge=0)] = 0
     margin: bool = False
 
-    @property
-    def columns(self) -> tuple[str, ...]:
+    def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
         """Those of every run, those of regret, and what was asked for besides."""
-        optional = {"theta_norm": self.theta_norm, "bound": self.bound}
+        law = known_law(environment) is not None
+        regrets = [name for name in REGRETS if law or name not in OF_THE_LAW]
+        optional = {"theta_norm": self.theta_norm, "bound": self.bound and has_bound(algorithm)}
         asked = [name for name, wanted in optional.items() if wanted]
-        examined = VALUES if self.oracle else ()
-        return (*COLUMNS, *REGRETS, *asked, *examined, *self.notes)
+        examined = VALUES if self.oracle and asks_an_oracle(algorithm) else ()
+        notes = [name for name in self.notes if name in algorithm.noted]
+        parts = noted_of_the_parts(algorithm)
+        return (*COLUMNS, *parts, *regrets, *asked, *examined, *notes)
 
     def recorder(
         self,
@@ -94,7 +98,7 @@ class RegretMetrics:
         self.watched = evaluation_rounds(horizon, choice.evaluations)
         self._choice, self._seeds = choice, seeds
         self._logged = horizon.logged()
-        self._basic = BasicMetrics(len(seeds), self._logged)
+        self._basic = BasicMetrics(len(seeds), self._logged, noted_of_the_parts(algorithm))
         self._notes: list[dict[str, np.ndarray]] = []
         self._plays = Plays(algorithm)
         self._oracle = OracleNotes(algorithm, self.watched, len(seeds), choice.oracle)
