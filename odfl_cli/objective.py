@@ -17,4 +17,5 @@ def check_objective(column: str, job: Job) -> None:
 
 def objectives(job: Job) -> list[str]:
     """The columns whose final value can be an objective."""
-    return [column for column in job.metrics.columns if column != "t"]
+    columns = job.metrics.columns(job.environment, job.algorithm)
+    return [column for column in columns if column != "t"]

@@ -16,6 +16,7 @@ from odfl_cli.errors import UserError
 from odfl_cli.failures import write_failure
 from odfl_cli.files import remove_leftovers, write_json
 from odfl_cli.locks import locked
+from odfl_cli.metrics.reports import with_earlier
 from odfl_cli.naming import identity, resolved, sources
 from odfl_cli.records import columns, last_rows, write_seed
 from odfl_cli.run_state import FAILURE, FORMAT, SUMMARY, RunState, inspect_files, seed_file
@@ -167,8 +168,11 @@ def _compute(
         files[seed_file(seed)] = write_seed(order.directory, seed, simulation.table, row)
     done = time.perf_counter()
     seconds = {"wall": done - begun, **simulation.seconds, "write": done - writing}
-    summary = _summary(order, job, simulation, sorted([*kept, *missing]), seconds) | {
+    report = with_earlier(simulation.report, state.summary, missing, kept)
+    joined = replace(simulation, report=report)
+    summary = _summary(order, job, joined, sorted([*kept, *missing]), seconds) | {
         "format": FORMAT,
+        "attempt": {"seeds": missing},  # whose are the seconds, and what no seed has of its own
         "job": identity(order.values),
         "overrides": order.overrides,
         "sources": sources(order.values),

@@ -25,10 +25,13 @@ def csvs(root: Path) -> dict[str, bytes]:
     }
 
 
+OF_THE_ATTEMPT = ("seconds", "metrics_share", "attempt", "overrides")
+
+
 def summary(run: Path) -> dict[str, Any]:
     """Without what differs between two equal computations."""
     content = json.loads((run / "summary.json").read_text())
-    return {key: value for key, value in content.items() if key not in ("seconds", "overrides")}
+    return {key: value for key, value in content.items() if key not in OF_THE_ATTEMPT}
 
 
 def start(*arguments: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:

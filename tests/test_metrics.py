@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from problems import composed_job, random_rounds
 
 from odfl_cli.engine import Trace
+from odfl_cli.errors import UserError
 from odfl_cli.metrics import COLUMNS, BasicMetrics
+from odfl_cli.objective import check_objective
 from odfl_cli.simulate import simulate
 
 T = 60
@@ -68,7 +70,39 @@ def test_the_trace_is_left_alone():
     np.testing.assert_array_equal(metrics.table()["regret"], [np.arange(1.0, 9.0)])
 
 
+SMALL = ("horizon=smoke", "seeds=2", "data.features=3")
+BARRIER = ("regularizer=log_barrier", "polytope=box", "data.items=3")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "of_the_parts"),
+    [
+        ((), ()),
+        (("algo=pf_ogd",), ()),
+        (("algo=df_ftpl",), ()),
+        (("solver.kappa=0.1",), ("kappa_gap",)),
+        (BARRIER, ("newton_steps",)),
+    ],
+)
 @pytest.mark.parametrize("choice", ["basic", "regret", "full"])
-def test_metrics_announce_the_columns_that_they_write(choice):
-    job = composed_job(f"metrics={choice}", "horizon=smoke", "seeds=2", "data.features=3")
-    assert set(simulate(job).table) == set(job.metrics.columns)
+def test_metrics_announce_the_columns_that_they_write(choice, chosen, of_the_parts):
+    """All that have values after the last round, and no others."""
+    job = composed_job(f"metrics={choice}", *SMALL, *chosen)
+    table = simulate(job).table
+    written = {name for name, values in table.items() if np.isfinite(values[:, -1]).all()}
+    assert written == set(job.metrics.columns(job.environment, job.algorithm))
+    assert {"newton_steps", "kappa_gap"} & set(table) == set(of_the_parts)
+    for name in of_the_parts:
+        assert (table[name] >= 0).all()
+        assert table[name].max() > 0
+
+
+@pytest.mark.parametrize(
+    ("column", "chosen"),
+    [("alpha", ()), ("bound", ()), ("xi", ("metrics.oracle=2",)), ("newton_steps", ())],
+)
+def test_an_objective_that_the_algorithm_has_not_is_refused(column, chosen):
+    job = composed_job("metrics=regret", "algo=pf_ogd", *SMALL, *chosen)
+    with pytest.raises(UserError, match=f"objective={column}: there is no such column"):
+        check_objective(column, job)
+    check_objective("dynamic_regret", job)

@@ -48,6 +48,26 @@ def test_only_missing_seeds_are_computed(whole, tmp_path):
     assert summary(run) == summary(undisturbed)
 
 
+def test_what_the_summary_tells_of_every_seed_is_joined(tmp_path):
+    """Comparators, their uncertainty and the errors: as though all seeds had been run at once."""
+    quick = ("metrics=regret", "metrics.sample=50", "metrics.evaluations=4", "metrics.steps=2")
+    grown, fresh = tmp_path / "grown", tmp_path / "fresh"
+    for place, seeds in (
+        (grown, "seeds=[3,10]"),
+        (grown, "seeds=[2,3,10,11]"),
+        (fresh, "seeds=[2,3,10,11]"),
+    ):
+        place.mkdir(exist_ok=True)
+        done = odfl("run", "algo=pf_ogd", "horizon=smoke", *quick, seeds, cwd=place)
+        assert done.returncode == 0, done.stderr
+    (joined,), (whole,) = run_directories(grown), run_directories(fresh)
+    assert computations(joined) == ["[3, 10]", "[2, 11]"]
+    assert json.dumps(summary(joined)) == json.dumps(summary(whole))
+    assert list(summary(joined)["expected_cost_error"]) == ["2", "3", "10", "11"]
+    attempt = json.loads((joined / "summary.json").read_text())["attempt"]
+    assert attempt == {"seeds": [2, 11]}
+
+
 def test_a_finished_run_is_skipped_and_its_result_shown(run, tmp_path):
     before = csvs(tmp_path), (run / "summary.json").read_bytes()
     done = odfl(*JOB, "seeds=4", cwd=tmp_path)

@@ -33,9 +33,8 @@ class Recorder(Protocol):
 class Metrics(Protocol):
     """What the configuration names."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that a run will have, `t` first."""
+    def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
+        """The columns that have values in a run of `algorithm` in `environment`, `t` first."""
 
     def recorder(
         self,

@@ -1,11 +1,12 @@
 """The columns that every run has."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.engine import Trace
+from odfl_cli.engine.notes import noted
 from odfl_cli.environments import Environment, Rounds
 from odfl_cli.horizon import Horizon
 from odfl_cli.settings import settings
@@ -13,11 +14,18 @@ from odfl_cli.settings import settings
 COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost", "regret")
 
 
+def noted_of_the_parts(algorithm: Algorithm) -> tuple[str, ...]:
+    """What is noted besides the algorithm's own schedule: Newton steps, the gap that κ allows."""
+    return tuple(name for name in noted(algorithm) if name not in algorithm.noted)
+
+
 @settings
 class Basic:
     """Cost, squared error and regret above each round's best decision."""
 
-    columns: ClassVar[tuple[str, ...]] = COLUMNS
+    def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
+        """Those of every run, and what is noted of the problem's parts."""
+        return (*COLUMNS, *noted_of_the_parts(algorithm))
 
     def recorder(
         self,
@@ -26,19 +34,19 @@ class Basic:
         horizon: Horizon,
         seeds: tuple[int, ...],
     ) -> "BasicMetrics":
-        """Needs to know the logged rounds alone."""
-        return BasicMetrics(len(seeds), horizon.logged())
+        """Needs to know the logged rounds and what is noted in them."""
+        return BasicMetrics(len(seeds), horizon.logged(), noted_of_the_parts(algorithm))
 
 
 class BasicMetrics:
-    """Cost, squared error and regret above each round's best decision, at the logged rounds.
+    """Cost, squared error, regret above each round's best decision and `notes`, at the logged rounds.
 
     Running sums cross the blocks, so that averages count every round and not only the logged.
     """
 
-    def __init__(self, seeds: int, logged: np.ndarray) -> None:
+    def __init__(self, seeds: int, logged: np.ndarray, notes: tuple[str, ...] = ()) -> None:
         self.watched = np.empty(0, dtype=np.int64)
-        self._logged = logged
+        self._logged, self._notes = logged, notes
         self._sums = np.zeros((3, seeds))  # cost, mse, regret
         self._rows: list[np.ndarray] = []  # [columns, S, rows of the block]
 
@@ -63,13 +71,14 @@ class BasicMetrics:
             average[1],
             best_cost[:, rows],
             cumulative[2][:, rows],
+            *(trace.notes[name][:, rows] for name in self._notes),
         )
         self._rows.append(np.stack(columns))
 
     def table(self) -> dict[str, np.ndarray]:
         """Column name to values, [S, rows]."""
         values = np.concatenate(self._rows, axis=-1)
-        return dict(zip(COLUMNS, values, strict=True))
+        return dict(zip((*COLUMNS, *self._notes), values, strict=True))
 
     def report(self) -> dict[str, Any]:
         """Nothing besides the columns."""

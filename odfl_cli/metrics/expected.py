@@ -8,11 +8,11 @@ from odfl_cli.environments import KnownLaw, Rounds
 from odfl_cli.metrics.comparators import find_comparator
 from odfl_cli.metrics.losses import Losses
 from odfl_cli.metrics.plays import Plays
-from odfl_cli.metrics.starts import spread_out, with_scattered
+from odfl_cli.metrics.starts import always_scored, spread_out, with_scattered
 from odfl_cli.metrics.sums import rounds_nearest, sum_up_to
 
 ITERATES = 2
-"""How many of a learner's own parameters a search starts from."""
+"""How many of a learner's own parameters a search starts from, and is scored against."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,11 @@ class ExpectedCosts:
         scored, searched = self._sample(seed, self.t[-1])
         cost, error = mean_and_error(plays.paid(self.losses, row, slice(None), scored))
         truths = self._truths(seed, self.t[-1])
-        near = np.concatenate([truths, spread_out(plays.thetas()[row], ITERATES)])
+        thetas = plays.thetas()[row]
+        near = np.concatenate([truths, spread_out(thetas, ITERATES)])
         found = find_comparator(self.losses, searched, with_scattered(near, scattered), self.steps)
-        theta, value = self._best(np.concatenate([found.finalists, truths]), scored)
+        unsearched = always_scored(thetas, ITERATES)
+        theta, value = self._best(np.concatenate([found.finalists, truths, unsearched]), scored)
         best = np.full(len(self.t), value)
         uncertainty = np.full(len(self.t), found.uncertainty)
         return Expected(cost, error, best, value * self.t, uncertainty, theta[None])
@@ -68,7 +70,8 @@ class ExpectedCosts:
             truths = self._truths(seed, t)
             starts = with_scattered(np.concatenate([truths, last, thetas[e : e + 1]]), scattered)
             found = find_comparator(self.losses, searched, starts, self.steps)
-            theta, value = self._best(np.concatenate([found.finalists, truths]), scored)
+            unsearched = always_scored(thetas[e : e + 1], 1)
+            theta, value = self._best(np.concatenate([found.finalists, truths, unsearched]), scored)
             last = found.finalists
             measured.append((cost, error, value, found.uncertainty, theta))
             mixture.append(searched)
@@ -76,11 +79,17 @@ class ExpectedCosts:
             np.array(x) for x in zip(*measured, strict=True)
         )
         near = np.concatenate([self._truths(seed, self.t[-1]), spread_out(comparators, 8)])
-        best_fixed = self._best_fixed(seed, mixture, near, scattered)
+        unsearched = always_scored(thetas, ITERATES)
+        best_fixed = self._best_fixed(seed, mixture, near, scattered, unsearched)
         return Expected(cost, error, best, best_fixed, uncertainty, comparators)
 
     def _best_fixed(
-        self, seed: int, searched: list[Rounds], near: np.ndarray, scattered: np.ndarray
+        self,
+        seed: int,
+        searched: list[Rounds],
+        near: np.ndarray,
+        scattered: np.ndarray,
+        unsearched: np.ndarray,
     ) -> np.ndarray:
         """inf_θ Σ_{s≤t} F_s(θ): of the comparators and of one found on a mixture of all rounds."""
         counts = rounds_nearest(self.t, len(searched[0].costs))
@@ -91,7 +100,7 @@ class ExpectedCosts:
             np.concatenate([r.costs[part] for r, part in zip(searched, parts, strict=True)]),
         )
         found = find_comparator(self.losses, mixture, with_scattered(near, scattered), self.steps)
-        pool = np.concatenate([found.finalists, near])
+        pool = np.concatenate([found.finalists, near, unsearched])
         values = [self.losses.paid(pool, self._sample(seed, t)[0]).mean(-1) for t in self.t]
         return sum_up_to(self.t, np.stack(values, axis=-1)).min(0)
 

@@ -20,17 +20,20 @@ RATIO, SHORTEST = 8, 64
 class PlayedRounds:
     """The rounds of a run, to score parameters on; those that memory cannot hold are drawn again.
 
-    To search on, every k-th round is set aside, with k = 1 unless there are very many.
+    To search on, every k-th round is set aside, with k = 1 unless there are very many. How many
+    seeds there are changes no k, so that a seed does not see the others.
     """
 
     def __init__(self, environment: Environment, seeds: tuple[int, ...], rounds: int) -> None:
         items, features = environment.items, environment.features
-        size = 8 * len(seeds) * rounds * items * (features + 1)
+        of_a_seed = 8 * rounds * items * (features + 1)
         self._environment, self._seeds, self._rounds = environment, seeds, rounds
-        self._fit = size <= KEPT_BYTES
+        self._fit = len(seeds) * of_a_seed <= KEPT_BYTES
         self._kept: list[Rounds] = []
         self._aside: list[Rounds] = []
-        self._stride = max(1, -(-rounds * items // SEARCHED_PREDICTIONS), -(-size // KEPT_BYTES))
+        self._stride = max(
+            1, -(-rounds * items // SEARCHED_PREDICTIONS), -(-of_a_seed // KEPT_BYTES)
+        )
 
     @property
     def seeds(self) -> int:
@@ -91,9 +94,13 @@ def in_hindsight(
     t: np.ndarray,
     near: np.ndarray,
     scattered: np.ndarray,
+    unsearched: np.ndarray,
     steps: int,
 ) -> Hindsight:
-    """From a pool of parameters, each scored on every round; `near` [C, m] are good guesses."""
+    """From a pool of parameters, each scored on every round; `near` [C, m] are good guesses.
+
+    `unsearched` [C', m] are scored too, but no search starts there.
+    """
     horizons = [int(t[-1])]
     while horizons[-1] // RATIO >= SHORTEST:
         horizons.append(horizons[-1] // RATIO)
@@ -105,7 +112,7 @@ def in_hindsight(
         found = find_comparator(losses, searched, guesses, steps)
         pool = np.concatenate([pool, found.finalists[:2]])
         uncertainty.append(found.uncertainty)
-    sums = _cumulative(losses, pool, played.all(row), t)
+    sums = _cumulative(losses, np.concatenate([pool, unsearched]), played.all(row), t)
     pieces = np.diff(sums, axis=-1, prepend=0.0).min(0)
     return Hindsight(sums.min(0), np.cumsum(pieces), uncertainty[0])
 

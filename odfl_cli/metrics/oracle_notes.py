@@ -12,6 +12,11 @@ SHARE = "oracle_share"  # seconds: they differ from run to run, so they are no c
 VALUES = tuple(name for name in COLUMNS if name != SHARE)
 
 
+def asks_an_oracle(algorithm: Algorithm) -> bool:
+    """Whether there are answers to examine."""
+    return type(algorithm).oracle_call is not Algorithm.oracle_call
+
+
 class OracleNotes:
     """Asks the oracle again at about `count` of the rounds t [E]."""
 

@@ -1,7 +1,7 @@
 """Regret as the paper defines it: expected costs, static and dynamic comparators."""
 
 import logging
-import os
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
@@ -9,18 +9,20 @@ import numpy as np
 from pydantic import Field
 
 from odfl_cli.algorithms import Algorithm
+from odfl_cli.cores import allotted_threads
 from odfl_cli.engine import Trace
 from odfl_cli.environments import Environment, Rounds, known_law
 from odfl_cli.horizon import Horizon
-from odfl_cli.metrics.basic import COLUMNS, BasicMetrics
-from odfl_cli.metrics.bounds import bound
+from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, noted_of_the_parts
+from odfl_cli.metrics.bounds import bound, has_bound
 from odfl_cli.metrics.expected import Expected, ExpectedCosts
 from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
 from odfl_cli.metrics.losses import losses_for
 from odfl_cli.metrics.margins import margin_report
-from odfl_cli.metrics.oracle_notes import VALUES, OracleNotes
+from odfl_cli.metrics.oracle_notes import VALUES, OracleNotes, asks_an_oracle
 from odfl_cli.metrics.plays import Plays
-from odfl_cli.metrics.starts import scatter, spread_out
+from odfl_cli.metrics.reports import by_seed
+from odfl_cli.metrics.starts import always_scored, scatter, spread_out
 from odfl_cli.metrics.sums import sum_up_to
 from odfl_cli.settings import Integer, PositiveInt, settings
 from odfl_cli.theory.assumptions import broken_assumptions
@@ -31,6 +33,10 @@ NO_LAW = (
 )
 
 REGRETS = ("expected_cost", "static_regret", "expected_static_regret", "dynamic_regret")
+OF_THE_LAW = ("expected_cost", "expected_static_regret")
+
+SCORED = 4
+"""So many of the parameters that were played are themselves comparators in hindsight."""
 
 log = logging.getLogger("odfl")
 
@@ -49,13 +55,16 @@ class Regret:
     oracle: Annotated[Integer, Field(ge=0)] = 0
     margin: bool = False
 
-    @property
-    def columns(self) -> tuple[str, ...]:
+    def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
         """Those of every run, those of regret, and what was asked for besides."""
-        optional = {"theta_norm": self.theta_norm, "bound": self.bound}
+        law = known_law(environment) is not None
+        regrets = [name for name in REGRETS if law or name not in OF_THE_LAW]
+        optional = {"theta_norm": self.theta_norm, "bound": self.bound and has_bound(algorithm)}
         asked = [name for name, wanted in optional.items() if wanted]
-        examined = VALUES if self.oracle else ()
-        return (*COLUMNS, *REGRETS, *asked, *examined, *self.notes)
+        examined = VALUES if self.oracle and asks_an_oracle(algorithm) else ()
+        notes = [name for name in self.notes if name in algorithm.noted]
+        parts = noted_of_the_parts(algorithm)
+        return (*COLUMNS, *parts, *regrets, *asked, *examined, *notes)
 
     def recorder(
         self,
@@ -89,7 +98,7 @@ class RegretMetrics:
         self.watched = evaluation_rounds(horizon, choice.evaluations)
         self._choice, self._seeds = choice, seeds
         self._logged = horizon.logged()
-        self._basic = BasicMetrics(len(seeds), self._logged)
+        self._basic = BasicMetrics(len(seeds), self._logged, noted_of_the_parts(algorithm))
         self._notes: list[dict[str, np.ndarray]] = []
         self._plays = Plays(algorithm)
         self._oracle = OracleNotes(algorithm, self.watched, len(seeds), choice.oracle)
@@ -119,7 +128,7 @@ class RegretMetrics:
         table = self._basic.table()
         rows = np.searchsorted(self._logged, self.watched)
         paid = (table["avg_cost"] * table["t"])[:, rows]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        with ThreadPoolExecutor(allotted_threads()) as pool:
             measured = list(pool.map(self._measure, range(len(self._seeds))))
         noted = {
             name: np.concatenate([block[name] for block in self._notes], axis=-1)
@@ -128,7 +137,8 @@ class RegretMetrics:
         columns = self._columns(paid, measured) | self._oracle.columns()
         if self._choice.bound:
             at_rows = {name: values[:, rows] for name, values in noted.items()}
-            columns["bound"] = bound(self._algorithm, self._played, self.watched, at_rows)
+            xi = columns.get("xi")  # without examined rounds the bound lacks its ξ
+            columns["bound"] = bound(self._algorithm, self._played, self.watched, at_rows, xi)
         for name, values in columns.items():
             table[name] = np.full_like(table["cost"], np.nan)
             table[name][:, rows] = values
@@ -144,14 +154,22 @@ class RegretMetrics:
         return self._report
 
     def _measure(self, row: int) -> tuple[Expected | None, Hindsight]:
-        seed, near = self._seeds[row], spread_out(self._plays.thetas()[row], 1)
+        seed, thetas = self._seeds[row], self._plays.thetas()[row]
+        near = spread_out(thetas, 1)
         scattered = scatter(self._losses.problem, seed, self._choice.starts)
         expected = None
         if self._expected:
             expected = self._expected.of(self._plays, row, seed, scattered)
             near = np.concatenate([near, spread_out(expected.thetas, 1)])
         hindsight = in_hindsight(
-            self._losses, self._played, row, self.watched, near, scattered, self._choice.steps
+            self._losses,
+            self._played,
+            row,
+            self.watched,
+            near,
+            scattered,
+            always_scored(thetas, SCORED),
+            self._choice.steps,
         )
         return expected, hindsight
 
@@ -195,23 +213,27 @@ class RegretMetrics:
         return margin_report(self._environment, self._algorithm.problem, self._seeds)
 
     def _reported(self, measured: list[tuple[Expected | None, Hindsight]]) -> dict[str, Any]:
+        """How sure the expected costs and the comparators are, by seed."""
         T = int(self.watched[-1])
         hindsight = {
             "kind": "best fixed parameter on the realised rounds",
-            "value": [float(h.best_fixed[-1]) / T for _, h in measured],
-            "uncertainty": [h.uncertainty for _, h in measured],
+            "value": self._by_seed(h.best_fixed[-1] / T for _, h in measured),
+            "uncertainty": self._by_seed(h.uncertainty for _, h in measured),
         }
         expected = [seed for seed, _ in measured if seed]
         if not expected:
-            pieces = [float(h.best_pieces[-1]) / T for _, h in measured]
+            pieces = self._by_seed(h.best_pieces[-1] / T for _, h in measured)
             kind = "realised: best parameter in hindsight between evaluation rounds"
             return {"comparator": {"kind": kind, "value": pieces}, "hindsight": hindsight}
         return {
             "comparator": {
                 "kind": "law: infimum of the expected cost",
-                "value": [float(seed.best[-1]) for seed in expected],
-                "uncertainty": [float(seed.uncertainty.max()) for seed in expected],
+                "value": self._by_seed(seed.best[-1] for seed in expected),
+                "uncertainty": self._by_seed(seed.uncertainty.max() for seed in expected),
             },
             "hindsight": hindsight,
-            "expected_cost_error": [float(seed.error[-1]) for seed in expected],
+            "expected_cost_error": self._by_seed(seed.error[-1] for seed in expected),
         }
+
+    def _by_seed(self, values: Iterable[float]) -> dict[str, float]:
+        return by_seed(self._seeds, map(float, values))

@@ -1,4 +1,4 @@
-"""Where the search for a comparator starts."""
+"""Where the search for a comparator starts, and what is scored without a search."""
 
 import numpy as np
 
@@ -24,3 +24,8 @@ def spread_out(thetas: np.ndarray, count: int) -> np.ndarray:
     if len(nonzero) <= count:
         return nonzero
     return nonzero[np.linspace(len(nonzero) / count, len(nonzero), count).round().astype(int) - 1]
+
+
+def always_scored(thetas: np.ndarray, count: int) -> np.ndarray:
+    """0, and some of the parameters [E, m] that were played: an infimum is above none of them."""
+    return np.concatenate([np.zeros((1, thetas.shape[1])), spread_out(thetas, count)])
