@@ -2,30 +2,21 @@
 
 import numpy as np
 
-from odfl_cli.environments import Environment
 from odfl_cli.polytopes import Polytope
-from odfl_cli.problem import Problem
 from odfl_cli.theory.bounds import Constants
 from odfl_cli.theory.margin import fit_margin, margin_sample
-from odfl_cli.theory.sample import Sample, on_the_sphere, sample_rounds, slopes
+from odfl_cli.theory.sample import Sample, on_the_sphere, slopes
 from odfl_cli.theory.steepness import steepness
 
 DIRECTIONS = 8
 
 
-def constants(
-    environment: Environment, problem: Problem, seeds: tuple[int, ...], size: int = 4096
-) -> Constants:
-    """Measured on about `size` rounds: G and D_Z are the largest seen, C_0 and β an envelope.
+def constants_of(sample: Sample) -> Constants:
+    """Measured on the sample: G and D_Z are the largest seen, C_0 and β an envelope.
 
     Margins are taken at ‖θ‖ = R in a few directions, and the worst direction counts. At θ = 0 all
     margins vanish: Assumption 2 holds for no Θ that contains it, as the ball does.
     """
-    return constants_of(sample_rounds(environment, problem, seeds, size))
-
-
-def constants_of(sample: Sample) -> Constants:
-    """Measured on the sample."""
     problem = sample.problem
     directions = on_the_sphere(problem, DIRECTIONS)[:, None, :]
     return Constants(
