@@ -112,7 +112,7 @@ def test_a_killed_job_takes_no_other_along(place: Path, basic: dict[str, bytes])
     (place / "fatal").write_text("PFOGD")
     first = odfl(*SWEEP, *one_at_a_time, cwd=place)
     assert first.returncode == 1
-    assert "3 jobs: 2 done, 0 skipped, 1 failed" in first.stdout
+    assert "3 jobs: 2 done, 0 skipped, 0 failed, 1 unfinished" in first.stdout
     (line,) = (line for line in first.stderr.splitlines() if "killed" in line)
     assert line.startswith("odfl: job 1 (")
     assert Path(line.rpartition("; see ")[2]).is_file()

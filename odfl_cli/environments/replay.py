@@ -78,7 +78,9 @@ class Replay:
         count = len(self._groups)
         if max(seeds) >= count:
             has = "1 group, which is seed 0" if count == 1 else f"groups for seeds 0 to {count - 1}"
-            raise UserError(f"seeds: there is no seed {max(seeds)}; {self._name} has {has}")
+            raise UserError(
+                f"seeds: there is no seed {max(seeds)}; {self._name} has {has}; say seeds={count}"
+            )
         lengths = {seed: self._length(seed) for seed in seeds}
         shortest = min(lengths, key=lengths.__getitem__)
         if rounds > lengths[shortest]:

@@ -119,7 +119,7 @@ def _read_npz(path: Path) -> Mapping[str, Any]:
         with np.load(path, allow_pickle=False) as arrays:
             return dict(arrays)
     except (ValueError, zipfile.BadZipFile) as error:
-        raise ValueError(f"not an NPZ file of numbers ({error})") from error
+        raise ValueError("not an NPZ file of numbers") from error
 
 
 def _read_csv(path: Path) -> Mapping[str, Any]:

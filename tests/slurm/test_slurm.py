@@ -64,7 +64,7 @@ def test_a_cancelled_job_is_computed_by_the_next_run(tmp_path: Path, slurm) -> N
     subprocess.run(["scancel", cancelled], env=os.environ | slurm, check=True)
     told, errors = first.communicate(timeout=300)
     assert first.returncode == 1
-    assert "3 jobs: 2 done, 0 skipped, 1 failed" in told
+    assert "3 jobs: 2 done, 0 skipped, 0 failed, 1 unfinished" in told
     assert cancelled in errors
     assert "sacct" not in errors
     assert len(run_directories(runs)) == 2  # the others went on to their ends
