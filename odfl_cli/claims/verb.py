@@ -2,26 +2,18 @@
 
 import argparse
 from pathlib import Path
-from typing import NoReturn
 
 from odfl_cli.claims.comparisons import SWEEPS, comparisons
 from odfl_cli.claims.evidence import collect
 from odfl_cli.claims.statements import statements
 from odfl_cli.claims.table import Row, as_json, as_markdown
+from odfl_cli.command_line import Parser
 from odfl_cli.errors import UserError
 
 DESCRIPTION = """\
 Measures every empirical claim of the paper and every statement that can be tested, and says of
 each whether it holds, does not hold, or cannot be told at this sample size. Runs what is missing
 under --outputs (minutes the first time), finds finished runs again."""
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Refuses the command line."""
-        raise UserError(f"claims: {message}; see 'odfl claims --help'")
 
 
 def main(arguments: list[str]) -> int:
@@ -57,13 +49,7 @@ def _statement_rows(options: argparse.Namespace) -> list[Row]:
 
 
 def _parser() -> Parser:
-    parser = Parser(
-        prog="odfl claims",
-        description=DESCRIPTION,
-        epilog="example:\n  odfl claims --only high_dimension --json",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = Parser("claims", DESCRIPTION, "  odfl claims --only high_dimension --json\n")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument(
         "--only", default="", metavar="TEXT", help="claims whose name holds TEXT, such as main/"

@@ -5,7 +5,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from odfl_cli.data_verbs.options import Options
+from odfl_cli.command_line import Parser
 from odfl_cli.replay.columns import Columns
 from odfl_cli.replay.inspection import Inspection, inspect, preview
 from odfl_cli.replay.recording import Recording, record
@@ -32,8 +32,8 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _options() -> Options:
-    options = Options(prog="odfl data check", description=__doc__)
+def _options() -> Parser:
+    options = Parser("data check", __doc__ or "")
     options.add_argument("file", metavar="FILE", help="a CSV, Parquet or NPZ file")
     options.add_argument("--round", default="round", metavar="NAME", help="column, increasing")
     options.add_argument(

@@ -3,14 +3,14 @@
 import shutil
 from pathlib import Path
 
-from odfl_cli.data_verbs.options import Options
+from odfl_cli.command_line import Parser
 from odfl_cli.errors import UserError
 from odfl_cli.examples import BUILDERS
 
 
 def main(arguments: list[str]) -> int:
     """Writes the example's CSV and prints the line that checks it."""
-    options = Options(prog="odfl data example", description=__doc__)
+    options = Parser("data example", __doc__ or "")
     options.add_argument("name", choices=list(BUILDERS))
     options.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.csv")
     chosen = options.parse_args(arguments)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.lib import format as npy
 
 from odfl_cli.build import build
+from odfl_cli.command_line import Parser
 from odfl_cli.compose import compose_job
-from odfl_cli.data_verbs.options import Options
 from odfl_cli.environments import Rounds
 from odfl_cli.errors import UserError
 from odfl_cli.files import atomic
@@ -19,7 +19,7 @@ from odfl_cli.simulate import Job
 
 def main(arguments: list[str]) -> int:
     """Composes the configuration as `odfl run` does and writes its rounds; numbers are exact."""
-    options = Options(prog="odfl data export", description=__doc__)
+    options = Parser("data export", __doc__ or "")
     options.add_argument("-o", "--out", type=Path, required=True, metavar="FILE")
     options.add_argument("overrides", nargs="*", help="as for odfl run: data=sin4 horizon=short")
     chosen = options.parse_intermixed_args(arguments)

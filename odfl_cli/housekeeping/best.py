@@ -4,10 +4,11 @@ import argparse
 import json
 from pathlib import Path
 
+from odfl_cli.command_line import Parser
 from odfl_cli.errors import UserError
 from odfl_cli.housekeeping.candidates import Candidate, check_column, rank
 from odfl_cli.housekeeping.catalogue import finished
-from odfl_cli.housekeeping.command_line import Parser, located, warn
+from odfl_cli.housekeeping.command_line import located, warn
 from odfl_cli.housekeeping.league import league
 from odfl_cli.housekeeping.reproduce import command
 from odfl_cli.housekeeping.text import plus_minus, table, told

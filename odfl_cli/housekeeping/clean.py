@@ -6,10 +6,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from odfl_cli.command_line import Parser
 from odfl_cli.errors import UserError
 from odfl_cli.files import UNFINISHED
 from odfl_cli.housekeeping.catalogue import HYDRA, LOG, Entry, catalogue
-from odfl_cli.housekeeping.command_line import OUTPUTS, Parser, warn
+from odfl_cli.housekeeping.command_line import OUTPUTS, warn
 from odfl_cli.housekeeping.text import UNITS, age, size, table
 from odfl_cli.locks import LOCK, is_locked, locked
 from odfl_cli.run_state import FAILURE, SUMMARY, inspect_files

@@ -1,31 +1,11 @@
 """What the verbs' command lines have in common."""
 
-import argparse
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 from odfl_cli.errors import UserError
 
 OUTPUTS = Path("outputs")
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line."""
-
-    def __init__(self, verb: str, description: str, examples: str) -> None:
-        super().__init__(
-            prog=f"odfl {verb}",
-            description=description,
-            epilog=f"examples:\n{examples}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        self.verb = verb
-
-    def error(self, message: str) -> NoReturn:
-        """Refuses the command line."""
-        raise UserError(f"{self.verb}: {message}; see 'odfl {self.verb} --help'")
 
 
 def located(name: str, kind: str) -> Path:

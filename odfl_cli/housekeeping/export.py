@@ -4,10 +4,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from odfl_cli.command_line import Parser
 from odfl_cli.errors import UserError
 from odfl_cli.files import atomic
 from odfl_cli.housekeeping.catalogue import Entry, finished
-from odfl_cli.housekeeping.command_line import Parser, located, warn
+from odfl_cli.housekeeping.command_line import located, warn
 from odfl_cli.housekeeping.text import shown
 from odfl_cli.plotting.grouping import differing_keys
 

@@ -6,8 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from odfl_cli.command_line import Parser
 from odfl_cli.housekeeping.catalogue import Entry, catalogue
-from odfl_cli.housekeeping.command_line import OUTPUTS, Parser
+from odfl_cli.housekeeping.command_line import OUTPUTS
 from odfl_cli.housekeeping.text import Interval, age, interval, plus_minus, size, table, told
 from odfl_cli.plotting.grouping import differing_keys
 

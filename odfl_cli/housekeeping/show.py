@@ -6,9 +6,10 @@ from typing import Any
 import yaml
 
 from odfl_cli import __version__
+from odfl_cli.command_line import Parser
 from odfl_cli.errors import UserError
 from odfl_cli.housekeeping.catalogue import Entry, is_run
-from odfl_cli.housekeeping.command_line import Parser, located
+from odfl_cli.housekeeping.command_line import located
 from odfl_cli.housekeeping.list import described
 from odfl_cli.housekeeping.reproduce import command
 from odfl_cli.housekeeping.text import age, interval, plus_minus, size

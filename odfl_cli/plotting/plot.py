@@ -3,8 +3,9 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
+from odfl_cli.command_line import Parser
 from odfl_cli.errors import UserError
 from odfl_cli.plotting.grouping import group_runs
 from odfl_cli.plotting.records_read import Run, newest, read_runs
@@ -23,7 +24,6 @@ side); where the runs have them also expected_cost, comparators (static and dyna
 summary.csv has one row per run. Runs that differ in nothing but their seeds are pooled."""
 
 EXAMPLES = """\
-examples:
   odfl plot                                      the newest run or sweep under outputs/
   odfl plot outputs/sweeps/main --out outputs/figures/main
   odfl plot outputs/runs --list
@@ -31,14 +31,6 @@ examples:
   odfl plot outputs/sweeps/misspecification --x data.gamma --gap pf_ogd:df_ogd
   odfl plot outputs/sweeps/rates --x horizon.rounds --y avg_dynamic_regret --loglog
 """
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Refuses the command line."""
-        raise UserError(f"plot: {message}; see 'odfl plot --help'")
 
 
 def main(argv: list[str]) -> int:
@@ -92,13 +84,7 @@ def _sheets(runs: list[Run], arguments: argparse.Namespace) -> "list[Sheet]":
 
 
 def _parser() -> Parser:
-    parser = Parser(
-        prog="odfl plot",
-        description=DESCRIPTION,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = Parser("plot", DESCRIPTION, EXAMPLES)
     add = parser.add_argument
     add("directories", nargs="*", type=Path, metavar="DIR",
         help="a run, a sweep, or any directory to search for runs "
