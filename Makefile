@@ -27,7 +27,7 @@ test-slow: $(STAMP)  ## the claims that take minutes
 	$(BIN)/python -m pytest -m slow
 
 test-launchers: $(LAUNCH)/.installed  ## every launcher and Optuna, in an environment of its own for their pins
-	$(LAUNCH)/bin/python -m pytest tests/test_launchers.py tests/test_search.py
+	$(LAUNCH)/bin/python -m pytest tests/runs/test_launchers.py tests/runs/test_search.py
 
 $(LAUNCH)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(LAUNCH)
@@ -37,7 +37,7 @@ $(LAUNCH)/.installed: pyproject.toml constraints.txt
 test-slurm: $(STAMP)  ## a sweep on a throw-away Slurm of this machine; installs no Slurm
 	@PATH="$$PATH:/usr/sbin:/sbin"; for program in munged slurmctld slurmd sbatch; do \
 	  command -v $$program >/dev/null || { echo "no $$program here: apt-get install slurm-wlm munge"; exit 1; }; done
-	$(BIN)/python -m pytest -m slow tests/slurm
+	$(BIN)/python -m pytest -m slow tests/runs/test_slurm.py
 
 check: $(STAMP)  ## lint, format, types, import contract
 	$(BIN)/ruff check .

@@ -87,7 +87,7 @@ class OdflSubmititLauncher(Launcher):
 
     def _outcome(self, job: "_Running") -> JobReturn:
         """What the job returned; for a lost one, what a sweeper is told of a failure."""
-        from odfl_cli.app import worst_value
+        from odfl_cli.cli.run import worst_value
 
         try:
             if job.has_result():

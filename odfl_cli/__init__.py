@@ -11,5 +11,5 @@ __all__ = ["run"]
 def __getattr__(name: str) -> Any:
     """`run` and all that it imports come when they are asked for: `odfl --help` has no need."""
     if name == "run":
-        return import_module("odfl_cli.library").run
+        return import_module("odfl_cli.runs.library").run
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

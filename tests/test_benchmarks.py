@@ -8,11 +8,11 @@ from benchmarks.autograd_loop import df_ogd
 from benchmarks.processes import python
 from benchmarks.report import Row, in_units, verdict
 from benchmarks.timing import job_of
-from problems import block_of
+from support.problems import block_of
 
 from odfl_cli.engine import CompiledEngine, TorchEngine
-from odfl_cli.horizon import Horizon
-from odfl_cli.simulate import simulate
+from odfl_cli.problem.horizon import Horizon
+from odfl_cli.runs.simulate import simulate
 
 ROUNDS = 12
 

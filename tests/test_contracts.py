@@ -8,14 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from problems import block_of, choices, composed, composed_job, groups, runnable, with_kernel
+from support.problems import (
+    block_of,
+    choices,
+    composed,
+    composed_job,
+    groups,
+    runnable,
+    with_kernel,
+)
 
-from odfl_cli.build import build
-from odfl_cli.confdir import conf_directory
+from odfl_cli.config.directory import conf_directory
 from odfl_cli.engine import Engine
 from odfl_cli.metrics import COLUMNS
-from odfl_cli.simulate import Job, Simulation, simulate
-from odfl_cli.sweeps import is_grid
+from odfl_cli.runs.build import build
+from odfl_cli.runs.simulate import Job, Simulation, simulate
+from odfl_cli.runs.sweep.grid import is_grid
 
 ALGORITHMS = choices("algo")
 ENGINES = [engine for engine in choices("engine") if engine != "auto"]  # auto is one of the others

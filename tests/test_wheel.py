@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from commands import REPOSITORY
+from support.commands import REPOSITORY
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from odfl_cli.algorithms.rls import RLS
 from odfl_cli.algorithms.spo import SPO
 from odfl_cli.algorithms.spo_printed import SPOPrinted
 from odfl_cli.algorithms.uniform import Uniform
-from odfl_cli.settings import settings
+from odfl_cli.core.settings import settings
 
 __all__ = [
     "DFFTPL",

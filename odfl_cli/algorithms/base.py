@@ -5,11 +5,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from pydantic import SkipValidation
 
-from odfl_cli.arrays import Array
-from odfl_cli.oracles import uniform_in_ball
-from odfl_cli.problem import Problem
-from odfl_cli.settings import settings
-from odfl_cli.streams import Draw
+from odfl_cli.core.arrays import Array
+from odfl_cli.core.settings import settings
+from odfl_cli.core.streams import Draw
+from odfl_cli.problem.oracles import uniform_in_ball
+from odfl_cli.problem.problem import Problem
 
 
 class State(NamedTuple):

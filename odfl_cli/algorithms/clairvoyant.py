@@ -3,8 +3,8 @@
 import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm, State
-from odfl_cli.errors import UserError
-from odfl_cli.settings import settings
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.settings import settings
 
 
 @settings

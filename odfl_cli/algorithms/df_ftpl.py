@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm, OracleCall, start_draws, start_points
-from odfl_cli.arrays import Array, to_numpy
-from odfl_cli.settings import Positive, settings
-from odfl_cli.streams import Draw
-from odfl_cli.surrogate import PerturbedLeader
+from odfl_cli.core.arrays import Array, to_numpy
+from odfl_cli.core.settings import Positive, settings
+from odfl_cli.core.streams import Draw
+from odfl_cli.problem.surrogate import PerturbedLeader
 
 
 class DFFTPLState(NamedTuple):

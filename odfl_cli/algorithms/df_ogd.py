@@ -6,10 +6,10 @@ import numpy as np
 from pydantic import Field
 
 from odfl_cli.algorithms.base import Algorithm, OracleCall, start_draws, start_points
-from odfl_cli.arrays import Array, array_namespace, dot
-from odfl_cli.settings import Positive, Real, settings
-from odfl_cli.streams import Draw
-from odfl_cli.surrogate import SmoothedCost
+from odfl_cli.core.arrays import Array, array_namespace, dot
+from odfl_cli.core.settings import Positive, Real, settings
+from odfl_cli.core.streams import Draw
+from odfl_cli.problem.surrogate import SmoothedCost
 
 
 class DFOGDState(NamedTuple):

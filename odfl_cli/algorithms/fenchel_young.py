@@ -4,8 +4,8 @@ Blondel, Martins & Niculae, *Learning with Fenchel–Young Losses*, JMLR 21, 202
 """
 
 from odfl_cli.algorithms.base import Algorithm, State
-from odfl_cli.arrays import Array
-from odfl_cli.settings import Positive, settings
+from odfl_cli.core.arrays import Array
+from odfl_cli.core.settings import Positive, settings
 
 
 @settings

@@ -12,9 +12,9 @@ import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.weights import exponential_weights, pick
-from odfl_cli.arrays import Array, array_namespace, dot
-from odfl_cli.settings import Positive, PositiveInt, settings
-from odfl_cli.streams import Draw, draw
+from odfl_cli.core.arrays import Array, array_namespace, dot
+from odfl_cli.core.settings import Positive, PositiveInt, settings
+from odfl_cli.core.streams import Draw, draw
 
 
 class HedgeState(NamedTuple):

@@ -5,9 +5,9 @@ applied to the losses f̃_t of Algorithm 2, which are not convex.
 """
 
 from odfl_cli.algorithms.base import Algorithm, State
-from odfl_cli.arrays import Array
-from odfl_cli.settings import Positive, settings
-from odfl_cli.surrogate import SmoothedCost
+from odfl_cli.core.arrays import Array
+from odfl_cli.core.settings import Positive, settings
+from odfl_cli.problem.surrogate import SmoothedCost
 
 
 @settings

@@ -9,9 +9,9 @@ from typing import Annotated
 from pydantic import Field
 
 from odfl_cli.algorithms.base import Algorithm, State
-from odfl_cli.arrays import Array, dot
-from odfl_cli.settings import Integer, Positive, settings
-from odfl_cli.streams import Draw
+from odfl_cli.core.arrays import Array, dot
+from odfl_cli.core.settings import Integer, Positive, settings
+from odfl_cli.core.streams import Draw
 
 
 @settings

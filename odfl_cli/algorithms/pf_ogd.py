@@ -1,8 +1,8 @@
 """PF-OGD: prediction-focused online gradient descent (Algorithm 3)."""
 
 from odfl_cli.algorithms.base import Algorithm, State
-from odfl_cli.arrays import Array
-from odfl_cli.settings import Positive, settings
+from odfl_cli.core.arrays import Array
+from odfl_cli.core.settings import Positive, settings
 
 
 @settings

@@ -10,11 +10,11 @@ import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.weights import pick
-from odfl_cli.arrays import Array, array_namespace
-from odfl_cli.errors import UserError
-from odfl_cli.regularizers import Entropy
-from odfl_cli.settings import Positive, settings
-from odfl_cli.streams import Draw
+from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.settings import Positive, settings
+from odfl_cli.core.streams import Draw
+from odfl_cli.problem.regularizers import Entropy
 
 
 class PolicyGradientState(NamedTuple):

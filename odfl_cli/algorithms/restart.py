@@ -14,11 +14,11 @@ from pydantic import Field, SkipValidation, ValidationError
 
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.weights import exponential_weights, pick
-from odfl_cli.arrays import Array, array_namespace, dot, map_arrays
-from odfl_cli.errors import UserError
-from odfl_cli.schema import refusal
-from odfl_cli.settings import Positive, PositiveInt, Real, settings
-from odfl_cli.streams import Draw
+from odfl_cli.config.schema import refusal
+from odfl_cli.core.arrays import Array, array_namespace, dot, map_arrays
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
+from odfl_cli.core.streams import Draw
 
 
 class RestartState(NamedTuple):

@@ -10,12 +10,12 @@ import numpy as np
 from pydantic import Field
 
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.arrays import Array, array_namespace
-from odfl_cli.errors import UserError
-from odfl_cli.predictors import Predictor
-from odfl_cli.problem import Problem
-from odfl_cli.settings import Positive, Real, settings
-from odfl_cli.streams import Draw, draw
+from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.settings import Positive, Real, settings
+from odfl_cli.core.streams import Draw, draw
+from odfl_cli.problem.predictors import Predictor
+from odfl_cli.problem.problem import Problem
 
 
 class RLSState(NamedTuple):

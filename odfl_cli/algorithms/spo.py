@@ -1,9 +1,9 @@
 """Online SPO+ with the loss of Elmachtoub & Grigas, *Smart "Predict, then Optimize"* (2022)."""
 
 from odfl_cli.algorithms.base import Algorithm, State
-from odfl_cli.arrays import Array, dot
-from odfl_cli.polytopes import Polytope
-from odfl_cli.settings import Positive, settings
+from odfl_cli.core.arrays import Array, dot
+from odfl_cli.core.settings import Positive, settings
+from odfl_cli.problem.polytopes import Polytope
 
 
 @settings

@@ -1,8 +1,8 @@
 """Online SPO with the surrogate as Algorithm 4 prints it, which is not SPO+."""
 
 from odfl_cli.algorithms.base import Algorithm, State
-from odfl_cli.arrays import Array
-from odfl_cli.settings import Positive, settings
+from odfl_cli.core.arrays import Array
+from odfl_cli.core.settings import Positive, settings
 
 
 @settings

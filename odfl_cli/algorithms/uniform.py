@@ -1,8 +1,8 @@
 """The upper floor: no learning at all."""
 
 from odfl_cli.algorithms.base import Algorithm, State
-from odfl_cli.arrays import Array, array_namespace
-from odfl_cli.settings import settings
+from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.settings import settings
 
 
 @settings

@@ -1,6 +1,6 @@
 """Probabilities over a few candidates: exponential weights, and one candidate picked by them."""
 
-from odfl_cli.arrays import Array, array_namespace
+from odfl_cli.core.arrays import Array, array_namespace
 
 
 def exponential_weights(losses: Array, eta: float, prior: Array | float = 1.0) -> Array:

@@ -8,7 +8,7 @@ from odfl_cli.claims.evidence import Sweep, pick
 from odfl_cli.claims.measures import difference, difference_of_gaps, largest_share_of_bound, slope
 from odfl_cli.claims.verdict import Estimate, Rule, above, at_most
 from odfl_cli.plotting.figure_style import LOOKS
-from odfl_cli.plotting.grouping import Group
+from odfl_cli.results.grouping import Group
 
 FOUR = "algo=df_ogd,df_ftpl,pf_ogd,spo"
 SWEEPS = {

@@ -5,9 +5,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from odfl_cli.errors import UserError
-from odfl_cli.plotting.grouping import Group, group_runs
-from odfl_cli.plotting.records_read import read_runs
+from odfl_cli.core.errors import UserError
+from odfl_cli.results.grouping import Group, group_runs
+from odfl_cli.results.tables import read_runs
 
 
 @dataclass(frozen=True)

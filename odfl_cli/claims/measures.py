@@ -1,10 +1,10 @@
 """How a value is taken from the runs: differences paired by seed, slopes, single columns."""
 
 from odfl_cli.claims.verdict import Estimate
-from odfl_cli.confidence import mean_ci95
-from odfl_cli.errors import UserError
-from odfl_cli.plotting.aggregate import curve_slope
-from odfl_cli.plotting.grouping import Group
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.statistics import mean_ci95
+from odfl_cli.results.aggregation import curve_slope
+from odfl_cli.results.grouping import Group
 
 
 def difference(first: Group, second: Group, column: str) -> Estimate:

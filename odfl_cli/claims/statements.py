@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.build import build
 from odfl_cli.claims.verdict import Estimate, Rule, at_most
-from odfl_cli.compose import compose_job
-from odfl_cli.simulate import Job
-from odfl_cli.theory.checks import check_lipschitz, check_suboptimality
-from odfl_cli.theory.margin import check_margin, gaussian_margin, margin_sample
-from odfl_cli.theory.sample import on_the_sphere, sample_rounds
+from odfl_cli.config.compose import compose_job
+from odfl_cli.metrics.theory.checks import check_lipschitz, check_suboptimality
+from odfl_cli.metrics.theory.margin import check_margin, gaussian_margin, margin_sample
+from odfl_cli.metrics.theory.sample import on_the_sphere, sample_rounds
+from odfl_cli.runs.build import build
+from odfl_cli.runs.simulate import Job
 
 ALPHAS = (0.01, 0.1, 1.0)
 SETTINGS = {

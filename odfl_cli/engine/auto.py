@@ -3,10 +3,10 @@
 import logging
 
 from odfl_cli.algorithms import Algorithm
+from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.engine.base import Engine
 from odfl_cli.engine.compiled_engine import CompiledEngine, missing_kernel
 from odfl_cli.engine.torch_engine import TorchEngine
-from odfl_cli.settings import PositiveInt, settings
 
 log = logging.getLogger("odfl")
 

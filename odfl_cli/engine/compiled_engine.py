@@ -18,15 +18,15 @@ from odfl_cli.algorithms import (
     SPOPrinted,
     Uniform,
 )
-from odfl_cli.cores import allotted_threads
+from odfl_cli.core.cores import allotted_threads
+from odfl_cli.core.errors import RoundError, UserError
+from odfl_cli.core.kernel_cache import load_kernel
+from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.parts import POLYTOPES, PREDICTORS, REGULARIZERS
 from odfl_cli.environments import Rounds
-from odfl_cli.errors import RoundError, UserError
-from odfl_cli.kernel_cache import load_kernel
-from odfl_cli.oracles import SGD
-from odfl_cli.settings import PositiveInt, settings
-from odfl_cli.solver import Solver
+from odfl_cli.problem.oracles import SGD
+from odfl_cli.problem.solver import Solver
 
 KERNELS: dict[type, str] = {
     DFOGD: "df_ogd",

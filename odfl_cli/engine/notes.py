@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.arrays import Array
-from odfl_cli.regularizers import LogBarrier
+from odfl_cli.core.arrays import Array
+from odfl_cli.problem.regularizers import LogBarrier
 
 NEWTON_STEPS, KAPPA_GAP = "newton_steps", "kappa_gap"
 

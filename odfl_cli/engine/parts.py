@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from odfl_cli.polytopes import Box, Budget, Knapsack, ShortestPath, Simplex
-from odfl_cli.predictors import Affine, Linear, PerItem
-from odfl_cli.problem import Problem
-from odfl_cli.regularizers import Entropy, LogBarrier
+from odfl_cli.problem.polytopes import Box, Budget, Knapsack, ShortestPath, Simplex
+from odfl_cli.problem.predictors import Affine, Linear, PerItem
+from odfl_cli.problem.problem import Problem
+from odfl_cli.problem.regularizers import Entropy, LogBarrier
 
 LINEAR, AFFINE, PER_ITEM = range(3)
 SIMPLEX, BOX, BUDGET, KNAPSACK, SHORTEST_PATH = range(5)

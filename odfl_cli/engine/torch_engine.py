@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.arrays import dot, map_arrays
+from odfl_cli.core.arrays import dot, map_arrays
+from odfl_cli.core.errors import RoundError, RowError, UserError
+from odfl_cli.core.settings import settings
 from odfl_cli.engine.base import Trace
 from odfl_cli.engine.notes import KAPPA_GAP, NEWTON_STEPS, counting, noted
 from odfl_cli.environments import Rounds
-from odfl_cli.errors import RoundError, RowError, UserError
-from odfl_cli.settings import settings
-from odfl_cli.solver import predicted_gap
+from odfl_cli.problem.solver import predicted_gap
 
 
 @settings

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.settings import Integer, NonNegative, Real, settings
-from odfl_cli.streams import Draw, draw
+from odfl_cli.core.settings import Integer, NonNegative, Real, settings
+from odfl_cli.core.streams import Draw, draw
 
 STRIDE = 1024
 """Rounds between two checkpoints of a random walk; it defines the numbers."""

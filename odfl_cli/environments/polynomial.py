@@ -11,11 +11,11 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from pydantic import AliasChoices, Field
 
-from odfl_cli.arrays import dot
+from odfl_cli.core.arrays import dot
+from odfl_cli.core.settings import Integer, PositiveInt, Real, settings
+from odfl_cli.core.streams import Draw, draw
 from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.drift import Drifting
-from odfl_cli.settings import Integer, PositiveInt, Real, settings
-from odfl_cli.streams import Draw, draw
 
 SHIFT, SCALE = 3.0, 3.5
 # The key is `features`, as in all data; the attribute of that name counts the intercept as well.

@@ -6,11 +6,11 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from odfl_cli.core.settings import Integer, NonNegative, Positive, PositiveInt, Real, settings
+from odfl_cli.core.streams import Draw, draw
 from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.drift import Drifting
 from odfl_cli.environments.sin4_law import CostLaw, bump, expected_cost
-from odfl_cli.settings import Integer, NonNegative, Positive, PositiveInt, Real, settings
-from odfl_cli.streams import Draw, draw
 
 
 @settings

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
+from odfl_cli.core.settings import settings
 from odfl_cli.engine import Trace
 from odfl_cli.engine.notes import noted
 from odfl_cli.environments import Environment, Rounds
-from odfl_cli.horizon import Horizon
-from odfl_cli.settings import settings
+from odfl_cli.problem.horizon import Horizon
 
 COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost", "regret")
 

@@ -3,14 +3,14 @@
 import numpy as np
 
 from odfl_cli.algorithms import DFFTPL, DFOGD, Algorithm
-from odfl_cli.errors import UserError
+from odfl_cli.core.errors import UserError
 from odfl_cli.metrics.hindsight import PlayedRounds
-from odfl_cli.problem import Problem
-from odfl_cli.regularizers import Quadratic
-from odfl_cli.theory.bounds import Constants, df_ftpl_bound, df_ogd_bound
-from odfl_cli.theory.constants import constants_of
-from odfl_cli.theory.sample import Sample, on_the_sphere
-from odfl_cli.theory.steepness import steepness
+from odfl_cli.metrics.theory.bounds import Constants, df_ftpl_bound, df_ogd_bound
+from odfl_cli.metrics.theory.constants import constants_of
+from odfl_cli.metrics.theory.sample import Sample, on_the_sphere
+from odfl_cli.metrics.theory.steepness import steepness
+from odfl_cli.problem.problem import Problem
+from odfl_cli.problem.regularizers import Quadratic
 
 SAMPLED = 256  # rounds at most that the constants are measured on
 

@@ -6,13 +6,13 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from odfl_cli.arrays import dot
+from odfl_cli.core.arrays import dot
+from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.environments import Rounds
-from odfl_cli.kernel_cache import load_kernel
-from odfl_cli.polytopes import Simplex
-from odfl_cli.predictors import Linear
-from odfl_cli.problem import Problem
-from odfl_cli.surrogate import SmoothedCost
+from odfl_cli.problem.polytopes import Simplex
+from odfl_cli.problem.predictors import Linear
+from odfl_cli.problem.problem import Problem
+from odfl_cli.problem.surrogate import SmoothedCost
 
 PREDICTIONS = 8_000
 """The most predictions that a step of a search takes."""

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from odfl_cli.environments import Environment
-from odfl_cli.problem import Problem
-from odfl_cli.theory.margin import fit_margin, margin_sample
-from odfl_cli.theory.sample import on_the_sphere, sample_rounds
+from odfl_cli.metrics.theory.margin import fit_margin, margin_sample
+from odfl_cli.metrics.theory.sample import on_the_sphere, sample_rounds
+from odfl_cli.problem.problem import Problem
 
 DIRECTIONS, SAMPLED, POINTS = 8, 1024, 40
 

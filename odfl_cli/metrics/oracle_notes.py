@@ -6,7 +6,7 @@ import numpy as np
 
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.environments import Rounds
-from odfl_cli.theory.oracle_report import COLUMNS, oracle_report
+from odfl_cli.metrics.theory.oracle_report import COLUMNS, oracle_report
 
 SHARE = "oracle_share"  # seconds: they differ from run to run, so they are no column
 VALUES = tuple(name for name in COLUMNS if name != SHARE)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.arrays import dot
+from odfl_cli.core.arrays import dot
 from odfl_cli.environments import Rounds
 from odfl_cli.metrics.losses import Losses
 

@@ -9,10 +9,10 @@ import numpy as np
 from pydantic import Field
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.cores import allotted_threads
+from odfl_cli.core.cores import allotted_threads
+from odfl_cli.core.settings import Integer, PositiveInt, settings
 from odfl_cli.engine import Trace
 from odfl_cli.environments import Environment, Rounds, known_law
-from odfl_cli.horizon import Horizon
 from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, noted_of_the_parts
 from odfl_cli.metrics.bounds import bound, has_bound
 from odfl_cli.metrics.expected import Expected, ExpectedCosts
@@ -24,8 +24,8 @@ from odfl_cli.metrics.plays import Plays
 from odfl_cli.metrics.reports import by_seed
 from odfl_cli.metrics.starts import always_scored, scatter, spread_out
 from odfl_cli.metrics.sums import sum_up_to
-from odfl_cli.settings import Integer, PositiveInt, settings
-from odfl_cli.theory.assumptions import broken_assumptions
+from odfl_cli.metrics.theory.assumptions import broken_assumptions
+from odfl_cli.problem.horizon import Horizon
 
 NO_LAW = (
     "the law of the data is not known: "

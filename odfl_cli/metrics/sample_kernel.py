@@ -5,7 +5,7 @@ Innermost loops go over parameters or over rounds, for these become vector instr
 
 import numpy as np
 
-from odfl_cli.compiling import inner, kernel
+from odfl_cli.core.compiling import inner, kernel
 
 SQUARINGS = 6
 SHORT = np.float32

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from odfl_cli.problem import Problem
-from odfl_cli.streams import Draw, draw
+from odfl_cli.core.streams import Draw, draw
+from odfl_cli.problem.problem import Problem
 
 
 def scatter(problem: Problem, seed: int, count: int) -> np.ndarray:

@@ -8,8 +8,8 @@ import pandas as pd
 
 from odfl_cli.plotting.figure_style import GREY, INK, label, looks
 from odfl_cli.plotting.figures import Frame, finish, new_figure
-from odfl_cli.plotting.grouping import Group
 from odfl_cli.plotting.sheet import Sheet
+from odfl_cli.results.grouping import Group
 
 
 def diagnostic_sheets(groups: list[Group], frame: Frame) -> list[Sheet]:

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from odfl_cli.errors import UserError
-from odfl_cli.files import atomic
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.files import atomic
 
 # Without dates: the same numbers give the same bytes.
 FORMATS: dict[str, dict[str, Any]] = {

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from odfl_cli.plotting.aggregate import Line
 from odfl_cli.plotting.figure_style import FLOORS
+from odfl_cli.results.aggregation import Line
 
 DRAWN_FROM = 0.01  # of its horizon: before, a curve is noise and a scribble on the axis
 MEAN_FROM = 0.03  # a mean may leave the picture before

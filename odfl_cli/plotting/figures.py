@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 from matplotlib.transforms import Transform, offset_copy
 
-from odfl_cli.plotting.aggregate import Line, sort_key
 from odfl_cli.plotting.figure_style import (
     FLOORS,
     GREY,
@@ -29,6 +28,7 @@ from odfl_cli.plotting.figure_style import (
     variant,
 )
 from odfl_cli.plotting.figure_view import off_scale, settled, view
+from odfl_cli.results.aggregation import Line, sort_key
 
 PANEL_HEIGHT = {"single": 2.1, "double": 2.5}  # inches
 ROW_HEIGHT = 0.17  # inches per line of text: of the legend, of the title, of a list of gaps

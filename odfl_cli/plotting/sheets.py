@@ -4,15 +4,6 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from odfl_cli.plotting.aggregate import (
-    Line,
-    curve_slope,
-    curves,
-    gaps,
-    sweep,
-    sweep_slopes,
-    tabulate,
-)
 from odfl_cli.plotting.diagnostics import diagnostic_sheets
 from odfl_cli.plotting.figure_style import FLOORS, INK, Look, column_words, looks, plain
 from odfl_cli.plotting.figures import (
@@ -25,8 +16,17 @@ from odfl_cli.plotting.figures import (
     dress,
     shown_slope,
 )
-from odfl_cli.plotting.grouping import Group
 from odfl_cli.plotting.sheet import Sheet
+from odfl_cli.results.aggregation import (
+    Line,
+    curve_slope,
+    curves,
+    gaps,
+    sweep,
+    sweep_slopes,
+    tabulate,
+)
+from odfl_cli.results.grouping import Group
 
 CURVES = {
     "cost": ["avg_cost"],

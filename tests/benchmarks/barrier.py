@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 
 import numpy as np
-from problems import block_of
+from support.problems import block_of
 
 from benchmarks.autograd_loop import df_ogd
 from benchmarks.report import Row, Section

@@ -7,7 +7,7 @@ import hydra  # noqa: F401  the cost of the command line
 import numpy as np
 
 from odfl_cli.environments import Sin4
-from odfl_cli.records import write_seed
+from odfl_cli.runs.records import write_seed
 
 COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost", "regret")
 

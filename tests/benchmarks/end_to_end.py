@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from problems import composed_job
+from support.problems import composed_job
 
 from benchmarks.processes import python
 from benchmarks.report import Row, Section

@@ -5,7 +5,7 @@ import sys
 import hydra
 from omegaconf import DictConfig
 
-from odfl_cli.naming import register_resolvers
+from odfl_cli.config.identity import register_resolvers
 
 
 def task(config: DictConfig) -> float:

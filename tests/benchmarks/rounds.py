@@ -1,6 +1,6 @@
 """One round of DF-OGD: compiled, batched torch, plain autograd, and the data alone."""
 
-from problems import block_of
+from support.problems import block_of
 
 from benchmarks.autograd_loop import df_ogd
 from benchmarks.report import Row, Section

@@ -9,7 +9,7 @@ import yaml
 from benchmarks.processes import python
 from benchmarks.report import Row, Section
 from benchmarks.timing import seconds
-from odfl_cli.confdir import conf_directory
+from odfl_cli.config.directory import conf_directory
 
 JOBS, REPETITIONS = 40, 3
 SMALL = ("-m", "algo=pf_ogd,spo", "horizon=smoke", "seeds=1")

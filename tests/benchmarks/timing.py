@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
-from problems import composed_job
+from support.problems import composed_job
 
 from odfl_cli.engine import Engine
-from odfl_cli.horizon import Horizon
-from odfl_cli.simulate import Job, Simulation, simulate
+from odfl_cli.problem.horizon import Horizon
+from odfl_cli.runs.simulate import Job, Simulation, simulate
 
 
 def best_of(repetitions: int, function: Callable[[], object]) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 from numba import f8, void
 
 from odfl_cli.algorithms import Clairvoyant, State
-from odfl_cli.compiling import kernel
+from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.inner import PARTS, decide
 from odfl_cli.engine.parts import parts_of

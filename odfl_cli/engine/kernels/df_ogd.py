@@ -5,14 +5,14 @@ from numba import f8, i8
 
 from odfl_cli.algorithms import DFOGD
 from odfl_cli.algorithms.df_ogd import DFOGDState
-from odfl_cli.compiling import kernel
+from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.inner import PARTS, decide, dot, step
 from odfl_cli.engine.kernels.newton_reports import NewtonReports
 from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, smoothed_gradient
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
-from odfl_cli.oracles import SGD
+from odfl_cli.problem.oracles import SGD
 
 
 @kernel(

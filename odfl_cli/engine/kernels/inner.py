@@ -3,11 +3,11 @@
 import numpy as np
 from numba import f8, i8, types
 
-from odfl_cli.compiling import inner
+from odfl_cli.core.compiling import inner
 from odfl_cli.engine.kernels.polytopes import minimise
 from odfl_cli.engine.kernels.predictors import predict
 from odfl_cli.engine.parts import Parts
-from odfl_cli.regularizers.newton import dot
+from odfl_cli.problem.regularizers.newton import dot
 
 PARTS = types.NamedTuple([i8, i8, f8[::1], i8, i8[::1], f8[::1]], Parts)
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from odfl_cli.core.errors import RoundError
 from odfl_cli.engine.base import Trace
 from odfl_cli.engine.kernels.smoothing import ALPHA, RESIDUAL
 from odfl_cli.engine.notes import NEWTON_STEPS
-from odfl_cli.errors import RoundError
-from odfl_cli.regularizers.log_barrier import failure
+from odfl_cli.problem.regularizers.log_barrier import failure
 
 
 class NewtonReports:

@@ -1,10 +1,10 @@
-"""Linear minimisers, compiled: the arithmetic and the ties of odfl_cli.polytopes, to the last bit."""
+"""Linear minimisers, compiled: the arithmetic and the ties of odfl_cli.problem.polytopes, to the last bit."""
 
 import numpy as np
 
-from odfl_cli.compiling import exact, exact_allocating
+from odfl_cli.core.compiling import exact, exact_allocating
 from odfl_cli.engine.parts import BOX, BUDGET, KNAPSACK, SIMPLEX
-from odfl_cli.polytopes.shortest_path import ROUNDING
+from odfl_cli.problem.polytopes.shortest_path import ROUNDING
 
 
 @exact

@@ -1,6 +1,6 @@
-"""Predictors and their transposes, compiled; see odfl_cli.predictors."""
+"""Predictors and their transposes, compiled; see odfl_cli.problem.predictors."""
 
-from odfl_cli.compiling import inner
+from odfl_cli.core.compiling import inner
 from odfl_cli.engine.parts import AFFINE, PER_ITEM
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from odfl_cli.compiling import allocating, inner
+from odfl_cli.core.compiling import allocating, inner
 from odfl_cli.engine.kernels.polytopes import cheapest
 from odfl_cli.engine.kernels.predictors import predict, vjp
 from odfl_cli.engine.parts import ENTROPY
-from odfl_cli.regularizers import newton
-from odfl_cli.regularizers.log_barrier import GOOD_ENOUGH
+from odfl_cli.problem.regularizers import newton
+from odfl_cli.problem.regularizers.log_barrier import GOOD_ENOUGH
 
 STEPS, RESIDUAL, ALPHA = range(3)
 """A report of Newton's method: steps so far; residual and α where it failed first, else zeros."""

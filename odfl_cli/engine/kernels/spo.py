@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from odfl_cli.compiling import kernel
+from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.kernels.gradient_play import SIGNATURE, preparing
 from odfl_cli.engine.kernels.inner import decide, step
 from odfl_cli.engine.kernels.polytopes import minimise

@@ -1,0 +1,31 @@
+"""`odfl data`: check a file of rounds, write one, build an example."""
+
+from odfl_cli.core.errors import UserError
+
+USAGE = """odfl data: files of rounds for data=replay
+
+Usage: odfl data check FILE [--round NAME] [--item NAME] [--cost NAME] [--features A,B] [--group NAME]
+       odfl data export -o FILE [GROUP=CHOICE …] [KEY=VALUE …]
+       odfl data example stocks|electricity -o FILE
+
+  check    what a CSV, Parquet or NPZ file holds, what is wrong with it, and the line that runs it
+  export   the rounds of any configuration of odfl run, as CSV or NPZ
+  example  a table of real rounds as CSV, from data inside Python packages: pip install 'odfl[examples]'
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Dispatches to check, export or example; returns the exit code."""
+    match arguments:
+        case [] | ["-h" | "--help" | "help", *_]:
+            print(USAGE, end="")
+            return 0 if arguments else 2
+        case ["check", *rest]:
+            from odfl_cli.cli.data.check import main as verb
+        case ["export", *rest]:
+            from odfl_cli.cli.data.export_rounds import main as verb
+        case ["example", *rest]:
+            from odfl_cli.cli.data.example import main as verb
+        case _:
+            raise UserError(f"data {arguments[0]}: there are check, export and example")
+    return verb(rest)

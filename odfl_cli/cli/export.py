@@ -1,0 +1,93 @@
+"""`odfl export`: every logged round of a sweep as one tidy table."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from odfl_cli.cli.locations import located, warn
+from odfl_cli.cli.parser import Parser
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.files import atomic
+from odfl_cli.core.text import shown
+from odfl_cli.results.catalogue import Entry, finished
+from odfl_cli.results.grouping import differing_keys
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DESCRIPTION = """\
+Writes one table: a row for every run, seed and logged round with run, algo, the keys in which the
+runs differ, seed, t, and all columns of the CSVs. The file appears whole or not at all."""
+EXAMPLES = """\
+  odfl export outputs/sweeps/main -o results.csv
+  odfl export main -o results.parquet          needs the extra parquet: pip install 'odfl[parquet]'
+"""
+SUFFIXES = (".csv", ".parquet")
+
+
+def main(argv: list[str]) -> int:
+    """Writes the table; returns the exit code."""
+    parser = Parser("export", DESCRIPTION, EXAMPLES)
+    parser.add_argument("sweep", metavar="SWEEP", help="its directory or name, or a folder of runs")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="FILE", help="….csv or ….parquet"
+    )
+    arguments = parser.parse_args(argv)
+    output: Path = arguments.output
+    _check(output)
+    whole = tidy(finished([located(arguments.sweep, "sweeps")], warn))
+    try:
+        with atomic(output, "wb") as file:
+            if output.suffix == ".csv":
+                whole.to_csv(file, index=False, lineterminator="\n")
+            else:
+                whole.to_parquet(file, index=False)
+    except OSError as error:
+        raise UserError(f"{output}: cannot write there ({error.strerror})") from error
+    print(f"{output}: {len(whole)} rows of {whole['run'].nunique()} runs")
+    return 0
+
+
+def tidy(entries: list[Entry]) -> "pd.DataFrame":
+    """run, algo, differing keys, seed, t, then the columns of the runs."""
+    import pandas as pd
+
+    keys = differing_keys(entries)
+    names = [entry.directory.name for entry in entries]
+    if len(set(names)) < len(names):
+        names = [str(entry.directory) for entry in entries]
+    tables = [_rows(entry, name, keys) for entry, name in zip(entries, names, strict=True)]
+    whole = pd.concat(tables, ignore_index=True)
+    for key in keys:
+        if not _is_plain({type(entry.settings.get(key)) for entry in entries}):
+            whole[key] = [None if value is None else shown(value) for value in whole[key]]
+    first = ["run", "algo", *keys, "seed", "t"]
+    return whole[[*first, *(column for column in whole if column not in first)]]
+
+
+def _rows(entry: Entry, name: str, keys: list[str]) -> "pd.DataFrame":
+    from odfl_cli.results.tables import UnreadableError, read_run
+
+    try:
+        rows = read_run(entry.directory, warn, frozenset(entry.seeds)).rows
+    except UnreadableError as error:
+        raise UserError(str(error)) from error
+    told: dict[str, Any] = {"run": name, "algo": entry.algorithm}
+    told |= {key: entry.settings.get(key) for key in keys}
+    for key, value in told.items():
+        rows[key] = [value] * len(rows)
+    return rows
+
+
+def _is_plain(types: set[type]) -> bool:
+    """Whether a column of such values has one type of number or text."""
+    return types <= {int, float} or types <= {str} or types <= {bool}
+
+
+def _check(output: Path) -> None:
+    if output.suffix not in SUFFIXES:
+        raise UserError(f"{output}: should end in {' or '.join(SUFFIXES)}")
+    if not output.absolute().parent.is_dir():
+        raise UserError(f"{output}: there is no directory {output.parent}")
+    if output.suffix == ".parquet" and find_spec("pyarrow") is None:
+        raise UserError(f"{output}: Parquet needs pyarrow: pip install 'odfl[parquet]'")

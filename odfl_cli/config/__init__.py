@@ -1,0 +1,1 @@
+"""Composing, checking and explaining configurations; the identity of a job."""

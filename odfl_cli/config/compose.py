@@ -1,0 +1,31 @@
+"""The configuration of `odfl run …` without its command line."""
+
+from collections.abc import Iterable
+
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.errors import HydraException
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+
+from odfl_cli.config.directory import conf_directory
+from odfl_cli.config.explain import explain, misuse
+from odfl_cli.config.identity import register_resolvers
+from odfl_cli.core.errors import UserError
+
+
+def compose_job(overrides: Iterable[str]) -> DictConfig:
+    """One job's configuration, or a UserError that says which override is wrong."""
+    register_resolvers()
+    given = list(overrides)
+    if mistake := misuse(given):
+        raise UserError(mistake)
+    surrounding = GlobalHydra.instance().hydra  # of an application that we are called from
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_dir(str(conf_directory()), version_base="1.3"):
+            return compose("config", overrides=given)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UserError(explain(error, given)) from error
+    finally:
+        GlobalHydra.instance().hydra = surrounding

@@ -1,0 +1,147 @@
+"""Hydra's and OmegaConf's complaints, each as one line that says what to do."""
+
+import argparse
+import difflib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hydra import compose, initialize_config_dir
+from hydra._internal.utils import get_args_parser
+from hydra.core.global_hydra import GlobalHydra
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from yaml import MarkedYAMLError
+
+from odfl_cli.config.directory import conf_directory, is_tuning
+from odfl_cli.core.errors import UserError
+
+COMPLAINTS = (HydraException, OmegaConfBaseException, MarkedYAMLError)
+
+
+def explain(error: Exception, arguments: list[str]) -> str:
+    """One line for a configuration that could not be composed."""
+    text = " ".join(str(part) for part in (error, error.__cause__) if part)
+    if isinstance(error, MarkedYAMLError):
+        return _malformed(error)
+    if isinstance(error, MissingConfigException):
+        return _unknown_choice(text, arguments)
+    if isinstance(error, OverrideParseException):
+        return f"{error.override}: not of the form key=value ({str(error).splitlines()[0]})"
+    if ambiguous := re.search(r"Ambiguous value for argument '([^']+)'", text):
+        return f"{ambiguous[1]}: several values make a sweep; add -m"
+    if key := re.search(r"Could not override '([^']+)'", text):
+        return _unknown_key(key[1], arguments)
+    return " ".join(str(error).split())
+
+
+def ordered(arguments: list[str]) -> list[str]:
+    """Overrides, then flags, for Hydra takes no flag between overrides; refuses unknown flags."""
+    parsed, unknown = _parsed(arguments)
+    if unknown:
+        raise UserError(f"{unknown[0]}: no such flag; see odfl run --hydra-help")
+    flags = list(arguments)
+    for override in parsed.overrides:
+        flags.remove(override)
+    return [*parsed.overrides, *flags]
+
+
+def misuse(arguments: list[str]) -> str | None:
+    """`horizon=1000`, `algo=null`, `~algo`, over which Hydra stumbles: what was meant."""
+    for argument in arguments:
+        given = re.fullmatch(r"(?i)(\w+)=([-+.\deE]+|null|true|false|nan|inf)", argument)
+        removed = re.fullmatch(r"~(\w+)(=.*)?", argument)
+        found = given or removed
+        if not found or not (choices := _choices(found[1], arguments)):
+            continue
+        if removed and found[1] != "experiment" and not is_tuning(found[1]):
+            return f"{argument}: a job needs its {found[1]}; choose one of {', '.join(choices)}"
+        if given and argument != "experiment=null":
+            return _no_such_choice(given[1], given[2], choices)
+    return None
+
+
+def _parsed(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """As Hydra reads them, flags and overrides in any order, and the flags it does not know."""
+    parser = get_args_parser()
+    parser.exit_on_error = False
+    try:
+        return parser.parse_known_intermixed_args(arguments)
+    except argparse.ArgumentError as error:
+        raise UserError(f"run: {error}; see odfl run --hydra-help") from error
+
+
+def _malformed(error: MarkedYAMLError) -> str:
+    """Which file, which line, what is wrong."""
+    mark = error.problem_mark or error.context_mark
+    where = f"{mark.name}, line {mark.line + 1}" if mark else "a configuration file"
+    return f"{where}: not YAML ({error.problem or error.context})"
+
+
+def _directories(arguments: list[str]) -> list[Path]:
+    """Where configuration files are: the package's, and the user's --config-dir."""
+    users = _parsed(arguments)[0].config_dir
+    return [conf_directory(), *([Path(users).absolute()] if users else [])]
+
+
+def _choices(group: str, arguments: list[str]) -> list[str]:
+    folders = [directory / group for directory in _directories(arguments)]
+    return sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
+
+
+def _no_such_choice(group: str, choice: str, choices: list[str]) -> str:
+    near = difflib.get_close_matches(choice, choices, n=1)
+    if group == "horizon" and choice.isdigit():
+        near = ["horizon.rounds"]
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    return f"{group}={choice}: no such choice{hint}; there are {', '.join(choices)}"
+
+
+def _unknown_choice(text: str, arguments: list[str]) -> str:
+    """`Could not find 'algo/nope'` with the choices that there are."""
+    found = re.search(r"Could not find '([^']+)/([^'/]*)'", text)
+    if not found:
+        return " ".join(text.split())
+    group, choice = found.groups()
+    return _no_such_choice(group, choice, _choices(group, arguments))
+
+
+def _unknown_key(key: str, arguments: list[str]) -> str:
+    known = list(_keys(_composed(arguments)))
+    nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
+    if key in known:  # a group given a value, or a value given a group
+        return f"{key}: cannot be set like that; see odfl run --cfg job"
+    leaf = {k.rsplit(".", 1)[-1]: k for k in known}
+    nearest = nearest or [
+        leaf[k] for k in difflib.get_close_matches(key.rsplit(".", 1)[-1], leaf, n=1, cutoff=0.6)
+    ]
+    hint = f"did you mean {nearest[0]}?" if nearest else "see odfl run --cfg job"
+    return f"{key}: there is no such key; {hint}"
+
+
+def _composed(arguments: list[str]) -> DictConfig:
+    """The configuration with the user's choices of groups, of a list the first, and no values."""
+    given = [re.fullmatch(r"([\w/]+=[A-Za-z_]\w*)(,.*)?", argument) for argument in arguments]
+    groups = [found[1] for found in given if found]
+    main, *users = _directories(arguments)
+    searchpath = [f"hydra.searchpath=[{','.join(f'file://{path}' for path in users)}]"]
+    GlobalHydra.instance().clear()  # the failed application's; nothing runs after an explanation
+    for choices in (groups, []):
+        try:
+            with initialize_config_dir(str(main), version_base="1.3"):
+                return compose("config", overrides=[*choices, *(searchpath if users else [])])
+        except COMPLAINTS:
+            continue
+    return OmegaConf.create()
+
+
+def _keys(node: Any, prefix: str = "") -> Iterator[str]:
+    for key in node:
+        path = f"{prefix}{key}"
+        yield path
+        unknown = OmegaConf.is_interpolation(node, key) or OmegaConf.is_missing(node, key)
+        child = None if unknown else node[key]
+        if isinstance(child, DictConfig):
+            yield from _keys(child, path + ".")

@@ -1,0 +1,140 @@
+"""Names of runs and sweeps, derived from what they compute."""
+
+import hashlib
+import json
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+
+from odfl_cli.config.directory import group_listing
+from odfl_cli.core.cores import jobs_at_once, threads_per_job
+
+BOOKKEEPING = frozenset({"hydra", "outputs", "sweep", "experiment", "objective", "force", "retry"})
+"""Keys that say where results go and whether to compute them, not what they are."""
+NOT_IN_THE_NAME = {"seeds", "engine.threads"}
+"""A seed's numbers are the same alone or in company, on one core or on many."""
+FILE_KEYS = {"file", "files"}
+ATTEMPT = ("force=", "retry=", "outputs=")
+"""Overrides that make another attempt at a sweep, not another sweep."""
+
+
+def register_resolvers() -> None:
+    """Makes ${run_name:}, ${sweep_name:}, ${group_listing:} and what launchers ask known to OmegaConf."""
+    OmegaConf.register_new_resolver("run_name", run_name, replace=True)
+    OmegaConf.register_new_resolver("sweep_name", sweep_name, replace=True)
+    OmegaConf.register_new_resolver("group_listing", groups_in_use, replace=True)
+    OmegaConf.register_new_resolver("threads_per_job", threads_per_job, replace=True)
+    OmegaConf.register_new_resolver("jobs_at_once", jobs_at_once, replace=True)
+
+
+def run_name(*, _root_: DictConfig) -> str:
+    """<algo>-<identity>: two different jobs never share a directory."""
+    return f"{_choice(_root_, 'algo')}-{identity(resolved(_root_))}"
+
+
+def sweep_name(*, _root_: DictConfig) -> str:
+    """<experiment or sweep>-<hash of the overrides>."""
+    given = OmegaConf.select(_root_, "hydra.overrides.task", default=[])
+    kind = _choice(_root_, "experiment")
+    overrides = [override for override in given if not override.startswith(ATTEMPT)]
+    return f"{kind if kind != 'none' else 'sweep'}-{digest(overrides)}"
+
+
+def groups_in_use(*, _root_: DictConfig) -> str:
+    """The groups of the configuration files in use, for the help."""
+    sources = OmegaConf.select(_root_, "hydra.runtime.config_sources", default=[])
+    return group_listing([Path(source.path) for source in sources if source.schema == "file"])
+
+
+def resolved(config: DictConfig) -> dict[str, Any]:
+    """The configuration as plain values, without bookkeeping."""
+    return {str(key): plain(config[key]) for key in config if key not in BOOKKEEPING}
+
+
+def identity(config: dict[str, Any]) -> str:
+    """The hash of the settings a seed's numbers depend on; a file counts by its content."""
+    return digest(_content(config))
+
+
+def sources(config: Any) -> dict[str, str]:
+    """The hash of every module that a configuration names outside this package.
+
+    And of every file of rounds that a function builds, by the name of the function.
+    """
+    if isinstance(config, list):
+        return {name: found for child in config for name, found in sources(child).items()}
+    if not isinstance(config, dict):
+        return {}
+    below = sources(list(config.values()))
+    for key in FILE_KEYS.intersection(config):
+        if isinstance(config[key], dict) and "_target_" in config[key]:
+            below[str(config[key]["_target_"])] = digest(_content(instantiate(config[key]), key))
+    module = str(config.get("_target_", "odfl_cli.")).rpartition(".")[0]
+    if module.split(".")[0] != "odfl_cli" and (found := _source(module)):
+        below[module] = found
+    return below
+
+
+def digest(value: Any) -> str:
+    """Twelve hexadecimal digits that name a JSON-like value."""
+    text = json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _content(node: Any, key: str = "", path: str = "") -> Any:
+    if isinstance(node, dict):
+        below = {name: f"{path}.{name}" if path else str(name) for name in node}
+        return {
+            name: _content(child, key if key in FILE_KEYS else str(name), below[name])
+            for name, child in node.items()
+            if below[name] not in NOT_IN_THE_NAME
+        }
+    if isinstance(node, list):
+        return [_content(child, key, path) for child in node]
+    if key in FILE_KEYS and isinstance(node, str) and Path(node).is_file():
+        return _file(Path(node))
+    return node
+
+
+def _file(path: Path) -> str:
+    status = path.stat()
+    return f"{_hashed(path.absolute(), status.st_size, status.st_mtime_ns)}{path.suffix}"
+
+
+def _source(module: str) -> str | None:
+    """The hash of a module's own file, where it has one."""
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    origin = Path(spec.origin) if spec and spec.origin else None
+    return _file(origin) if origin and origin.is_file() else None
+
+
+@lru_cache
+def _hashed(path: Path, size: int, modified: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _canonical(value: Any) -> Any:
+    """1 and 1.0 are the same setting."""
+    if isinstance(value, dict):
+        return {key: _canonical(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [_canonical(child) for child in value]
+    return float(value) if type(value) is int else value
+
+
+def plain(value: Any) -> Any:
+    """A node of the configuration as dicts, lists and numbers."""
+    return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
+
+
+def _choice(config: DictConfig, group: str) -> str:
+    choice = OmegaConf.select(config, f"hydra.runtime.choices.{group}")
+    return str(choice or "none").replace("/", "_")

@@ -1,0 +1,97 @@
+"""The top of the configuration, and one clear line for every value that is refused."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.settings import Positive
+
+MOST_SEEDS = 1_000_000
+
+
+class TopLevel(BaseModel):
+    """The keys beside the groups."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    theta_radius: Positive
+    seeds: int | list[int]
+    outputs: Annotated[str, Field(min_length=1)]
+    sweep: Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
+    objective: Annotated[str, Field(min_length=1)] = "avg_cost"
+    force: Annotated[bool, Field(strict=True)] = False
+    retry: Literal["failed"] | None = None
+
+    @field_validator("seeds", mode="plain")
+    @classmethod
+    def _countable(cls, seeds: Any) -> int | list[int]:
+        if type(seeds) is int and 1 <= seeds <= MOST_SEEDS:
+            return seeds
+        if not (isinstance(seeds, list) and seeds and all(_is_seed(seed) for seed in seeds)):
+            raise ValueError(
+                f"should be a count from 1 to {MOST_SEEDS} or a list of seeds between 0 and 2^32 - 1"
+            )
+        if len(set(seeds)) < len(seeds):
+            raise ValueError("no seed may appear twice")
+        return seeds
+
+    def seed_list(self) -> tuple[int, ...]:
+        """The seeds of the job, in order."""
+        return tuple(range(self.seeds) if isinstance(self.seeds, int) else self.seeds)
+
+
+BOUNDS = {
+    "ge": "greater than or equal to",
+    "gt": "greater than",
+    "le": "less than or equal to",
+    "lt": "less than",
+}
+
+
+def refusal(error: ValidationError, group: str = "", component: Any = None) -> UserError:
+    """The first thing wrong as `group.key=value: what is allowed`, by the component's fields."""
+    first = error.errors(include_url=False)[0]
+    location = [str(part) for part in first["loc"] if isinstance(part, int) or part.isidentifier()]
+    key = ".".join(([group] if group else []) + location)
+    message = _bounds(component, location) if _is_bound(first) else ""
+    message = message or _sentence(first)
+    if first["type"] in {"missing", "unexpected_keyword_argument", "extra_forbidden"}:
+        return UserError(f"{key}: {message}")
+    if first["type"] == "value_error" and not location:
+        return UserError(f"{key}: {message}")
+    return UserError(f"{key}={_shown(first['input'])}: {message}")
+
+
+def _is_bound(error: Any) -> bool:
+    return bool(BOUNDS.keys() & error.get("ctx", {}))
+
+
+def _bounds(component: Any, location: list[str]) -> str:
+    """Both ends of a range, where a plain field has two."""
+    fields = getattr(component, "__pydantic_fields__", {})
+    field = fields.get(location[0]) if len(location) == 1 else None
+    limits = [
+        f"{words} {getattr(limit, name)}"
+        for name, words in BOUNDS.items()
+        for limit in (field.metadata if field else [])
+        if hasattr(limit, name)
+    ]
+    return f"should be {' and '.join(limits)}" if limits else ""
+
+
+def _sentence(error: Any) -> str:
+    if error["type"] in {"unexpected_keyword_argument", "extra_forbidden"}:
+        return "there is no such key"
+    if error["type"] == "missing":
+        return "a value is needed"
+    return error["msg"].removeprefix("Value error, ").replace("Input should", "should")
+
+
+def _shown(value: Any) -> str:
+    """As the user would type it."""
+    return {"None": "null", "True": "true", "False": "false"}.get(str(value), str(value))
+
+
+def _is_seed(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**32

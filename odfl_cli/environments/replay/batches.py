@@ -1,0 +1,182 @@
+"""From the rows of a long table to rounds of one size, or the row that makes it impossible."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from odfl_cli.environments.replay.chunks import Chunk
+from odfl_cli.environments.replay.columns import Layout, OnMissing
+from odfl_cli.environments.replay.problems import DataError
+
+MOST_ITEMS = 100_000
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+MISSING = "missing; data.on_missing=skip leaves such rounds out"
+
+
+class Batch(NamedTuple):
+    """Consecutive rounds of one group."""
+
+    group: str
+    values: np.ndarray  # [B, d, p + 1], the cost last
+    skipped: int = 0
+
+
+class Assembler:
+    """Cuts rows into rounds. The first round decides how many items there are, and their order."""
+
+    def __init__(self, columns: Layout, on_missing: OnMissing) -> None:
+        self.columns, self.on_missing = columns, on_missing
+        self.size = 0
+        self.items: list[str] | None = None
+        self.latest: dict[str, tuple[bool, float | str]] = {}  # group → order of its last round
+
+    def batches(self, chunks: Iterator[Chunk]) -> Iterator[Batch]:
+        """All rounds; one that is cut by the end of a chunk waits for the next chunk."""
+        waiting: Chunk | None = None
+        for chunk in chunks:
+            self._check_cells(chunk)
+            rows = chunk if waiting is None else waiting.followed_by(chunk)
+            starts = _starts(rows)
+            yield from self._complete(rows, starts)
+            waiting = rows.part(starts[-1], len(rows.lines))
+            if len(waiting.lines) > (self.size or MOST_ITEMS):
+                self._refuse_size(waiting)
+        if waiting is not None:
+            yield from self._complete(waiting, [0, len(waiting.lines)])
+
+    def _check_cells(self, chunk: Chunk) -> None:
+        """No label is empty, no number is infinite, none is missing unless that may be."""
+        labels = (chunk.rounds, chunk.items, chunk.groups)
+        for name, values in zip(self.columns[:3], labels, strict=True):
+            if values is not None and "" in values:
+                raise DataError(f"{chunk.where(values.index(''))}, column {name}: missing")
+        broken = np.isinf(chunk.values)
+        if self.on_missing == "refuse":
+            broken |= np.isnan(chunk.values)
+        if broken.any():
+            row, column = (int(place[0]) for place in np.nonzero(broken))
+            reason = MISSING if np.isnan(chunk.values[row, column]) else "infinite"
+            where = f"{chunk.where(row)}, column {self.columns.numbers[column]}"
+            raise DataError(f"{where}: {reason}")
+
+    def _complete(self, rows: Chunk, starts: list[int]) -> Iterator[Batch]:
+        """The rounds between the starts, group by group."""
+        missing = np.isnan(rows.values).any(axis=1)
+        places: dict[str, list[np.ndarray]] = {}
+        skipped: dict[str, int] = {}
+        for start, stop in pairwise(starts):
+            group = rows.groups[start] if rows.groups else ""
+            self._check_order(rows, start, group)
+            order = self._ordered(rows, start, stop)
+            places.setdefault(group, [])
+            if order is None or missing[start:stop].any():
+                skipped[group] = skipped.get(group, 0) + 1
+            else:
+                places[group].append(order)
+        for group, orders in places.items():
+            chosen = np.concatenate([np.zeros(0, dtype=np.intp), *orders])
+            values = rows.values[chosen].reshape(-1, self.size, rows.values.shape[1])
+            yield Batch(group, values, skipped.get(group, 0))
+
+    def _check_order(self, rows: Chunk, start: int, group: str) -> None:
+        label = rows.rounds[start]
+        now, before = _order(label), self.latest.get(group)
+        where = f"{rows.where(start)}, column {self.columns.round}"
+        if now is None:
+            raise DataError(f"{where}: {label!r} is neither a number nor an ISO date")
+        if before is not None and now[0] != before[0]:
+            raise DataError(f"{where}: {label!r} after {before[1]!r}; all numbers, or all dates")
+        if before is not None and not now[1] > before[1]:  # type: ignore[operator]
+            raise DataError(
+                f"{where}: {label} comes after {_shown(before[1])}; "
+                "rounds should increase, and the rows of one round stand together"
+            )
+        self.latest[group] = now
+
+    def _ordered(self, rows: Chunk, start: int, stop: int) -> np.ndarray | None:
+        """The round's rows in the order of the first round; None where an item is missing."""
+        items = rows.items[start:stop] if rows.items else None
+        if not self.size:
+            self._learn(rows, items, start, stop)
+        if items == self.items and stop - start == self.size:
+            return np.arange(start, stop)
+        if items is None or self.items is None:
+            self._check_count(rows, start, stop)
+            return None
+        position = {item: start + place for place, item in enumerate(items)}
+        if len(position) < len(items):
+            self._refuse_twice(rows, items, start)
+        known = set(self.items)
+        for item in items:
+            if item not in known:
+                where = f"{rows.where(position[item])}, column {self.columns.item}"
+                raise DataError(f"{where}: {item} was not among the items of the first round")
+        if len(items) < self.size:
+            self._check_count(rows, start, stop)
+            return None
+        return np.array([position[item] for item in self.items])
+
+    def _learn(self, rows: Chunk, items: list[str] | None, start: int, stop: int) -> None:
+        if items is not None and len(set(items)) < len(items):
+            self._refuse_twice(rows, items, start)
+        if stop - start < 2:
+            raise DataError(f"{rows.where(start)}: the first round has one item; two are needed")
+        self.size, self.items = stop - start, items
+
+    def _refuse_twice(self, rows: Chunk, items: list[str], start: int) -> None:
+        place = next(i for i, item in enumerate(items) if item in items[:i])
+        where = f"{rows.where(start + place)}, column {self.columns.item}"
+        raise DataError(f"{where}: {items[place]} appears twice in round {rows.rounds[start]}")
+
+    def _check_count(self, rows: Chunk, start: int, stop: int) -> None:
+        """Another number of items than in the first round: only fewer, and only to be skipped."""
+        if self.on_missing == "skip" and stop - start < self.size:
+            return
+        absent = ""
+        if rows.items and self.items:
+            absent = (
+                f" ({next(i for i in self.items if i not in rows.items[start:stop])} is missing)"
+            )
+        raise DataError(
+            f"{rows.where(start)}, column {self.columns.round}: round {rows.rounds[start]} has "
+            f"{stop - start} items, the first round {self.size}{absent}"
+        )
+
+    def _refuse_size(self, rows: Chunk) -> None:
+        most = self.size or MOST_ITEMS
+        raise DataError(
+            f"{rows.where(most)}, column {self.columns.round}: round {rows.rounds[0]} has more than "
+            f"{most} items" + (", the number of the first round" if self.size else "")
+        )
+
+
+def _starts(rows: Chunk) -> list[int]:
+    """Where a round begins: the label or the group differs from the row before."""
+    keys = rows.rounds if rows.groups is None else list(zip(rows.rounds, rows.groups, strict=True))
+    return [0, *(i + 1 for i, (one, next_one) in enumerate(pairwise(keys)) if one != next_one)]
+
+
+def _order(label: str) -> tuple[bool, float | str] | None:
+    """What rounds are sorted by: their number, or the text of an ISO date; None for other text."""
+    if NUMBER.fullmatch(label):
+        try:
+            return True, int(label)
+        except ValueError:
+            return True, float(label)
+    return (False, label) if _is_date(label) or _is_date(f"{label}-01") else None
+
+
+def _is_date(label: str) -> bool:
+    try:
+        datetime.fromisoformat(label)
+    except ValueError:
+        return False
+    return True
+
+
+def _shown(order: float | str) -> str:
+    return order if isinstance(order, str) else f"{order:.15g}"

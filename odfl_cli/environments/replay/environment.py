@@ -1,0 +1,114 @@
+"""Rounds that happened: from a CSV, Parquet or NPZ file."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from pydantic import AliasChoices, Field
+
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.settings import PositiveInt, settings
+from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.replay.columns import Columns, OnMissing
+
+if TYPE_CHECKING:
+    from odfl_cli.environments.replay.recording import Recording
+
+# The key is `items`, as in all data; the attribute of that name is what the file holds.
+ITEMS_KEY = Field(validation_alias=AliasChoices("items", "expected_items"))
+Name = Annotated[str, Field(min_length=1)]
+
+
+@settings
+class Replay:
+    """Replays X_t and c_t from one file or several; seed s is the s-th group or file.
+
+    A long table has a row per round and item: a round label that increases, an item label, features
+    and the cost. An NPZ file holds X [T, d, p] and c [T, d], or both with a leading axis of groups.
+    `standardise` puts a feature on the scale of the rounds before the one it belongs to;
+    `intercept` appends a column of ones.
+    """
+
+    file: Name | Annotated[tuple[Name, ...], Field(min_length=1)]
+    columns: Columns = Field(default_factory=Columns)
+    group: str | None = None
+    standardise: bool = False
+    intercept: bool = False
+    on_missing: OnMissing = "refuse"
+    expected_items: Annotated[PositiveInt | None, ITEMS_KEY] = None
+
+    def __post_init__(self) -> None:
+        if self.expected_items not in {None, self.items}:
+            raise UserError(f"data.items={self.expected_items}: {self._name} has {self.items}")
+        first = self._recordings[0]
+        for path, other in zip(self._paths, self._recordings, strict=True):
+            if (other.items, other.features) != (first.items, first.features):
+                raise UserError(
+                    f"{path}: {other.items} items and {other.features} features, where "
+                    f"{self._paths[0]} has {first.items} and {first.features}"
+                )
+
+    @property
+    def items(self) -> int:
+        """d, the rows of a round."""
+        return self._recordings[0].items
+
+    @property
+    def features(self) -> int:
+        """p, the columns of features, and one for the intercept."""
+        return self._recordings[0].features + self.intercept
+
+    def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> None:
+        """Nobody knows what is behind real costs."""
+
+    def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
+        """X_t [S, B, d, p] and c_t [S, B, d] of rounds start ≤ t < stop."""
+        X = np.ones((len(seeds), stop - start, self.items, self.features))
+        costs = np.empty(X.shape[:-1])
+        for row, seed in enumerate(seeds):
+            recording, group = self._groups[seed]
+            values = recording.read(group, start, stop)
+            X[row, ..., : recording.features] = values[..., :-1]
+            costs[row] = values[..., -1]
+        return Rounds(X, costs)
+
+    def check_extent(self, seeds: tuple[int, ...], rounds: int) -> None:
+        """Refuses more seeds or rounds than were recorded."""
+        count = len(self._groups)
+        if max(seeds) >= count:
+            has = "1 group, which is seed 0" if count == 1 else f"groups for seeds 0 to {count - 1}"
+            raise UserError(
+                f"seeds: there is no seed {max(seeds)}; {self._name} has {has}; say seeds={count}"
+            )
+        lengths = {seed: self._length(seed) for seed in seeds}
+        shortest = min(lengths, key=lengths.__getitem__)
+        if rounds > lengths[shortest]:
+            raise UserError(
+                f"horizon.rounds={rounds}: {self._name} has {lengths[shortest]} rounds for seed "
+                f"{shortest}; say horizon.rounds={lengths[shortest]} or less"
+            )
+
+    def _length(self, seed: int) -> int:
+        recording, group = self._groups[seed]
+        return recording.lengths[group]
+
+    @property
+    def _paths(self) -> tuple[str, ...]:
+        return (self.file,) if isinstance(self.file, str) else self.file
+
+    @property
+    def _name(self) -> str:
+        return self._paths[0] if len(self._paths) == 1 else f"data.file ({len(self._paths)} files)"
+
+    @cached_property
+    def _recordings(self) -> "list[Recording]":
+        from odfl_cli.environments.replay.recording import record
+
+        chosen = self.columns, self.group, self.standardise, self.on_missing
+        return [record(Path(path), *chosen) for path in self._paths]
+
+    @cached_property
+    def _groups(self) -> "list[tuple[Recording, int]]":
+        """Seed → where its rounds are."""
+        return [(kept, group) for kept in self._recordings for group in range(len(kept.groups))]

@@ -1,0 +1,80 @@
+"""A long table in a Parquet file, a few rows at a time."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from odfl_cli.environments.replay.chunks import CELLS, Chunk
+from odfl_cli.environments.replay.columns import Columns, Layout, check_width, layout
+from odfl_cli.environments.replay.problems import DataError
+
+
+def header(path: Path) -> list[str]:
+    """The names of the columns."""
+    names = list(_opened(path).schema_arrow.names)
+    check_width(len(names))
+    return names
+
+
+def chunks(path: Path, columns: Columns, group: str | None) -> Iterator[Chunk]:
+    """The rows as text labels and numbers."""
+    chosen = layout(header(path), columns, group)
+    file = _opened(path)
+    _check_types(file.schema_arrow, chosen)
+    labels = [name for name in (chosen.round, chosen.item, chosen.group) if name is not None]
+    wanted = list(dict.fromkeys([*labels, *chosen.numbers]))
+    row = 1
+    for batch in file.iter_batches(max(1, CELLS // len(wanted)), columns=wanted):
+        yield _chunk(batch, chosen, row)
+        row += batch.num_rows
+
+
+def preview(path: Path, rows: int) -> list[list[str]]:
+    """The first rows as text."""
+    first = next(_opened(path).iter_batches(rows), None)
+    if first is None:
+        return []
+    return [[str(cell) for cell in row.values()] for row in first.to_pylist()]
+
+
+def _opened(path: Path) -> Any:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError as error:
+        raise DataError("reading Parquet needs pyarrow: pip install 'odfl[parquet]'") from error
+    if not path.stat().st_size:
+        raise DataError("the file is empty")
+    try:
+        return ParquetFile(path)
+    except ArrowException as error:
+        raise DataError(f"not a Parquet file ({error})") from error
+
+
+def _check_types(schema: Any, chosen: Layout) -> None:
+    from pyarrow import types
+
+    for name in chosen.numbers:
+        kind = schema.field(name).type
+        numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_null)
+        if not any(check(kind) for check in numeric):
+            raise DataError(f"row 1, column {name}: holds {kind} where numbers belong")
+
+
+def _chunk(batch: Any, chosen: Layout, row: int) -> Chunk:
+    def labels(name: str | None) -> list[str] | None:
+        if name is None:
+            return None
+        return ["" if label is None else str(label) for label in batch.column(name).to_pylist()]
+
+    from pyarrow import float64
+
+    values = np.empty((batch.num_rows, len(chosen.numbers)))
+    for place, name in enumerate(chosen.numbers):
+        column = batch.column(name).cast(float64(), safe=False)
+        values[:, place] = column.to_numpy(zero_copy_only=False)
+    lines = list(range(row, row + batch.num_rows))
+    rounds = labels(chosen.round) or []
+    return Chunk("row", lines, rounds, labels(chosen.item), labels(chosen.group), values)

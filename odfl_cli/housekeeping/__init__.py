@@ -1,1 +1,0 @@
-"""Verbs that look after results: they read files, and only `clean` removes any."""

@@ -1,0 +1,41 @@
+"""The constants of the paper's bounds, measured on the rounds of a run."""
+
+import numpy as np
+
+from odfl_cli.metrics.theory.bounds import Constants
+from odfl_cli.metrics.theory.margin import fit_margin, margin_sample
+from odfl_cli.metrics.theory.sample import Sample, on_the_sphere, slopes
+from odfl_cli.metrics.theory.steepness import steepness
+from odfl_cli.problem.polytopes import Polytope
+
+DIRECTIONS = 8
+
+
+def constants_of(sample: Sample) -> Constants:
+    """Measured on the sample: G and D_Z are the largest seen, C_0 and β an envelope.
+
+    Margins are taken at ‖θ‖ = R in a few directions, and the worst direction counts. At θ = 0 all
+    margins vanish: Assumption 2 holds for no Θ that contains it, as the ball does.
+    """
+    problem = sample.problem
+    directions = on_the_sphere(problem, DIRECTIONS)[:, None, :]
+    return Constants(
+        diameter=2 * problem.theta_set.radius,
+        slope=float(slopes(sample).max()),
+        costs=float(np.sqrt((sample.costs**2).sum(-1)).max()),
+        suboptimality=problem.regularizer.suboptimality,
+        steepness=steepness(problem.regularizer),
+        vertices=longest_vertex(problem.polytope),
+        parameters=problem.parameters,
+        margin=fit_margin(margin_sample(problem, sample.X, directions)),
+    )
+
+
+def longest_vertex(polytope: Polytope) -> float:
+    """max_k ‖v_k‖_1: exact where no vertex has a negative coordinate, else from above."""
+    identity = np.eye(polytope.dimension)
+    lower = np.diagonal(polytope.minimise(identity))
+    if (lower >= 0).all():
+        return float(polytope.minimise(-np.ones(polytope.dimension)).sum())
+    upper = np.diagonal(polytope.minimise(-identity))
+    return float(np.maximum(np.abs(lower), np.abs(upper)).sum())

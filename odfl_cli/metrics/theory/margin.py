@@ -1,0 +1,91 @@
+"""Assumption 2: how seldom the best vertex is hard to tell from the second best."""
+
+import math
+
+import numpy as np
+
+from odfl_cli.metrics.theory.bounds import Margin
+from odfl_cli.problem.polytopes import Polytope, Simplex
+from odfl_cli.problem.problem import Problem
+
+TAIL = 0.1  # share of the smallest margins that the exponent is estimated from
+CHANCE = 10  # so many of the smallest margins say nothing about a distribution
+
+
+def margin_sample(problem: Problem, X: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """min_{j≠I} ⟨g(θ, X), v_j − v_I⟩ over the vertices, [...]; leading axes broadcast.
+
+    Exact on the simplex and where every vertex has its coordinates at their extremes (box, budget,
+    paths, assignments); elsewhere some vertices may be missed, and the margin is an upper estimate.
+    """
+    prediction = problem.predictor.predict(theta, X)
+    if isinstance(problem.polytope, Simplex):
+        lowest = np.partition(prediction, 1, axis=-1)
+        return lowest[..., 1] - lowest[..., 0]
+    return _vertex_margin(problem.polytope, prediction)
+
+
+def _vertex_margin(polytope: Polytope, costs: np.ndarray) -> np.ndarray:
+    """Another vertex differs in some coordinate: each in turn is made dear, then worth having."""
+    best = polytope.minimise(costs)
+    lowest = (costs * best).sum(-1)
+    margin = np.full(lowest.shape, np.inf)
+    push = 1.0 + 4.0 * np.abs(costs).sum(-1)
+    for item in range(polytope.dimension):
+        for sign in (1.0, -1.0):
+            pushed = costs.copy()
+            pushed[..., item] += sign * push
+            other = polytope.minimise(pushed)
+            gap = (costs * other).sum(-1) - lowest
+            differs = np.abs(other - best).max(-1) > 1e-9
+            margin = np.where(differs, np.minimum(margin, gap), margin)
+    return margin
+
+
+def fit_margin(margins: np.ndarray) -> Margin:
+    """The envelope C_0 ε^β above the empirical distribution of every row of margins [..., N].
+
+    β is Hill's estimate from the smallest margins, or 1 where that lies within two standard errors
+    or above; then C_0 is the least that keeps every row's distribution
+    below the curve, from the tenth smallest margin on: those before it are at the mercy of chance.
+    Where more than that vanish there is no curve, and C_0 is infinite.
+    """
+    rows = np.sort(np.atleast_2d(margins), axis=-1)
+    count = rows.shape[-1]
+    first = min(CHANCE, count) - 1
+    if (rows[:, first] <= 0).any():
+        return Margin(math.inf, 1.0)
+    beta = min(_exponent(row[row > 0]) for row in rows)
+    share = np.arange(first + 1, count + 1) / count
+    return Margin(float((share / rows[:, first:] ** beta).max()), beta)
+
+
+def _exponent(row: np.ndarray) -> float:
+    """Of a sorted row: the slope of the tail, or 1 if that is no more than chance away."""
+    count = min(len(row) - 1, max(CHANCE, int(TAIL * len(row))))
+    excess = float(np.log(row[count] / row[:count]).mean())
+    return 1.0 if excess <= 1 + 2 / math.sqrt(count) else 1 / excess
+
+
+def gaussian_margin(covariance: np.ndarray, norm: float = 1.0) -> Margin:
+    """The paper's proposition for g = Xθ on the simplex, ‖θ‖ = norm, X with Gaussian columns.
+
+    Columns are independent N(0, covariance). By the union bound over pairs of items C_0 is the sum
+    of 2 / (√(2π) s_ij) with s_ij² = ‖θ‖² Var(x_i − x_j); the identity gives d(d − 1) / (2√π).
+    """
+    variance = np.diag(covariance)
+    first, second = np.triu_indices(len(covariance), 1)
+    spread = variance[first] + variance[second] - 2 * covariance[first, second]
+    return Margin(float((2 / np.sqrt(2 * math.pi * spread)).sum() / norm), 1.0)
+
+
+def check_margin(margins: np.ndarray, margin: Margin, grid: int = 40) -> float:
+    """The largest ratio of the empirical distribution to the curve over a grid of ε in (0, 1].
+
+    The grid starts where a hundred margins lie below, so that chance weighs little.
+    """
+    ordered = np.sort(margins, axis=None)
+    smallest = ordered[min(100, len(ordered) - 1)]
+    epsilon = np.geomspace(min(smallest, 1.0), 1.0, grid)
+    share = np.searchsorted(ordered, epsilon, side="left") / len(ordered)
+    return float((share / margin.curve(epsilon)).max())

@@ -1,0 +1,52 @@
+"""Rounds and parameters on which the paper's constants are measured and its lemmas checked."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from odfl_cli.core.streams import Draw, draw
+from odfl_cli.environments import Environment
+from odfl_cli.problem.predictors import Linear
+from odfl_cli.problem.problem import Problem
+
+TOGETHER = 16  # consecutive rounds taken at a time
+
+
+class Sample(NamedTuple):
+    """N rounds of a run and as many parameters on the sphere ‖θ‖ = R."""
+
+    problem: Problem
+    X: np.ndarray  # [N, d, p]
+    costs: np.ndarray  # [N, d]
+    theta: np.ndarray  # [N, m]
+
+
+def sample_rounds(
+    environment: Environment, problem: Problem, seeds: tuple[int, ...], size: int = 1024
+) -> Sample:
+    """About `size` rounds of the run, spread evenly over its seeds and its horizon."""
+    together = min(TOGETHER, problem.rounds)
+    places = max(1, size // (together * len(seeds)))
+    starts = np.unique(np.linspace(0, problem.rounds - together, places).astype(int))
+    blocks = [environment.rounds(seeds[:size], int(t), int(t) + together) for t in starts]
+    X = np.concatenate([block.X.reshape(-1, *block.X.shape[2:]) for block in blocks])
+    costs = np.concatenate([block.costs.reshape(-1, block.costs.shape[-1]) for block in blocks])
+    return Sample(problem, X, costs, on_the_sphere(problem, len(X)))
+
+
+def on_the_sphere(problem: Problem, count: int) -> np.ndarray:
+    """Parameters of norm R in directions drawn once and for all, [count, m]."""
+    normals = draw((0,), "theory/directions", Draw("normal", (problem.parameters,)), 0, count)[0]
+    return problem.theta_set.radius * normals / np.sqrt((normals**2).sum(-1, keepdims=True))
+
+
+def slopes(sample: Sample) -> np.ndarray:
+    """‖∇_θ g(θ, X)‖ in operator norm for every round, [N]; the gradient of a linear g is X."""
+    if isinstance(sample.problem.predictor, Linear):
+        gram = np.matmul(sample.X.mT, sample.X)
+        return np.sqrt(np.linalg.eigvalsh(gram)[:, -1])
+    vjp, items = sample.problem.predictor.vjp, np.eye(sample.problem.items)
+    rows = [
+        vjp(sample.theta, sample.X, np.broadcast_to(item, sample.costs.shape)) for item in items
+    ]
+    return np.linalg.norm(np.stack(rows, axis=1), ord=2, axis=(-2, -1))

@@ -1,9 +1,0 @@
-"""g(θ, X): what turns features into predicted costs."""
-
-from odfl_cli.predictors.affine import Affine
-from odfl_cli.predictors.base import Predictor
-from odfl_cli.predictors.linear import Linear
-from odfl_cli.predictors.mlp import MLP
-from odfl_cli.predictors.per_item import PerItem
-
-__all__ = ["MLP", "Affine", "Linear", "PerItem", "Predictor"]

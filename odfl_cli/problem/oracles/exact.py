@@ -1,0 +1,90 @@
+"""A search of all of Θ, for three parameters at most: the reference for the other oracles."""
+
+import math
+from functools import cache
+
+import numpy as np
+
+from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.settings import PositiveInt, settings
+from odfl_cli.problem.ball import Ball
+from odfl_cli.problem.oracles.base import LazyOracle, Objective
+from odfl_cli.problem.oracles.lbfgs import LBFGS
+from odfl_cli.problem.oracles.starting_points import best_of
+
+MOST_PARAMETERS = 3
+AT_ONCE = 256  # points evaluated together
+
+
+@settings
+class Exact(LazyOracle):
+    """The lowest point of a grid of `directions` × `radii`, polished from the best `finalists`.
+
+    Serves the smoothed losses and the unsmoothed ones alike: those depend on the direction alone
+    when the predictor is linear, so that they are missed only by cells narrower than the grid.
+    """
+
+    directions: PositiveInt = 1000
+    radii: PositiveInt = 8
+    finalists: PositiveInt = 4
+    polish: PositiveInt = 60
+
+    def check(self, parameters: int) -> None:
+        """Three parameters at most."""
+        if parameters > MOST_PARAMETERS:
+            raise UserError(
+                f"oracle=exact: it searches all of Θ, for {MOST_PARAMETERS} parameters at most, and "
+                f"θ has {parameters} here; choose oracle=multistart or fewer data.features"
+            )
+
+    def minimise(
+        self,
+        objective: Objective,
+        theta_set: Ball,
+        start: Array,
+        samples: Array | None,
+        points: Array | None = None,
+    ) -> Array:
+        """The best of grid and warm start after the polish."""
+        xp = array_namespace(start)
+        grid = theta_set.radius * ball_grid(start.shape[-1], self.directions, self.radii)
+        values = xp.concat(
+            [
+                objective.value(_for_all(grid[first : first + AT_ONCE], start))
+                for first in range(0, len(grid), AT_ONCE)
+            ]
+        )
+        ranks = xp.argsort(values, axis=0, stable=True)[: self.finalists]
+        leading = xp.asarray(grid, dtype=start.dtype, device=start.device)[ranks]
+        starts = xp.concat([start[None], leading])
+        ends = LBFGS(steps=self.polish).minimise(objective, theta_set, starts, None)
+        return best_of(ends, objective.value(ends))
+
+
+def _for_all(points: np.ndarray, start: Array) -> Array:
+    """Points [N, m] for every seed of `start` [S, m], [N, S, m]."""
+    xp = array_namespace(start)
+    same = xp.asarray(points, dtype=start.dtype, device=start.device)[:, None, :]
+    return xp.broadcast_to(same, (same.shape[0], *start.shape))
+
+
+@cache
+def ball_grid(parameters: int, directions: int, radii: int) -> np.ndarray:
+    """Points of the unit ball in R^1, R^2 or R^3: 0 and `directions` on each of `radii` spheres."""
+    spheres = np.arange(1, radii + 1)[:, None, None] / radii
+    points = (spheres * unit_directions(parameters, directions)).reshape(-1, parameters)
+    return np.concatenate([np.zeros((1, parameters)), points])
+
+
+def unit_directions(parameters: int, count: int) -> np.ndarray:
+    """Evenly spread unit vectors: ±1, a circle, or a Fibonacci sphere, [≤ count, parameters]."""
+    if parameters == 1:
+        return np.array([[1.0], [-1.0]])
+    k = np.arange(count) + 0.5
+    if parameters == 2:
+        around = k * (2 * math.pi / count)
+        return np.stack([np.cos(around), np.sin(around)], axis=-1)
+    height = 1 - 2 * k / count
+    ring, golden = np.sqrt(1 - height**2), k * (math.pi * (3 - math.sqrt(5)))
+    return np.stack([ring * np.cos(golden), ring * np.sin(golden), height], axis=-1)

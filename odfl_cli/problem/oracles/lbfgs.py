@@ -1,0 +1,122 @@
+"""Limited-memory BFGS (Nocedal & Wright, Algorithm 7.4) along the projection onto Θ."""
+
+from typing import NamedTuple
+
+from odfl_cli.core.arrays import Array, array_namespace, dot
+from odfl_cli.core.settings import Positive, PositiveInt, settings
+from odfl_cli.problem.ball import Ball
+from odfl_cli.problem.oracles.base import LazyOracle, Objective
+
+ARMIJO, HALVINGS = 1e-4, 20
+FLAT = 1e-14  # curvature and decrease below this share of their scale are rounding errors
+
+
+class Pair(NamedTuple):
+    """One step s and the change y of the gradient along it; `inverse` is 1/⟨s, y⟩, 0 if unused."""
+
+    step: Array  # [..., m]
+    change: Array  # [..., m]
+    inverse: Array  # [...]
+
+
+@settings
+class LBFGS(LazyOracle):
+    """θ ← Π_Θ(θ − λ H∇f(θ)) with H from the last `pairs` steps and λ halved until f decreases.
+
+    Where the projected step does not point downhill the plain gradient is followed instead. A sum
+    of losses is taken whole, so a call costs as much as there are rounds in the history. Every seed
+    has its own λ and its own H; one that is done stays where it is.
+    """
+
+    steps: PositiveInt = 10
+    lr: Positive = 0.1
+    pairs: PositiveInt = 8
+
+    def minimise(
+        self,
+        objective: Objective,
+        theta_set: Ball,
+        start: Array,
+        samples: Array | None,
+        points: Array | None = None,
+    ) -> Array:
+        """At most `steps` steps from `start`, each of which lowers the objective."""
+        theta, value = start, objective.value(start)
+        gradient = objective.gradient(theta, None)
+        scale, done = self.lr + 0.0 * value, value != value
+        pairs: list[Pair] = []
+        for _ in range(self.steps):
+            direction = _two_loops(pairs, scale, gradient)
+            line = _Line(objective, theta_set, theta, value, gradient)
+            moved, lower, found = line.search(direction, scale, done)
+            done = ~found
+            if bool(done.all()):
+                break
+            slope = objective.gradient(moved, None)
+            pair = _pair(moved - theta, slope - gradient)
+            scale = _scale(pair, scale)
+            pairs = [*pairs, pair][-self.pairs :]
+            theta, value, gradient = moved, lower, slope
+        return theta
+
+
+class _Line(NamedTuple):
+    """The search along Π_Θ(θ − λ direction)."""
+
+    objective: Objective
+    theta_set: Ball
+    theta: Array
+    value: Array
+    gradient: Array
+
+    def search(self, direction: Array, scale: Array, done: Array) -> tuple[Array, Array, Array]:
+        """Where to go, the value there, and which seeds go at all; the others stay."""
+        xp = array_namespace(self.theta)
+        ahead = dot(self.gradient, self.theta_set.project(self.theta - direction) - self.theta)
+        direction = xp.where((ahead < 0)[..., None], direction, scale[..., None] * self.gradient)
+        moved, value, found = self.theta, self.value, self.value != self.value
+        for halving in range(HALVINGS):
+            trial = self.theta_set.project(self.theta - 0.5**halving * direction)
+            reached = self.objective.value(trial)
+            promised = dot(self.gradient, trial - self.theta)
+            enough = (promised < -FLAT * abs(self.value)) & (
+                reached <= self.value + ARMIJO * promised
+            )
+            new = enough & ~found & ~done
+            moved = xp.where(new[..., None], trial, moved)
+            value = xp.where(new, reached, value)
+            found = found | new
+            if bool((found | done).all()):
+                break
+        return moved, value, found
+
+
+def _two_loops(pairs: list[Pair], scale: Array, gradient: Array) -> Array:
+    """H ∇f by the two-loop recursion; `scale` [...] is the multiple of I it starts from."""
+    shares = []
+    for pair in reversed(pairs):
+        share = (pair.inverse * dot(pair.step, gradient))[..., None]
+        gradient = gradient - share * pair.change
+        shares.append(share)
+    direction = scale[..., None] * gradient
+    for pair, share in zip(pairs, reversed(shares), strict=True):
+        back = (pair.inverse * dot(pair.change, direction))[..., None]
+        direction = direction + (share - back) * pair.step
+    return direction
+
+
+def _pair(step: Array, change: Array) -> Pair:
+    """Kept where the curvature along the step is positive; elsewhere it takes no part."""
+    xp = array_namespace(step)
+    curvature = dot(step, change)
+    usable = curvature > FLAT * xp.sqrt(dot(step, step) * dot(change, change))
+    inverse = xp.where(usable, 1.0 / xp.where(usable, curvature, 1.0 + 0.0 * curvature), 0.0)
+    return Pair(step, change, inverse)
+
+
+def _scale(pair: Pair, before: Array) -> Array:
+    """⟨s, y⟩ / ⟨y, y⟩, about the inverse curvature; twice the scale before where it bends down."""
+    xp = array_namespace(before)
+    usable = pair.inverse > 0
+    square = xp.where(usable, dot(pair.change, pair.change), 1.0 + 0.0 * before)
+    return xp.where(usable, dot(pair.step, pair.change) / square, 2.0 * before)

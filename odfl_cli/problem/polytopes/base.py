@@ -1,0 +1,34 @@
+"""The contract of a decision set, and what every set can derive from its constraints."""
+
+from typing import Protocol
+
+import numpy as np
+
+from odfl_cli.core.arrays import Array
+
+
+class Polytope(Protocol):
+    """A bounded polytope W = {w : A w ≤ b, C w = e}, known by what is here alone."""
+
+    @property
+    def dimension(self) -> int:
+        """d, the length of a decision."""
+
+    @property
+    def face_count(self) -> int:
+        """n, the number of inequalities."""
+
+    def minimise(self, costs: Array) -> Array:
+        """A vertex in argmin_{w∈W} ⟨costs, w⟩ over the last axis, [..., d]; ties: lowest index."""
+
+    def faces(self) -> tuple[np.ndarray, np.ndarray]:
+        """(A [n, d], b [n]) of the inequalities A w ≤ b."""
+
+    def equalities(self) -> tuple[np.ndarray, np.ndarray]:
+        """(C [q, d], e [q]) of the equalities C w = e; q may be 0."""
+
+    def interior_point(self) -> np.ndarray:
+        """A point strictly inside every face and on every equality, [d]."""
+
+    def contains(self, w: Array, tolerance: float = 1e-9) -> Array:
+        """Whether w [..., d] lies in W, [...]."""

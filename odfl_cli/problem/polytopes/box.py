@@ -1,0 +1,46 @@
+"""A box: every coordinate is decided by the sign of its own cost."""
+
+import numpy as np
+
+from odfl_cli.core.settings import PositiveInt, Real, settings
+from odfl_cli.problem.polytopes.linear import LinearSet
+
+
+@settings
+class Box(LinearSet):
+    """{lower ≤ w ≤ upper} in R^d; a bound is one number or one per coordinate."""
+
+    dimension: PositiveInt
+    lower: Real | tuple[Real, ...] = 0.0
+    upper: Real | tuple[Real, ...] = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            bound = getattr(self, name)
+            if isinstance(bound, tuple) and len(bound) != self.dimension:
+                raise ValueError(
+                    f"{name} has {len(bound)} numbers; give one, or {self.dimension} (the dimension)"
+                )
+        lower, upper = self._bounds()
+        if wrong := np.flatnonzero(lower >= upper).tolist():
+            i = wrong[0]
+            raise ValueError(f"lower={lower[i]:g} should be below upper={upper[i]:g}")
+
+    def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
+        """Upper where the cost is negative, lower elsewhere (so also where it is zero)."""
+        lower, upper = self._bounds()
+        return np.where(costs < 0, upper, lower)
+
+    def faces(self) -> tuple[np.ndarray, np.ndarray]:
+        """−w ≤ −lower, then w ≤ upper."""
+        lower, upper = self._bounds()
+        identity = np.eye(self.dimension)
+        return np.vstack([-identity, identity]), np.concatenate([-lower, upper])
+
+    def interior_point(self) -> np.ndarray:
+        """The middle."""
+        lower, upper = self._bounds()
+        return lower + (upper - lower) / 2
+
+    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.full(self.dimension, self.lower), np.full(self.dimension, self.upper)

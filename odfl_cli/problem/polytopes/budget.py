@@ -1,0 +1,41 @@
+"""A budget: choose k of d items."""
+
+import numpy as np
+
+from odfl_cli.core.settings import PositiveInt, settings
+from odfl_cli.problem.polytopes.linear import LinearSet
+
+
+@settings
+class Budget(LinearSet):
+    """{0 ≤ w ≤ 1, Σ w_i = k} in R^d; k = d would leave nothing to choose."""
+
+    dimension: PositiveInt
+    k: PositiveInt
+
+    def __post_init__(self) -> None:
+        if self.k >= self.dimension:
+            raise ValueError(
+                f"k={self.k}: should be less than {self.dimension}, the number of items"
+            )
+
+    def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
+        """The k smallest costs; of equals, the first."""
+        chosen = np.argsort(costs, axis=1, kind="stable")[:, : self.k]
+        w = np.zeros_like(costs)
+        np.put_along_axis(w, chosen, 1.0, axis=1)
+        return w
+
+    def faces(self) -> tuple[np.ndarray, np.ndarray]:
+        """−w ≤ 0, then w ≤ 1."""
+        identity = np.eye(self.dimension)
+        bounds = np.repeat([0.0, 1.0], self.dimension)
+        return np.vstack([-identity, identity]), bounds
+
+    def equalities(self) -> tuple[np.ndarray, np.ndarray]:
+        """Σ w = k."""
+        return np.ones((1, self.dimension)), np.array([float(self.k)])
+
+    def interior_point(self) -> np.ndarray:
+        """The same share of every item."""
+        return np.full(self.dimension, self.k / self.dimension)

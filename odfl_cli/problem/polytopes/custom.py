@@ -1,0 +1,177 @@
+"""A decision set from a file, minimised by HiGHS."""
+
+import csv
+import zipfile
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from odfl_cli.core.errors import RowError, UserError
+from odfl_cli.core.settings import settings
+from odfl_cli.problem.polytopes.highs import EXACT, HiGHS
+from odfl_cli.problem.polytopes.linear import LinearSet
+
+KEYS = ("A", "b", "A_eq", "b_eq")
+
+
+@settings
+class Custom(LinearSet):
+    """{A w ≤ b, A_eq w = b_eq}, read once from a YAML, NPZ or CSV file.
+
+    YAML and NPZ hold A and b, and A_eq and b_eq where there are equalities. A line of a CSV is one
+    constraint: d coefficients, one of <= >= =, and the right-hand side; # starts a comment.
+    """
+
+    file: Annotated[str, Field(min_length=1)]
+
+    def __post_init__(self) -> None:
+        if len(self.equalities()[1]) == self.dimension:
+            raise self.refusal("the equalities leave at most one point, so nothing to decide")
+        self.interior_point()
+        if not self._solver.bounded:
+            raise self.refusal("the set is unbounded")
+
+    @property
+    def dimension(self) -> int:
+        """d, the number of columns of A."""
+        return self._given["A"].shape[1]
+
+    def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
+        """A vertex that HiGHS finds; of equals, the one that its pivots meet first."""
+        w = np.empty_like(costs)
+        for row, cost in enumerate(costs):
+            vertex = self._solver.vertex(cost)
+            if vertex is None:
+                reason = f"HiGHS found no optimum for costs up to {np.abs(cost).max():g}"
+                raise RowError(row, len(costs), str(self.refusal(reason)))
+            w[row] = vertex
+        return w
+
+    def faces(self) -> tuple[np.ndarray, np.ndarray]:
+        """A w ≤ b as in the file."""
+        return self._given["A"], self._given["b"]
+
+    def equalities(self) -> tuple[np.ndarray, np.ndarray]:
+        """A_eq w = b_eq without the rows that follow from others."""
+        return self._independent
+
+    def refusal(self, reason: str) -> UserError:
+        """The one line, with the file's name."""
+        return UserError(f"polytope.file={self.file}: {reason}")
+
+    @cached_property
+    def _given(self) -> dict[str, np.ndarray]:
+        try:
+            return _checked(_read(Path(self.file)))
+        except ValueError as error:
+            raise self.refusal(str(error)) from error
+
+    @cached_property
+    def _independent(self) -> tuple[np.ndarray, np.ndarray]:
+        C, e = self._given["A_eq"], self._given["b_eq"]
+        if not len(e):
+            return C, e
+        from scipy.linalg import qr
+
+        unit = C / np.linalg.norm(C, axis=1, keepdims=True)
+        rank = np.linalg.matrix_rank(unit)
+        kept = np.sort(qr(unit.T, mode="r", pivoting=True)[1][:rank])
+        point = np.linalg.lstsq(C[kept], e[kept])[0]
+        if not np.allclose(C @ point, e, rtol=EXACT, atol=EXACT):
+            raise self.refusal("the equalities contradict each other")
+        return C[kept], e[kept]
+
+    @cached_property
+    def _solver(self) -> "HiGHS":
+        return HiGHS(*self.faces(), *self.equalities())
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    readers = {".yaml": _read_yaml, ".yml": _read_yaml, ".npz": _read_npz, ".csv": _read_csv}
+    if path.suffix.lower() not in readers:
+        raise ValueError("the name should end in .yaml, .npz or .csv")
+    if not path.is_file():
+        raise ValueError("there is no such file")
+    try:
+        return readers[path.suffix.lower()](path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot be read ({error})") from error
+
+
+def _read_yaml(path: Path) -> Mapping[str, Any]:
+    import yaml
+
+    try:
+        given = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise ValueError(f"not YAML ({' '.join(str(error).split())})") from error
+    if not isinstance(given, dict):
+        raise ValueError("should hold the keys A and b, and perhaps A_eq and b_eq")
+    return given
+
+
+def _read_npz(path: Path) -> Mapping[str, Any]:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return dict(arrays)
+    except (ValueError, zipfile.BadZipFile) as error:
+        raise ValueError("not an NPZ file of numbers") from error
+
+
+def _read_csv(path: Path) -> Mapping[str, Any]:
+    given: dict[str, list] = {key: [] for key in KEYS}
+    lines = (line.split("#")[0] for line in path.read_text(encoding="utf-8").splitlines())
+    for number, line in enumerate(csv.reader(lines), start=1):
+        cells = [cell.strip() for cell in line]
+        if not any(cells):
+            continue
+        if len(cells) < 3 or cells[-2] not in {"<=", ">=", "="}:
+            raise ValueError(f"line {number} should be coefficients, one of <= >= =, and a number")
+        row, right = _numbers(cells[:-2], f"line {number}"), _numbers(cells[-1:], f"line {number}")
+        if given["A"] + given["A_eq"] and len(row) != len((given["A"] + given["A_eq"])[0]):
+            raise ValueError(f"line {number} has another number of coefficients than the first")
+        sign, suffix = (-1.0 if cells[-2] == ">=" else 1.0), ("_eq" if cells[-2] == "=" else "")
+        given["A" + suffix].append(sign * row)
+        given["b" + suffix].append(sign * right[0])
+    return {key: values for key, values in given.items() if values}
+
+
+def _checked(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The four arrays, of fitting shapes and finite."""
+    if unknown := [str(key) for key in given if key not in KEYS]:
+        raise ValueError(f"{unknown[0]}: there is no such key; there are {', '.join(KEYS)}")
+    for key, partner in (("A", "b"), ("b", "A"), ("A_eq", "b_eq"), ("b_eq", "A_eq")):
+        if key not in given and (partner in given or key == "A"):
+            raise ValueError(f"{key} is missing")
+    arrays = {key: _numbers(values, key) for key, values in given.items()}
+    dimension = _check_pair(arrays["A"], arrays["b"], "A", "b")
+    if "A_eq" not in arrays:
+        return {**arrays, "A_eq": np.zeros((0, dimension)), "b_eq": np.zeros(0)}
+    if _check_pair(arrays["A_eq"], arrays["b_eq"], "A_eq", "b_eq") != dimension:
+        raise ValueError(f"A has {dimension} columns and A_eq {arrays['A_eq'].shape[1]}")
+    return arrays
+
+
+def _numbers(values: Any, name: str) -> np.ndarray:
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} should hold numbers, in rows of one length") from error
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{name} holds a number that is not finite")
+    return numbers
+
+
+def _check_pair(matrix: np.ndarray, right: np.ndarray, name: str, right_name: str) -> int:
+    """The number of columns."""
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise ValueError(f"{name} should be a table, one row per constraint")
+    if right.shape != (len(matrix),):
+        raise ValueError(f"{name} has {len(matrix)} rows; {right_name} should have as many numbers")
+    if not matrix.any(axis=1).all():
+        raise ValueError(f"row {int(matrix.any(axis=1).argmin()) + 1} of {name} is all zeros")
+    return matrix.shape[1]

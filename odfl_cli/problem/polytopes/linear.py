@@ -1,0 +1,86 @@
+"""What every decision set can derive from its faces and equalities."""
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+
+from odfl_cli.core.arrays import Array, on_rows
+from odfl_cli.core.errors import UserError
+
+SMALLEST_SLACK = 1e-9
+
+
+class LinearSet(ABC):
+    """W = {w : A w ≤ b, C w = e}; a set of its own states `faces` and `minimise_rows`."""
+
+    @abstractmethod
+    def faces(self) -> tuple[np.ndarray, np.ndarray]:
+        """(A [n, d], b [n])."""
+
+    def equalities(self) -> tuple[np.ndarray, np.ndarray]:
+        """(C [q, d], e [q]), rows independent; none unless a set says otherwise."""
+        return np.zeros((0, self.faces()[0].shape[1])), np.zeros(0)
+
+    @property
+    def face_count(self) -> int:
+        """n."""
+        return len(self.faces()[1])
+
+    def minimise(self, costs: Array) -> Array:
+        """A vertex in argmin ⟨costs, w⟩ over the last axis, [..., d]."""
+        return on_rows(self.minimise_rows, costs)
+
+    def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
+        """The same for rows of numpy, [N, d]; a row's answer depends on that row alone."""
+        raise NotImplementedError
+
+    def contains(self, w: Array, tolerance: float = 1e-9) -> Array:
+        """Whether no constraint is violated by more than `tolerance`, [...]."""
+        return on_rows(self._violation, w)[..., 0] <= tolerance
+
+    def interior_point(self) -> np.ndarray:
+        """The point whose distance to its nearest face is largest, [d]."""
+        return self._centre.copy()
+
+    @cached_property
+    def _violation_rows(self) -> tuple[np.ndarray, ...]:
+        return (*self.faces(), *self.equalities())
+
+    def _violation(self, w: np.ndarray) -> np.ndarray:
+        A, b, C, e = self._violation_rows
+        beyond, off = w @ A.T - b, np.abs(w @ C.T - e)
+        return np.max(np.concatenate([beyond, off], axis=1), axis=1, keepdims=True)
+
+    @cached_property
+    def _centre(self) -> np.ndarray:
+        """max s subject to A_i w + s ‖A_i‖ ≤ b_i and C w = e."""
+        from scipy.optimize import linprog
+
+        (A, b), (C, e) = self.faces(), self.equalities()
+        norms = np.linalg.norm(A, axis=1, keepdims=True)
+        free = np.zeros((len(e), 1))
+        goal = np.append(np.zeros(A.shape[1]), -1.0)
+        solved = linprog(
+            goal, np.hstack([A, norms]), b, np.hstack([C, free]), e, bounds=(None, None)
+        )
+        if solved.status == 2:  # s is free: only the equalities can fail
+            raise self.refusal("the equalities contradict each other")
+        if solved.status == 3:
+            raise self.refusal("the set is unbounded")
+        if solved.status != 0:
+            raise self.refusal(f"no interior point was found ({solved.message})")
+        self._check_slack(solved.x[-1])
+        return solved.x[:-1]
+
+    def _check_slack(self, slack: float) -> None:
+        if slack < -SMALLEST_SLACK:
+            raise self.refusal("the set is empty")
+        if slack <= SMALLEST_SLACK:
+            raise self.refusal(
+                "no point is strictly inside every face; write faces that always bind as equalities"
+            )
+
+    def refusal(self, reason: str) -> UserError:
+        """The one line for a set that cannot be used."""
+        return UserError(f"polytope: {reason}")

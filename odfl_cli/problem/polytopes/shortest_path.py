@@ -1,0 +1,99 @@
+"""Shortest paths on a grid, from the top left node to the bottom right, moving right or down."""
+
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from odfl_cli.core.settings import Integer, settings
+from odfl_cli.problem.polytopes.linear import LinearSet
+
+NO_EDGE = -1
+ROUNDING = 1e-12
+"""Paths whose costs differ by less than this share of all costs together are equal: where edges
+repeat each other's costs, paths tie, and the last digit of a sum should not choose between them."""
+
+
+@settings
+class ShortestPath(LinearSet):
+    """Unit flows {w ≥ 0, out − in = supply} on a grid of rows × columns nodes.
+
+    Edges are numbered row of nodes by row of nodes (PyEPO's order): first the edges to the right
+    inside the row, from left to right, then the edges down to the next row, from left to right.
+    The graph has no cycle, so that costs of any sign have a shortest path.
+    A grid with a single row or column has one path only, and is refused.
+    """
+
+    rows: Annotated[Integer, Field(ge=2)]
+    columns: Annotated[Integer, Field(ge=2)]
+
+    @property
+    def dimension(self) -> int:
+        """d, the number of edges."""
+        return self.rows * (self.columns - 1) + self.columns * (self.rows - 1)
+
+    def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
+        """Bellman's recursion from the last node back, then the walk; of equals, to the right."""
+        right, down = self._edges
+        rounding = ROUNDING * np.abs(costs).sum(axis=1)
+        nodes = len(right)
+        to_go = np.zeros((nodes, len(costs)))
+        goes_right = np.zeros((nodes, len(costs)), dtype=bool)
+        by_edge = np.ascontiguousarray(costs.T)
+        for node in reversed(range(nodes - 1)):
+            along = self._through(by_edge, to_go, right[node], node + 1)
+            below = self._through(by_edge, to_go, down[node], node + self.columns)
+            goes_right[node] = right[node] != NO_EDGE
+            if NO_EDGE not in (right[node], down[node]):
+                goes_right[node] = along <= below + rounding
+            to_go[node] = np.where(goes_right[node], along, below)
+        return self._walk(goes_right)
+
+    def faces(self) -> tuple[np.ndarray, np.ndarray]:
+        """−w ≤ 0."""
+        return -np.eye(self.dimension), np.zeros(self.dimension)
+
+    def equalities(self) -> tuple[np.ndarray, np.ndarray]:
+        """out − in = 1 at the first node, 0 at the others; the last node's follows from them."""
+        C = np.zeros((self.rows * self.columns, self.dimension))
+        for step, edges in zip((1, self.columns), self._edges, strict=True):
+            tails = np.flatnonzero(edges != NO_EDGE)
+            C[tails, edges[tails]] = 1.0
+            C[tails + step, edges[tails]] = -1.0
+        return C[:-1], np.eye(len(C))[0, :-1]
+
+    def interior_point(self) -> np.ndarray:
+        """The mean of d paths, one through every edge."""
+        return self.minimise_rows(-np.eye(self.dimension)).mean(axis=0)
+
+    @cached_property
+    def _edges(self) -> tuple[np.ndarray, np.ndarray]:
+        """The number of every node's edge to the right and down, NO_EDGE at the borders."""
+        i, j = np.divmod(np.arange(self.rows * self.columns), self.columns)
+        right = i * (2 * self.columns - 1) + j
+        down = right + self.columns - 1
+        right[j == self.columns - 1] = NO_EDGE
+        down[i == self.rows - 1] = NO_EDGE
+        return right, down
+
+    def _through(
+        self, costs: np.ndarray, to_go: np.ndarray, edge: int, head: int
+    ) -> np.ndarray | float:
+        return 0.0 if edge == NO_EDGE else costs[edge] + to_go[head]
+
+    def _walk(self, goes_right: np.ndarray) -> np.ndarray:
+        right, down = self._edges
+        nodes, paths = goes_right.shape
+        visited = np.zeros((nodes, paths), dtype=bool)
+        visited[0] = True
+        w = np.zeros((self.dimension, paths))
+        for node in range(nodes - 1):
+            for edge, head, taken in (
+                (right[node], node + 1, goes_right[node]),
+                (down[node], node + self.columns, ~goes_right[node]),
+            ):
+                if edge != NO_EDGE:
+                    w[edge] = visited[node] & taken
+                    visited[head] |= visited[node] & taken
+        return np.ascontiguousarray(w.T)

@@ -1,0 +1,279 @@
+"""Damped Newton for the log barrier, for one decision; kernels call it.
+
+It minimises ⟨g/α, w⟩ − Σ ln s_i, s = b − A w, over C w = e, which is self-concordant. Faces that
+touch one item (bounds) make a diagonal D of the Hessian, the others (G) a low-rank rest, so that a
+Newton step is one small solve: with E = [C; G] and W = diag(s_G⁻²),
+
+    dw = −D⁻¹(∇ + Eᵀy),   (E D⁻¹ Eᵀ + diag(0, W⁻¹)) y = −E D⁻¹ ∇ − [e − C w; 0],
+
+where e − C w takes back what rounding has moved w off the equalities.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from odfl_cli.core.compiling import allocating, inner
+from odfl_cli.problem.regularizers.barrier import Barrier
+
+ARMIJO, BACKTRACK, TO_THE_WALL = 0.1, 0.5, 0.99
+MOST_STEPS = 200
+QUADRATIC = 0.01
+SMALL, LARGE = 1e-100, 1e100
+
+
+class Workspace(NamedTuple):
+    """Arrays that Newton's steps share."""
+
+    s: np.ndarray  # slacks, bounds first
+    change: np.ndarray  # A · step
+    w: np.ndarray
+    q: np.ndarray  # g/α, up to multiples of C
+    gradient: np.ndarray
+    inverse: np.ndarray  # of D
+    step: np.ndarray
+    y: np.ndarray  # multipliers of E
+    products: np.ndarray  # E · something
+    missing: np.ndarray  # e − C w
+    K: np.ndarray  # E D⁻¹ Eᵀ + diag(0, W⁻¹), and then its factor
+
+
+@allocating
+def unpacked(whole, real):
+    """The Barrier that odfl_cli.problem.regularizers.barrier.packed has packed."""
+    bounds, faces, d, size, equal = whole[0], whole[1], whole[2], whole[3], whole[4]
+    starts = 5 + bounds
+    first = starts + d + 1
+    right = 1 + bounds
+    centre = right + faces
+    e = centre + d
+    return Barrier(
+        items=whole[5:starts],
+        slopes=real[1:right],
+        right=real[right:centre],
+        starts=whole[starts:first],
+        rows=whole[first + size :],
+        values=real[e + equal :],
+        first=whole[first : first + size],
+        e=real[e : e + equal],
+        centre=real[centre:e],
+        tolerance=real[0],
+    )
+
+
+@allocating
+def workspace(barrier):
+    """For a barrier of that size."""
+    n, d, size = barrier.right.shape[0], barrier.centre.shape[0], barrier.first.shape[0]
+    per_item, per_row = np.empty((5, d)), np.empty((2, size))
+    return Workspace(
+        np.empty(n), np.empty(n), per_item[0], per_item[1], per_item[2], per_item[3], per_item[4],
+        per_row[0], per_row[1], np.empty(barrier.e.shape[0]), np.empty((size, size)),
+    )  # fmt: skip
+
+
+@inner
+def dot(a, b):
+    """⟨a, b⟩."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@inner
+def copy(a, out):
+    """out = a; slices would first ask whether the two overlap."""
+    for i in range(out.shape[0]):
+        out[i] = a[i]
+
+
+@inner
+def times(barrier, x, out):
+    """out = E x."""
+    starts, rows, values = barrier.starts, barrier.rows, barrier.values
+    out[:] = 0.0
+    for j in range(x.shape[0]):
+        for a in range(starts[j], starts[j + 1]):
+            out[rows[a]] += values[a] * x[j]
+
+
+@inner
+def add_transposed(barrier, y, out):
+    """out += Eᵀ y; a y that ends early counts as zero from there."""
+    starts, rows, values = barrier.starts, barrier.rows, barrier.values
+    for j in range(out.shape[0]):
+        for a in range(starts[j], starts[j + 1]):
+            if rows[a] < y.shape[0]:
+                out[j] += values[a] * y[rows[a]]
+
+
+@inner
+def faces_times(barrier, x, products, out):
+    """out = A x, and products = E x."""
+    times(barrier, x, products)
+    items, slopes = barrier.items, barrier.slopes
+    bounds, equal = items.shape[0], barrier.e.shape[0]
+    for i in range(bounds):
+        out[i] = slopes[i] * x[items[i]]
+    for i in range(bounds, out.shape[0]):
+        out[i] = products[equal + i - bounds]
+
+
+@inner
+def set_slacks(barrier, work, w):
+    """s = b − A w."""
+    faces_times(barrier, w, work.products, work.s)
+    for i in range(work.s.shape[0]):
+        work.s[i] = barrier.right[i] - work.s[i]
+
+
+@inner
+def set_gradient(barrier, work):
+    """∇ = q + Σ A_i / s_i."""
+    items, slopes, s, y = barrier.items, barrier.slopes, work.s, work.y
+    bounds, equal = items.shape[0], barrier.e.shape[0]
+    copy(work.q, work.gradient)
+    for i in range(bounds):
+        work.gradient[items[i]] += slopes[i] / s[i]
+    if bounds < s.shape[0]:
+        y[:equal] = 0.0
+        for i in range(bounds, s.shape[0]):
+            y[equal + i - bounds] = 1.0 / s[i]
+        add_transposed(barrier, y, work.gradient)
+
+
+@inner
+def factor(K, first):
+    """The lower Cholesky factor of K in place; row i has no entries before first[i]."""
+    for i in range(K.shape[0]):
+        for j in range(first[i], i + 1):
+            total = K[i, j]
+            for k in range(max(first[i], first[j]), j):
+                total -= K[i, k] * K[j, k]
+            K[i, j] = np.sqrt(total) if i == j else total / K[j, j]
+
+
+@inner
+def solve(L, first, x):
+    """x = (L Lᵀ)⁻¹ x in place."""
+    for i in range(x.shape[0]):
+        for k in range(first[i], i):
+            x[i] -= L[i, k] * x[k]
+        x[i] /= L[i, i]
+    for i in range(x.shape[0] - 1, -1, -1):
+        x[i] /= L[i, i]
+        for k in range(first[i], i):
+            x[k] -= L[i, k] * x[i]
+
+
+@inner
+def newton_step(barrier, work, v):
+    """The step for the gradient v with C·step = missing, and the multipliers y."""
+    items, slopes, s, bounds = barrier.items, barrier.slopes, work.s, barrier.items.shape[0]
+    starts, rows, values, equal = barrier.starts, barrier.rows, barrier.values, barrier.e.shape[0]
+    inverse, K, y, step, missing = work.inverse, work.K, work.y, work.step, work.missing
+    inverse[:] = 0.0
+    for i in range(bounds):
+        inverse[items[i]] += (slopes[i] / s[i]) ** 2
+    K[:] = 0.0
+    y[:] = 0.0
+    for j in range(v.shape[0]):
+        inverse[j] = 1.0 / inverse[j]
+        for a in range(starts[j], starts[j + 1]):
+            scaled = values[a] * inverse[j]
+            y[rows[a]] -= scaled * v[j]
+            for b in range(starts[j], a + 1):
+                K[rows[a], rows[b]] += scaled * values[b]
+    for i in range(equal):
+        y[i] -= missing[i]
+    for i in range(equal, y.shape[0]):
+        K[i, i] += s[bounds + i - equal] ** 2
+    factor(K, barrier.first)
+    solve(K, barrier.first, y)
+    copy(v, step)
+    add_transposed(barrier, y, step)
+    for j in range(step.shape[0]):
+        step[j] *= -inverse[j]
+
+
+@inner
+def line_search(slope, linear, s, change):
+    """The longest tried fraction of the step that stays inside and decreases enough.
+
+    Close to the minimum (decrement λ² = −slope small) the full step is safe by self-concordance,
+    and the decrease drowns in rounding.
+    """
+    t = 1.0
+    if -slope < QUADRATIC:
+        return t
+    for i in range(s.shape[0]):
+        if t * change[i] > TO_THE_WALL * s[i]:
+            t = TO_THE_WALL * s[i] / change[i]
+    for _ in range(60):
+        if t * linear - log_product(t, s, change) <= ARMIJO * t * slope:
+            return t
+        t *= BACKTRACK
+    return t
+
+
+@inner
+def log_product(t, s, change):
+    """Σ ln(1 − t·change_i/s_i), by the logarithm of a product wherever that stays in range."""
+    total, product = 0.0, 1.0
+    for i in range(s.shape[0]):
+        product *= 1.0 - t * change[i] / s[i]
+        if not SMALL < product < LARGE:
+            total += np.log(product)
+            product = 1.0
+    return total + np.log(product)
+
+
+@inner
+def distance_to_multiples(barrier, gradient, y, scratch):
+    """‖∇ + Cᵀy‖: what is left of the gradient once the equalities have taken their part."""
+    copy(gradient, scratch)
+    add_transposed(barrier, y, scratch)
+    return np.sqrt(dot(scratch, scratch))
+
+
+@inner
+def smooth(barrier, work, g, alpha, w):
+    """w = w̃_α(g); returns the steps taken and the residual, the norm of what is left of α∇."""
+    equal = barrier.e.shape[0]
+    copy(barrier.centre, w)
+    set_slacks(barrier, work, w)
+    for j in range(g.shape[0]):
+        work.q[j] = g[j] / alpha
+    steps, residual = 0, np.inf
+    for k in range(MOST_STEPS):
+        set_gradient(barrier, work)
+        times(barrier, w, work.products)
+        for i in range(equal):
+            work.missing[i] = barrier.e[i] - work.products[i]
+        newton_step(barrier, work, work.gradient)
+        multipliers = work.y[:equal]
+        left = distance_to_multiples(barrier, work.gradient, multipliers, work.inverse)
+        steps, residual = k, alpha * left
+        if not residual > barrier.tolerance:
+            break
+        faces_times(barrier, work.step, work.products, work.change)
+        slope, linear = dot(work.gradient, work.step), dot(work.q, work.step)
+        t = line_search(slope, linear, work.s, work.change)
+        for j in range(w.shape[0]):
+            w[j] += t * work.step[j]
+        for i in range(work.s.shape[0]):
+            work.s[i] -= t * work.change[i]
+        # Multiples of C do not move w̃: with them inside q, nothing large is left to cancel.
+        add_transposed(barrier, multipliers, work.q)
+    return steps, residual
+
+
+@inner
+def vjp(barrier, work, w, alpha, v, out):
+    """out = −(1/α) H⁻¹ v within the equalities at w = w̃_α, H = Σ s_i⁻² A_i A_iᵀ."""
+    set_slacks(barrier, work, w)
+    work.missing[:] = 0.0
+    newton_step(barrier, work, v)
+    for j in range(out.shape[0]):
+        out[j] = work.step[j] / alpha

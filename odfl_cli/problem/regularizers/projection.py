@@ -1,0 +1,224 @@
+"""Euclidean projections onto polytopes, and the tangent spaces where they end.
+
+Both classes project the points −g/α, for rows g [N, d] and alpha [N, 1]. They take g and α apart:
+at tiny α the point is far away, and only its differences along the set may keep their digits.
+"""
+
+import importlib
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+
+from odfl_cli.core.errors import RowError, UserError
+from odfl_cli.problem.polytopes import Polytope
+
+ACTIVE = 1e-9  # a constraint with at most this slack, relative to its bound, is active
+RANK = 1e-10  # singular values below this share of the largest are zero
+ROUNDING = 1e-12  # what a face may give way, so that opposite ones still leave a point
+NEAR = 1e3  # up to this distance the active-set method leaves enough digits
+FARTHEST = 1e9  # beyond this distance the active-set method would lose the set among the digits
+
+
+class WeightedSum(NamedTuple):
+    """{lower ≤ w ≤ upper} with at most one sum Σ a_i w_i (= or ≤) total, a > 0: by sorting."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    a: np.ndarray
+    total: float  # inf where nothing is summed
+    equal: bool
+
+    def project(self, g: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+        """clip(−g/α − τa, lower, upper), τ = 0 where that keeps Σ a_i w_i ≤ total."""
+        with np.errstate(over="ignore", invalid="ignore"):  # infinities are clipped
+            plain = np.clip(-g / alpha, self.lower, self.upper)
+            if np.isinf(self.total):
+                return plain
+            price = g / self.a
+            y = (self._marginal(price) - price) / alpha * self.a  # moved along a, as τ will be
+        # a coordinate outside of these is at its bound for every τ between first and last
+        first, last = (-self.upper / self.a).min(), (-self.lower / self.a).max()
+        y = np.clip(y, self.lower + first * self.a, self.upper + last * self.a)
+        bound = np.clip(y - self._tau(y) * self.a, self.lower, self.upper)
+        if self.equal:
+            return bound
+        return np.where((self.a * plain).sum(-1, keepdims=True) <= self.total, plain, bound)
+
+    def tangent(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """v on the coordinates between their bounds, less its part along a if the sum binds."""
+        margin = ACTIVE * np.maximum(1.0, np.maximum(np.abs(self.lower), np.abs(self.upper)))
+        free = (w - self.lower > margin) & (self.upper - w > margin)
+        if np.isinf(self.total):
+            return np.where(free, v, 0.0)
+        # the first coordinate's share of a is taken off before: equal costs give exactly zero
+        u = v - v[:, :1] / self.a[0] * self.a
+        a = np.where(free, self.a, 0.0)
+        size = np.where(free.any(-1), (a * a).sum(-1), 1.0)[:, None]
+        u = u - (a * u).sum(-1, keepdims=True) / size * self.a
+        slack = self.total - (self.a * w).sum(-1, keepdims=True)
+        binds = self.equal | (slack <= ACTIVE * max(1.0, abs(self.total)))
+        return np.where(free, np.where(binds, u, v), 0.0)
+
+    def _marginal(self, price: np.ndarray) -> np.ndarray:
+        """The price of the item that a greedy filling up to the total takes last, [N, 1]."""
+        order = np.argsort(price, axis=-1, kind="stable")
+        gain = (self.a * (self.upper - self.lower))[order]
+        filled = (self.a * self.lower).sum() + np.cumsum(gain, axis=-1)
+        last = np.minimum((filled < self.total).sum(-1, keepdims=True), price.shape[-1] - 1)
+        return np.take_along_axis(price, np.take_along_axis(order, last, -1), -1)
+
+    def _tau(self, y: np.ndarray) -> np.ndarray:
+        """τ with Σ a_i clip(y_i − τ a_i, lower_i, upper_i) = total, [N, 1].
+
+        The sum is piecewise linear: as τ grows, a coordinate leaves its upper bound, later it
+        arrives at its lower one. The piece is found by sorting, τ from the piece's own coordinates.
+        """
+        leaves, arrives = (y - self.upper) / self.a, (y - self.lower) / self.a
+        events = np.concatenate([leaves, arrives], axis=-1)
+        order = np.argsort(events, axis=-1, kind="stable")
+        events = np.take_along_axis(events, order, -1)
+        slopes = np.cumsum(np.concatenate([-(self.a**2), self.a**2])[order], axis=-1)
+        sums = (self.a * self.upper).sum() + np.cumsum(slopes[:, :-1] * np.diff(events), axis=-1)
+        piece = np.minimum((sums >= self.total).sum(-1, keepdims=True), events.shape[-1] - 2)
+        start = np.take_along_axis(events, piece, -1)
+        at_upper = leaves >= np.take_along_axis(events, piece + 1, -1)
+        at_lower = ~at_upper & (arrives <= start)
+        free = ~(at_upper | at_lower)
+        w = np.where(at_upper, self.upper, np.where(at_lower, self.lower, y))
+        excess = (self.a * w).sum(-1, keepdims=True) - self.total
+        size = np.where(free, self.a**2, 0.0).sum(-1, keepdims=True)
+        return np.where(size > 0, excess / np.where(size > 0, size, 1.0), start)
+
+
+def weighted_sum(polytope: Polytope, extent: tuple[np.ndarray, np.ndarray]) -> WeightedSum | None:
+    """The polytope in that form, or None; `extent` stands in for bounds that it does not state."""
+    (A, b), (C, e) = polytope.faces(), polytope.equalities()
+    single = np.count_nonzero(A, axis=1) == 1
+    sums, totals = np.vstack([A[~single], C]), np.concatenate([b[~single], e])
+    equal = len(C) > 0
+    if len(sums) > 1 or not ((sums > 0).all() or (equal and (sums < 0).all())):
+        return None
+    rows, columns = np.nonzero(A[single])
+    entries = A[single][rows, columns]
+    bounds = b[single] / entries + 0.0  # −0 becomes 0
+    lower, upper = np.full((2, polytope.dimension), [[-np.inf], [np.inf]])
+    np.maximum.at(lower, columns[entries < 0], bounds[entries < 0])
+    np.minimum.at(upper, columns[entries > 0], bounds[entries > 0])
+    lower = np.where(np.isfinite(lower), lower, extent[0])
+    upper = np.where(np.isfinite(upper), upper, extent[1])
+    if len(sums) == 0:
+        return WeightedSum(lower, upper, np.ones(polytope.dimension), np.inf, False)
+    sign = np.sign(sums[0, 0])
+    return WeightedSum(lower, upper, sign * sums[0], float(sign * totals[0]), equal)
+
+
+class Faces:
+    """{A w ≤ b, C w = e}: the dual active-set method of Goldfarb and Idnani, row by row."""
+
+    def __init__(self, polytope: Polytope) -> None:
+        quadprog()  # told now, not in the middle of a run
+        A, b = polytope.faces()
+        size = np.linalg.norm(A, axis=1)
+        self.A, self.b = A / size[:, None], b / size
+        self.C, self.e = polytope.equalities()
+        self.one_item = np.count_nonzero(A, axis=1) == 1
+        self.item = np.abs(A).argmax(axis=1)
+        # w = centre + N z: no equality is left, and what g has across them is gone
+        self.N = null_space(self.C, A.shape[1])
+        self.level = bool(np.abs(self.N.sum(0)).max(initial=0.0) < RANK)
+        self.centre = polytope.interior_point()
+        self.size = max(1.0, np.abs(self.b).max(), np.abs(self.centre).max())
+        self.bound = self.b / self.A[np.arange(len(A)), self.item] + 0.0  # −0 becomes 0
+        self.M = self.A @ self.N
+        self.slack = self.b - self.A @ self.centre
+
+    def project(self, g: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+        """The nearest points; one further than FARTHEST is first drawn in along its ray."""
+        w = np.empty_like(g)
+        for i in range(len(g)):
+            try:
+                w[i] = self._nearest(self._target(g[i], alpha[i, 0]))
+            except ValueError as error:
+                message = f"no Euclidean projection at alpha = {alpha[i, 0]:.1e}: {error}"
+                raise RowError(i, len(g), message) from error
+        return w
+
+    def tangent(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """v projected onto {u : A_i u = 0 for the active i, C u = 0}."""
+        out = np.zeros_like(v)
+        if self.level:  # equal costs give exactly zero
+            v = v - v[:, :1]
+        margin = ACTIVE * np.maximum(1.0, np.abs(self.b))
+        for i in range(len(v)):
+            active = self.b - self.A @ w[i] <= margin
+            free, rows, _ = self._reduced(active, np.zeros_like(v[i]))
+            basis = null_space(rows, len(free))
+            out[i, free] = basis @ (basis.T @ v[i, free])
+        return out
+
+    def _target(self, g: np.ndarray, alpha: float) -> np.ndarray:
+        """z of −g/α, or of a point on the way there."""
+        if not np.isfinite(g).all():
+            raise ValueError("the prediction is not finite")
+        direction = self.N.T @ (g - g[0] if self.level else g)
+        step = max(alpha, np.linalg.norm(direction) / (FARTHEST * self.size))
+        return -direction / step - self.N.T @ self.centre
+
+    def _nearest(self, target: np.ndarray) -> np.ndarray:
+        """The point of W nearest to centre + N target."""
+        z, multipliers = nearest(target, self.M, self.slack)
+        w, active = self.centre + self.N @ z, multipliers > 0
+        fixed = active & self.one_item
+        w[self.item[fixed]] = self.bound[fixed]
+        if np.abs(target).max() > NEAR * self.size:
+            self._put_on_face(w, active, self.centre + self.N @ target)
+        if not (beyond := (self.A @ w - self.b).max()) <= ACTIVE * self.size:
+            raise ValueError(f"a constraint is violated by {beyond:.1e}")
+        return w
+
+    def _put_on_face(self, w: np.ndarray, active: np.ndarray, point: np.ndarray) -> None:
+        """Projects once more, inside the face found: a vertex does not see how far the point is."""
+        free, rows, rest = self._reduced(active, w)
+        basis = null_space(rows, len(free))
+        w[free] = np.linalg.lstsq(rows, rest, rcond=RANK)[0] if rows.size else 0.0
+        M = self.A[:, free] @ basis
+        crossed = np.linalg.norm(M, axis=1) > RANK  # the face lies along the others
+        slack = self.b[crossed] - self.A[crossed] @ w + ROUNDING * self.size
+        if basis.size:
+            w[free] += basis @ nearest(basis.T @ (point[free] - w[free]), M[crossed], slack)[0]
+
+    def _reduced(
+        self, active: np.ndarray, w: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The items that no active bound fixes, and what is left of the other constraints there."""
+        free = np.ones(len(w), dtype=bool)
+        free[self.item[active & self.one_item]] = False
+        several = active & ~self.one_item
+        rows = np.vstack([self.A[several], self.C])
+        rest = np.concatenate([self.b[several], self.e]) - rows[:, ~free] @ w[~free]
+        return np.flatnonzero(free), rows[:, free], rest
+
+
+def null_space(C: np.ndarray, dimension: int) -> np.ndarray:
+    """An orthonormal basis of {u : C u = 0}, [d, r]; the identity where there is no equality."""
+    if C.size == 0:
+        return np.eye(dimension)
+    _, singular, right = np.linalg.svd(C)
+    return np.ascontiguousarray(right[int((singular > RANK * singular[0]).sum()) :].T)
+
+
+def nearest(point: np.ndarray, M: np.ndarray, slack: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """argmin ‖z − point‖ subject to M z ≤ slack, and the multipliers."""
+    solved = quadprog().solve_qp(np.eye(len(point)), point, -M.T, -slack)
+    return solved[0], solved[4]
+
+
+def quadprog() -> ModuleType:
+    """The package, needed by sets without a closed form only."""
+    try:
+        return importlib.import_module("quadprog")
+    except ImportError as error:
+        raise UserError(
+            "regularizer=quadratic on this polytope needs quadprog: pip install quadprog"
+        ) from error

@@ -1,0 +1,74 @@
+"""Half the squared norm: the smoothed decision is a Euclidean projection (Moreau–Yosida)."""
+
+from functools import cached_property
+
+import numpy as np
+from pydantic import SkipValidation
+
+from odfl_cli.core.arrays import Array, array_namespace, on_rows
+from odfl_cli.core.settings import settings
+from odfl_cli.problem.polytopes import Polytope
+from odfl_cli.problem.regularizers.projection import Faces, WeightedSum, weighted_sum
+
+
+@settings
+class Quadratic:
+    """R(w) = ½‖w‖² on any polytope; closed forms on simplex, box, budget and knapsack."""
+
+    polytope: SkipValidation[Polytope]
+
+    def __post_init__(self) -> None:
+        self.projection  # noqa: B018 - a missing solver is told before a run starts
+
+    @cached_property
+    def suboptimality(self) -> float:
+        """½ max ‖w‖², or a little more: ⟨g, w̃⟩ ≤ min ⟨g, w⟩ + suboptimality·α.
+
+        With l ≤ w ≤ u on W, w_i² lies below its chord (l_i + u_i) w_i − l_i u_i, and the sum of
+        the chords is largest at a vertex that `minimise` finds. Exact where every vertex has its
+        coordinates in {l_i, u_i}: simplex (½), budget (k/2), box, paths, assignments.
+        """
+        lower, upper = self.extent
+        chord = lower + upper
+        return float(chord @ self.polytope.minimise(-chord) - lower @ upper) / 2
+
+    @cached_property
+    def extent(self) -> tuple[np.ndarray, np.ndarray]:
+        """The smallest and the largest value of every coordinate on W, each [d]."""
+        identity = np.eye(self.polytope.dimension)
+        ends = [self.polytope.minimise(costs) for costs in (identity, -identity)]
+        return np.diagonal(ends[0]).copy(), np.diagonal(ends[1]).copy()
+
+    @cached_property
+    def projection(self) -> WeightedSum | Faces:
+        """How W is projected onto."""
+        return weighted_sum(self.polytope, self.extent) or Faces(self.polytope)
+
+    def smooth(self, g: Array, alpha: Array) -> Array:
+        """Π_W(−g/α)."""
+        d = self.polytope.dimension
+        return on_rows(lambda row: self.projection.project(row[:, :d], row[:, d:]), side(g, alpha))
+
+    def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
+        """−(1/α) P v, P the orthogonal projector onto the directions in which w̃ is free to move.
+
+        P is the Jacobian of Π_W where that is differentiable, elsewhere one of its limits.
+        """
+        d = self.polytope.dimension
+        xp = array_namespace(v)
+        v, w = xp.broadcast_arrays(v, w)
+        moved = on_rows(
+            lambda row: self.projection.tangent(row[:, :d], row[:, d:]), xp.concat([w, v], axis=-1)
+        )
+        return -moved / alpha
+
+
+def side(g: Array, alpha: Array) -> Array:
+    """g and alpha side by side, [..., d + 1]."""
+    xp = array_namespace(g)
+    column = xp.zeros_like(g[..., :1]) + alpha
+    if column.shape[-1] != 1:
+        raise ValueError(f"alpha should be one number per row, not of shape {tuple(alpha.shape)}")
+    if not bool((column > 0).all()):
+        raise ValueError("alpha should be positive")
+    return xp.concat([xp.broadcast_to(g, (*column.shape[:-1], g.shape[-1])), column], axis=-1)

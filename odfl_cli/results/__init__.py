@@ -1,0 +1,1 @@
+"""Reading what runs wrote: files and nothing else."""

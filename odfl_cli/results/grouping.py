@@ -1,0 +1,168 @@
+"""Which runs belong together, and by what the others differ."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:  # what only tells runs apart needs no tables
+    import pandas as pd
+
+    from odfl_cli.results.tables import Run
+
+# Groups whose settings are the algorithm's own: DF-OGD and DF-FTPL have different oracles by
+# design, and only two runs of one algorithm can differ in them.
+OWN_GROUPS = ("algo", "oracle", "oracle_for", "algo_for", "algo_data_for")
+# What changes no number of a seed.
+IGNORED = ("seeds", "experiment", "engine", "outputs", "sweep", "hydra", "horizon.rows")
+
+Settings = Mapping[str, Any]
+
+
+class Described(Protocol):
+    """Whatever has an algorithm and settings: a run, or a line about one."""
+
+    @property
+    def algorithm(self) -> str:
+        """Its choice of algo."""
+
+    @property
+    def settings(self) -> Settings:
+        """Dotted keys of the configuration, and each group with its choice."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in nothing but their seeds, pooled: one curve, or one point of a sweep."""
+
+    algorithm: str
+    told: Settings  # what tells this group from the others of its algorithm
+    settings: Settings
+    rounds: int
+    rows: pd.DataFrame
+    extras: Mapping[str, Any] = field(default_factory=dict)  # of the run's summary
+
+    @property
+    def seeds(self) -> int:
+        """How many there are."""
+        return int(self.rows["seed"].nunique())
+
+    def final(self, column: str) -> pd.Series:
+        """The column's value after the last round, by seed; none of a run without it."""
+        import pandas as pd
+
+        last = self.rows[self.rows["t"] == self.rounds].set_index("seed")
+        return last[column].dropna() if column in last else pd.Series(dtype=float)
+
+
+def group_runs(runs: list[Run]) -> list[Group]:
+    """Pools the runs that differ in their seeds only; a seed that occurs twice counts once."""
+    keys = differing_keys(runs)
+    pools: dict[Hashable, list[Run]] = {}
+    for run in runs:
+        pools.setdefault(_identity(run, keys), []).append(run)
+    own = {
+        name: differing_keys([run for run in runs if run.algorithm == name])
+        for name in {run.algorithm for run in runs}
+    }
+    return [
+        _pool(pool, [key for key in keys if not is_own(key) or key in own[pool[0].algorithm]])
+        for pool in pools.values()
+    ]
+
+
+def differing_keys(runs: Sequence[Described]) -> list[str]:
+    """Keys that tell two runs apart beyond their algorithm, sorted.
+
+    A key inside a group (data.gamma) is compared between runs with the same component in that
+    group; where the components differ, the name of the choice (data) stands for all of them.
+    """
+    keys = sorted({key for run in runs for key in run.settings})
+    groups = {_root(key) for key in keys if "." in key}
+    named = groups.intersection(keys)
+    differing = [
+        key
+        for key in keys
+        if not _ignored(key, named) and _differs(key, runs, is_group=key in groups)
+    ]
+    return _without_echoes(differing, runs)
+
+
+def is_own(key: str) -> bool:
+    """Whether a key belongs to the algorithm, so that it only counts within one algorithm."""
+    return _root(key) in OWN_GROUPS
+
+
+def frozen(value: Any) -> Hashable:
+    """A hashable stand-in for a value of a config."""
+    if isinstance(value, Mapping):
+        return tuple(sorted((key, frozen(inner)) for key, inner in value.items()))
+    return tuple(map(frozen, value)) if isinstance(value, list | tuple) else value
+
+
+def _pool(pool: list[Run], keys: list[str]) -> Group:
+    import pandas as pd
+
+    tables: list[pd.DataFrame] = []
+    taken: set[int] = set()
+    for run in pool:
+        tables.append(run.rows[~run.rows["seed"].isin(taken)])
+        taken.update(run.seeds)
+    settings, rows = pool[0].settings, pd.concat(tables, ignore_index=True)
+    told = {key: settings[key] for key in keys if key in settings}
+    return Group(pool[0].algorithm, told, settings, pool[0].rounds, rows, pool[0].extras)
+
+
+def _identity(run: Run, keys: list[str]) -> Hashable:
+    targets = [
+        (key, run.settings[key])
+        for key in sorted(run.settings)
+        if key.endswith("._target_") and not _ignored(key, set())
+    ]
+    values = [run.settings.get(key) for key in keys]
+    return run.algorithm, run.rounds, frozen(values), frozen(targets)
+
+
+def _differs(key: str, runs: Sequence[Described], is_group: bool) -> bool:
+    """Whether two runs of one algorithm differ in a key, or two of any that both have it."""
+    by_algorithm: dict[str, list[Described]] = {}
+    for run in runs:
+        by_algorithm.setdefault(run.algorithm, []).append(run)
+    if any(_takes_two_values(key, alike, is_group) for alike in by_algorithm.values()):
+        return True
+    having = [run for run in runs if key in run.settings]
+    return not is_own(key) and _takes_two_values(key, having, is_group)
+
+
+def _takes_two_values(key: str, runs: Sequence[Described], is_group: bool) -> bool:
+    """Compares components for a group, and values where the component is the same for a key."""
+    target = f"{_root(key)}._target_"
+    values: dict[Hashable, set[Hashable]] = {}
+    for run in runs:
+        component = None if is_group else run.settings.get(target)
+        value = run.settings.get(target if is_group else key, "absent")
+        values.setdefault(component, set()).add(frozen(value))
+    return any(len(seen) > 1 for seen in values.values())
+
+
+def _ignored(key: str, named: set[str]) -> bool:
+    """Whether a key never counts; a component's `_target_` is told by the name of its choice."""
+    parent, _, last = key.rpartition(".")
+    by_name = last == "_target_" and parent in named
+    return by_name or any(
+        key == name or key.startswith((f"{name}.", f"{name}/")) for name in IGNORED
+    )
+
+
+def _without_echoes(keys: list[str], runs: Sequence[Described]) -> list[str]:
+    """Drops what an interpolation copies elsewhere (polytope.dimension: ${data.items})."""
+    told: dict[Hashable, str] = {}
+    for key in keys:
+        told.setdefault(frozen([run.settings.get(key) for run in runs]), key)
+    sources = {key: told[frozen([run.settings.get(key) for run in runs])] for key in keys}
+    return [key for key in keys if sources[key] == key or _root(sources[key]) == _root(key)]
+
+
+def _root(key: str) -> str:
+    return key.partition(".")[0]

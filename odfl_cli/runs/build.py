@@ -1,0 +1,115 @@
+"""Configuration to objects: the only place that instantiates."""
+
+from typing import Any
+
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+from pydantic import ValidationError
+
+from odfl_cli.config.identity import plain
+from odfl_cli.config.schema import TopLevel, refusal
+from odfl_cli.core.errors import UserError
+from odfl_cli.environments import Environment
+from odfl_cli.problem.ball import Ball
+from odfl_cli.problem.problem import Problem
+from odfl_cli.runs.simulate import Job
+
+GROUPS = (
+    "algo",
+    "data",
+    "predictor",
+    "polytope",
+    "regularizer",
+    "oracle",
+    "solver",
+    "belief",
+    "horizon",
+    "engine",
+    "metrics",
+)
+
+
+def build(config: DictConfig, **given: Any) -> Job:
+    """A job ready to run, or a UserError that says what in the configuration is wrong.
+
+    `given` are objects that stand in for groups; a regulariser or an algorithm is a function of the
+    polytope or the problem that it works on.
+    """
+    if unknown := sorted(set(given).difference(GROUPS)):
+        raise UserError(f"{unknown[0]}: there is no such group; there are {', '.join(GROUPS)}")
+    top = top_level(config)
+    environment = Parts(config, given).make("data")
+    parts = Parts(sized(config, environment), given)
+    polytope = parts.make("polytope")
+    if polytope.dimension != environment.items:
+        raise UserError(
+            f"data.items={environment.items}: the polytope takes decisions of length "
+            f"{polytope.dimension}; the two must agree"
+        )
+    horizon = parts.make("horizon")
+    if check_extent := getattr(environment, "check_extent", None):  # recorded rounds come to an end
+        check_extent(top.seed_list(), horizon.rounds)
+    problem = Problem(
+        items=environment.items,
+        features=environment.features,
+        rounds=horizon.rounds,
+        theta_set=Ball(radius=top.theta_radius),
+        predictor=parts.make("predictor"),
+        polytope=polytope,
+        regularizer=parts.make("regularizer", polytope=polytope),
+        oracle=parts.make("oracle"),
+        solver=parts.make("solver"),
+        belief=parts.make("belief"),
+    )
+    algorithm = parts.make("algo", problem=problem)
+    engine = parts.make("engine").choose(algorithm)
+    return Job(environment, algorithm, engine, horizon, top.seed_list(), parts.make("metrics"))
+
+
+def sized(config: DictConfig, environment: Environment) -> DictConfig:
+    """The configuration with the number of items that a file or an object turned out to have."""
+    if OmegaConf.select(config, "data.items", default=None) == environment.items:
+        return config
+    config = config.copy()
+    OmegaConf.update(config, "data.items", environment.items, force_add=True)
+    return config
+
+
+def top_level(config: DictConfig) -> TopLevel:
+    """The keys beside the groups, checked."""
+    try:
+        return TopLevel(**{str(k): plain(config[k]) for k in config if k not in (*GROUPS, "hydra")})
+    except ValidationError as error:
+        raise refusal(error, component=TopLevel) from error
+
+
+class Parts:
+    """The components of a job: from the configuration, or given as objects in its place."""
+
+    def __init__(self, config: DictConfig, given: dict[str, Any]) -> None:
+        self._config, self._given = config, given
+
+    def make(self, group: str, **stands_on: Any) -> Any:
+        """The object of a group, given the parts it stands on."""
+        maker: Any = None
+        try:
+            if group in self._given:
+                maker = self._given[group]
+                return maker(**stands_on) if stands_on else maker
+            maker = self._partial(group)
+            return maker(**stands_on)
+        except ValidationError as error:
+            raise refusal(error, group, getattr(maker, "func", maker)) from error
+
+    def _partial(self, group: str) -> Any:
+        """What the group's `_target_` names, with the group's keys."""
+        node = self._config.get(group)
+        if not isinstance(node, DictConfig) or "_target_" not in node:
+            raise UserError(f"{group}={node}: choose one of the group's files, see odfl run --help")
+        try:
+            return instantiate(node, _convert_="all", _partial_=True)
+        except InstantiationException as error:
+            cause = error.__cause__ or error
+            told = " ".join(str(cause).split())
+            raise UserError(f"{group}: {node['_target_']}: {told}") from error

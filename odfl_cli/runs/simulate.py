@@ -1,0 +1,162 @@
+"""The only loop over blocks of rounds."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from odfl_cli.algorithms import Algorithm
+from odfl_cli.core.errors import RoundError, UserError
+from odfl_cli.core.streams import draw
+from odfl_cli.engine import Engine, Trace
+from odfl_cli.environments import Environment, Rounds
+from odfl_cli.metrics import Basic, Metrics, Recorder
+from odfl_cli.problem.horizon import Horizon
+
+BLOCK_BYTES = 64 * 2**20
+PHASES = ("start", "data", "learn", "metrics")
+
+
+class NotFiniteError(UserError):
+    """The numbers of a run left the reals."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What a job computed: the table of logged rounds, the last state, and where time went."""
+
+    table: dict[str, np.ndarray]  # column → [S, rows]
+    state: Any
+    seconds: dict[str, float]
+    report: dict[str, Any]  # what the metrics tell besides the table
+
+
+@dataclass(frozen=True)
+class Job:
+    """One algorithm in one environment over a horizon, for some seeds."""
+
+    environment: Environment
+    algorithm: Algorithm
+    engine: Engine
+    horizon: Horizon
+    seeds: tuple[int, ...]
+    metrics: Metrics = field(default_factory=Basic)
+
+    def block_rounds(self) -> int:
+        """Rounds processed at once: as many as the memory budget holds, a power of two."""
+        per_round = 8 * len(self.seeds) * self.environment.items * (self.environment.features + 4)
+        return min(1024, max(16, 1 << max(1, BLOCK_BYTES // per_round).bit_length() - 1))
+
+
+def simulate(
+    job: Job, block: int | None = None, progress: Callable[[int], None] = lambda rounds: None
+) -> Simulation:
+    """Plays T rounds; `progress` hears how many are done. The block size changes no number."""
+    clock = Clock()
+    algorithm, seeds, rounds = job.algorithm, job.seeds, job.horizon.rounds
+    with clock("start"):
+        recorder = job.metrics.recorder(job.environment, algorithm, job.horizon, seeds)
+        job.engine.start(algorithm)
+    state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
+    for start, stop in _blocks(rounds, block or job.block_rounds()):
+        with clock("data"), np.errstate(all="ignore"):  # what is not finite is found below
+            data = _checked(job, job.environment.rounds(seeds, start, stop), stop - start)
+            draws = {
+                name: draw(seeds, name, spec, start, stop)
+                for name, spec in algorithm.draws().items()
+            }
+        with clock("learn"):
+            state, trace = _advance(job, recorder, state, start, data, draws)
+        with clock("metrics"):
+            _check_finite(job, start, trace)
+            best = algorithm.problem.polytope.minimise(data.costs)
+            recorder.add(start, data, trace, (data.costs * best).sum(-1))
+        progress(stop)
+    with clock("metrics"):
+        table = recorder.table()
+    return Simulation(table, state, clock.seconds, recorder.report())
+
+
+def _advance(
+    job: Job,
+    recorder: Recorder,
+    state: Any,
+    start: int,
+    data: Rounds,
+    draws: dict[str, np.ndarray],
+) -> tuple[Any, Trace]:
+    """Plays a block from round `start` on, with a stop wherever the recorder wants to see the state."""
+    length = data.costs.shape[1]
+    stops = recorder.watched[(recorder.watched > start) & (recorder.watched <= start + length)]
+    cuts = sorted({0, length, *(int(t) - 1 - start for t in stops)})
+    traces = []
+    for first, last in pairwise(cuts):
+        part = Rounds(data.X[:, first:last], data.costs[:, first:last])
+        drawn = {name: values[:, first:last] for name, values in draws.items()}
+        if first + start + 1 in stops:
+            recorder.watch(first + start + 1, state, part, drawn)
+        with _naming_the_round(job, start + first):
+            state, trace = job.engine.advance(job.algorithm, state, part, drawn)
+        traces.append(trace)
+    return state, Trace.joined(traces)
+
+
+class Clock:
+    """Seconds spent under each name."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = dict.fromkeys(PHASES, 0.0)
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        """Times the block under `name`."""
+        begun = time.perf_counter()
+        yield
+        self.seconds[name] += time.perf_counter() - begun
+
+
+def _checked(job: Job, rounds: Rounds, length: int) -> Rounds:
+    """An environment's arrays as the engines want them, or a line about their shape."""
+    items, features = job.environment.items, job.environment.features
+    expected = (len(job.seeds), length, items, features)
+    X, costs = (np.require(values, np.float64, ["C", "W"]) for values in rounds)
+    if X.shape != expected or costs.shape != expected[:-1]:
+        raise UserError(
+            f"data: rounds() gave X {X.shape} and costs {costs.shape}; "
+            f"{expected} and {expected[:-1]} are needed (seeds, rounds, items, features)"
+        )
+    return Rounds(X, costs)
+
+
+def _blocks(rounds: int, size: int) -> Iterator[tuple[int, int]]:
+    for start in range(0, rounds, size):
+        yield start, min(start + size, rounds)
+
+
+@contextmanager
+def _naming_the_round(job: Job, start: int) -> Iterator[None]:
+    try:
+        yield
+    except RoundError as error:
+        seed, t = job.seeds[error.seed_index], start + error.round_index + 1
+        raise UserError(f"{job.algorithm.name}, seed {seed}, round {t}: {error}") from error
+
+
+def _check_finite(job: Job, start: int, trace: Trace) -> None:
+    broken = ~(np.isfinite(trace.cost) & np.isfinite(trace.mse))
+    if broken.any():
+        first = int(broken.any(axis=0).argmax())
+        seed = job.seeds[int(broken[:, first].argmax())]
+        hint = "; smaller learning rates may help" if _learns_at_a_rate(job.algorithm) else ""
+        raise NotFiniteError(
+            f"{job.algorithm.name}: the numbers of seed {seed} stopped being finite "
+            f"in round {start + first + 1}{hint}"
+        )
+
+
+def _learns_at_a_rate(algorithm: Algorithm) -> bool:
+    return any(hasattr(algorithm, name) for name in ("eta", "c_eta"))

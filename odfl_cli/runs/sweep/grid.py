@@ -1,0 +1,91 @@
+"""The jobs of a sweep, known before the first one starts."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import OverrideType
+from omegaconf import DictConfig, OmegaConf, open_dict, read_write
+
+from odfl_cli.runs.sweep.journal import ATTEMPT
+
+
+class SweepJob(NamedTuple):
+    """One cell of the grid."""
+
+    overrides: list[str]
+    config: DictConfig
+
+    @property
+    def directory(self) -> Path:
+        """Where the job will write: hydra.sweep.dir/hydra.sweep.subdir."""
+        sweep = self.config.hydra.sweep
+        return Path(sweep.dir, sweep.subdir).absolute()
+
+
+def is_grid(sweeper: str) -> bool:
+    """Whether the sweeper of this `_target_` knows all its jobs beforehand."""
+    return sweeper.endswith(f".{BasicSweeper.__name__}")
+
+
+def grid_jobs(master: DictConfig) -> list[SweepJob]:
+    """All jobs of Hydra's grid sweeper; none where another sweeper chooses them as it goes."""
+    if not is_grid(str(master.hydra.sweeper._target_)):
+        return []
+    loader = GlobalHydra.instance().config_loader()
+    params = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
+    parser = OverridesParser.create(config_loader=loader)
+    overrides = parser.parse_overrides([*params, *master.hydra.overrides.task])
+    (cells,) = BasicSweeper.split_arguments(overrides, max_batch_size=None)
+    return list(_composed(master, cells, _values(parser, loader, cells)))
+
+
+def _composed(
+    master: DictConfig, cells: list[list[str]], values: dict[str, tuple[str, Any]]
+) -> Iterator[SweepJob]:
+    """Every cell with its configuration; those that differ in values alone share a composition."""
+    loader = GlobalHydra.instance().config_loader()
+    composed: dict[tuple[str, ...], SweepJob] = {}
+    for cell in cells:
+        structure = tuple(text for text in cell if text not in values)
+        if structure not in composed:
+            composed[structure] = SweepJob(cell, loader.load_sweep_config(master, cell))
+        first = composed[structure]
+        config = first.config.copy()
+        with open_dict(config), read_write(config):
+            for text in set(cell).difference(first.overrides):
+                OmegaConf.update(config, *values[text])
+        yield SweepJob(cell, config)
+
+
+def _values(
+    parser: OverridesParser, loader: Any, cells: list[list[str]]
+) -> dict[str, tuple[str, Any]]:
+    """Key and value of the overrides that set one; to compose takes long, to set does not.
+
+    Choices of a group, additions, deletions and mappings are left to Hydra.
+    """
+    texts = sorted({text for cell in cells for text in cell})
+    return {
+        text: (override.key_or_group, override.value())
+        for text, override in zip(texts, parser.parse_overrides(texts), strict=True)
+        if override.type == OverrideType.CHANGE
+        and not isinstance(override.value(), dict)
+        and not loader.get_group_options(override.key_or_group)
+    }
+
+
+def sweep_directory(config: DictConfig) -> Path:
+    """<outputs>/sweeps/<sweep>."""
+    return Path(config.outputs).absolute() / "sweeps" / str(config.sweep)
+
+
+def tell_jobs_the_names(master: DictConfig, attempt: str) -> None:
+    """A job is composed from its own overrides, which tell neither its sweep nor the attempt at it."""
+    name = str(master.sweep)
+    with read_write(master):
+        master.hydra.overrides.hydra.append(f"sweep={name}")
+        master.hydra.overrides.hydra.append(f"+hydra.job.env_set.{ATTEMPT}='{attempt}'")

@@ -1,0 +1,75 @@
+"""What the jobs of a sweep, in whatever process they run, tell the one that waits for them."""
+
+import json
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from odfl_cli.core.locks import locked
+
+ATTEMPT = "ODFL_ATTEMPT"
+"""The environment variable that names the attempt at a sweep to its jobs."""
+WEEK = 7 * 86400
+
+Event = Literal["started", "done", "skipped", "failed"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One event of one job."""
+
+    job: int  # its number in the sweep
+    run: str  # the name of its directory
+    event: Event
+    seconds: float = 0.0
+    told: str = ""  # its result, why it was skipped, or the first line of its error
+
+
+def journal(sweep: Path, attempt: str) -> Path:
+    """The file of one attempt: two at the same sweep, at once, do not hear each other's jobs."""
+    return sweep / f".journal-{attempt}.jsonl"
+
+
+def add(file: Path, entry: Entry) -> None:
+    """Appends an event. A full disk must not turn a result into a failure, so errors pass."""
+    with suppress(OSError), locked(file.parent), open(file, "a") as lines:
+        lines.write(json.dumps(asdict(entry)) + "\n")
+
+
+def forget_old(sweep: Path) -> None:
+    """Removes what attempts left behind that were killed long ago."""
+    for file in sweep.glob(journal(sweep, "*").name):
+        with suppress(OSError):
+            if time.time() - file.stat().st_mtime > WEEK:
+                file.unlink()
+
+
+class Reader:
+    """Reads on from where it stopped."""
+
+    def __init__(self, file: Path) -> None:
+        self._path = file
+        self._position = 0
+
+    def news(self) -> list[Entry]:
+        """The events since the last call; half a line waits for its other half.
+
+        A line that a full disk cut short is passed over.
+        """
+        try:
+            with open(self._path, "rb") as file:
+                file.seek(self._position)
+                lines = file.read().split(b"\n")[:-1]
+        except OSError:
+            return []
+        self._position += sum(len(line) + 1 for line in lines)
+        return [entry for line in lines if (entry := _entry(line)) is not None]
+
+
+def _entry(line: bytes) -> Entry | None:
+    try:
+        return Entry(**json.loads(line))
+    except (ValueError, TypeError):
+        return None

@@ -1,0 +1,374 @@
+"""Rounds recomputed by hand, seed by seed and number by number, beside the paper's boxes."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from pydantic import ValidationError
+from support.problems import block_of, finite_difference, make_job, make_problem, random_rounds
+
+from odfl_cli.algorithms import DFFTPL, DFOGD, PFOGD, SPO, Clairvoyant, SPOPrinted, Uniform
+from odfl_cli.algorithms.spo import spo_plus_loss, spo_plus_subgradient
+from odfl_cli.core.errors import UserError
+from odfl_cli.problem.polytopes import Simplex
+
+# ---- the mathematics once more, in plain Python over lists ----
+
+
+def inner(a, b):
+    return math.fsum(x * y for x, y in zip(a, b, strict=True))
+
+
+def times(X, theta):
+    return [inner(row, theta) for row in X]
+
+
+def transposed_times(X, v):
+    return [math.fsum(X[i][j] * v[i] for i in range(len(X))) for j in range(len(X[0]))]
+
+
+def minus(a, b, scale=1.0):
+    return [x - scale * y for x, y in zip(a, b, strict=True)]
+
+
+def into_ball(theta, radius):
+    norm = math.sqrt(inner(theta, theta))
+    return list(theta) if norm <= radius else [radius * x / norm for x in theta]
+
+
+def vertex(costs):
+    lowest = list(costs).index(min(costs))
+    return [1.0 if i == lowest else 0.0 for i in range(len(costs))]
+
+
+def smoothed_gradient(theta, X, c, alpha):
+    """−(1/α) Xᵀ [w̃ ∘ (c − f̃)]."""
+    weights = [math.exp(-g / alpha) for g in times(X, theta)]
+    w = [x / math.fsum(weights) for x in weights]
+    value = inner(c, w)
+    pulled = [wi * (ci - value) for wi, ci in zip(w, c, strict=True)]
+    return [-x / alpha for x in transposed_times(X, pulled)]
+
+
+def play(algorithm, rounds, draws=None):
+    """States after every round, by the algorithm's own update."""
+    state, states = algorithm.init(rounds.costs.shape[0], None), []
+    for t in range(rounds.costs.shape[1]):
+        now = {name: values[:, t] for name, values in (draws or {}).items()}
+        state = algorithm.update(state, rounds.X[:, t], rounds.costs[:, t], now)
+        states.append(state)
+    return states
+
+
+def assert_thetas(states, by_hand):
+    """`by_hand` is [S][T][m]."""
+    np.testing.assert_allclose(
+        np.stack([state.theta for state in states], axis=1), by_hand, rtol=1e-11, atol=1e-14
+    )
+    assert [state.t for state in states] == list(range(1, len(states) + 1))
+
+
+# ---- DF-OGD ----
+
+
+@pytest.mark.parametrize("radius", [0.15, 5.0])
+def test_df_ogd_three_rounds_by_hand(radius):
+    steps, lr, c_alpha, c_eta, d, m = 2, 0.4, 0.8, 0.6, 4, 3
+    problem = make_problem(items=d, features=m, radius=radius, steps=steps, lr=lr)
+    algorithm = DFOGD(problem=problem, c_alpha=c_alpha, c_eta=c_eta)
+    rounds = random_rounds(2, 3, d, m, seed=3)
+    deltas = np.random.default_rng(4).random((2, 3))
+    states = play(algorithm, rounds, {"df_ogd/delta": deltas})
+
+    n = math.log(d)
+    thetas, varthetas, path_lengths = [], [], []
+    for s in range(2):
+        theta, vartheta, P = [0.0] * m, [0.0] * m, 0.0
+        thetas.append([])
+        varthetas.append([])
+        path_lengths.append([])
+        for t in (1, 2, 3):
+            X, c = rounds.X[s, t - 1].tolist(), rounds.costs[s, t - 1].tolist()
+            alpha = c_alpha / math.sqrt(n) * t ** (-1 / 4) * (1 + P) ** (1 / 4)  # P_{t−1}
+            before = vartheta
+            for _ in range(steps):
+                step = smoothed_gradient(vartheta, X, c, alpha)
+                vartheta = into_ball(minus(vartheta, step, lr), radius)
+            if t >= 2:  # P_1 = 0
+                P += math.dist(vartheta, before)
+            eta = c_eta / math.sqrt(n) * t ** (-3 / 4) * (1 + P) ** (3 / 4)  # P_t
+            delta = deltas[s, t - 1]
+            u = [v + delta * (x - v) for x, v in zip(theta, vartheta, strict=True)]
+            theta = into_ball(minus(theta, smoothed_gradient(u, X, c, alpha), eta), radius)
+            thetas[s].append(theta)
+            varthetas[s].append(vartheta)
+            path_lengths[s].append(P)
+    assert_thetas(states, thetas)
+    np.testing.assert_allclose(np.stack([x.vartheta for x in states], 1), varthetas, rtol=1e-11)
+    np.testing.assert_allclose(
+        np.stack([x.path_length for x in states], 1), path_lengths, rtol=1e-11
+    )
+    assert (states[0].path_length == 0).all()
+    assert (states[0].vartheta != 0).all()  # the way from ϑ_0 = 0 to ϑ_1 exists and does not count
+    assert (states[2].path_length > 0.01).all()
+
+
+# ---- DF-FTPL ----
+
+
+@pytest.mark.parametrize("radius", [0.3, 50.0])
+def test_df_ftpl_three_rounds_by_hand(radius):
+    steps, batch, lr, c_alpha, c_eta, d, m, T = 3, 2, 0.3, 0.5, 20.0, 4, 3, 3
+    job = make_job(
+        DFFTPL,
+        settings={"c_alpha": c_alpha, "c_eta": c_eta},
+        items=d,
+        features=m,
+        rounds=T,
+        radius=radius,
+        steps=steps,
+        batch=batch,
+        lr=lr,
+    )
+    rounds, draws = block_of(job, 0, T)
+    states = play(job.algorithm, rounds, draws)
+
+    n = math.log(d)
+    alpha = c_alpha * m ** (3 / 4) * math.sqrt(n) / T ** (1 / 4)
+    eta = c_eta * m ** (1 / 4) / T ** (3 / 4) / math.sqrt(n)
+    thetas = []
+    for s in range(2):
+        theta = [0.0] * m
+        thetas.append([])
+        for t in range(1, T + 1):
+            sigma = [x / eta for x in draws["df_ftpl/sigma"][s, t - 1]]
+            for step in range(steps):
+                gradient = [-x / t for x in sigma]
+                for uniform in draws["df_ftpl/sample"][s, t - 1, step]:
+                    i = math.floor(uniform * t)
+                    one = smoothed_gradient(
+                        theta, rounds.X[s, i].tolist(), rounds.costs[s, i].tolist(), alpha
+                    )
+                    gradient = [g + x / batch for g, x in zip(gradient, one, strict=True)]
+                theta = into_ball(minus(theta, gradient, lr), radius)
+            thetas[s].append(theta)
+    assert_thetas(states, thetas)
+
+
+def test_df_ftpl_perturbation_has_mean_one_over_eta():
+    job = make_job(DFFTPL, seeds=tuple(range(50)), rounds=400, settings={"c_eta": 7.0})
+    sigma = block_of(job, 0, 400)[1]["df_ftpl/sigma"] / job.algorithm.eta
+    assert sigma.mean() == pytest.approx(1 / job.algorithm.eta, rel=4 / math.sqrt(sigma.size))
+
+
+# ---- PF-OGD, SPO+, the printed SPO ----
+
+
+@pytest.mark.parametrize("radius", [0.1, 50.0])
+@pytest.mark.parametrize(
+    ("kind", "gradient_in_prediction"),
+    [
+        (PFOGD, lambda g, c: [2 * (x - y) for x, y in zip(g, c, strict=True)]),
+        (
+            SPO,
+            lambda g, c: [
+                2 * (best - worst)
+                for best, worst in zip(
+                    vertex(c), vertex([2 * x - y for x, y in zip(g, c, strict=True)]), strict=True
+                )
+            ],
+        ),
+        (SPOPrinted, lambda g, c: [-x for x in vertex(g)]),
+    ],
+)
+def test_gradient_rounds_by_hand(kind, gradient_in_prediction, radius):
+    """θ_{t+1} = Π_Θ(θ_t − η Xᵀ ∂ℓ/∂ĉ) for four rounds."""
+    eta = 0.13
+    algorithm = kind(problem=make_problem(items=4, features=3, radius=radius), eta=eta)
+    rounds = random_rounds(2, 4, 4, 3, seed=8)
+    thetas = []
+    for s in range(2):
+        theta = [0.0] * 3
+        thetas.append([])
+        for X, c in zip(rounds.X[s].tolist(), rounds.costs[s].tolist(), strict=True):
+            step = transposed_times(X, gradient_in_prediction(times(X, theta), c))
+            theta = into_ball(minus(theta, step, eta), radius)
+            thetas[s].append(theta)
+    assert_thetas(play(algorithm, rounds), thetas)
+
+
+def test_pf_ogd_descends_the_squared_error():
+    X, c = (part[:, 0] for part in random_rounds(1, 1, 4, 3, seed=1))
+    theta = np.array([0.2, -0.1, 0.4])
+    algorithm = PFOGD(problem=make_problem(radius=100.0), eta=0.01)
+    state = algorithm.init(1, None)._replace(theta=theta[None])
+    moved = algorithm.update(state, X, c, {}).theta[0]
+    slope = finite_difference(lambda at: ((c[0] - X[0] @ at) ** 2).sum(), theta)
+    np.testing.assert_allclose((theta - moved) / 0.01, slope, rtol=1e-7)
+
+
+def test_spo_descends_its_loss():
+    X, c = (part[:, 0] for part in random_rounds(1, 1, 4, 3, seed=1))
+    problem = make_problem(radius=100.0)
+    theta = np.array([0.6, -0.5, 0.4])
+    algorithm = SPO(problem=problem, eta=0.01)
+    state = algorithm.init(1, None)._replace(theta=theta[None])
+    moved = algorithm.update(state, X, c, {}).theta[0]
+    slope = finite_difference(lambda at: spo_plus_loss(problem.polytope, X[0] @ at, c[0]), theta)
+    assert np.abs(slope).max() > 0.1
+    np.testing.assert_allclose((theta - moved) / 0.01, slope, rtol=1e-6)
+
+
+def test_printed_spo_descends_its_loss():
+    """2cᵀv*(ĉ) − cᵀv*(c) − ĉᵀv*(ĉ), as Algorithm 4 has it."""
+    X, c = (part[:, 0] for part in random_rounds(1, 1, 4, 3, seed=1))
+    theta = np.array([0.6, -0.5, 0.4])
+
+    def printed(at):
+        guess = X[0] @ at
+        played = guess.argmin()
+        return 2 * c[0, played] - c[0].min() - guess[played]
+
+    algorithm = SPOPrinted(problem=make_problem(radius=100.0), eta=0.01)
+    state = algorithm.init(1, None)._replace(theta=theta[None])
+    moved = algorithm.update(state, X, c, {}).theta[0]
+    np.testing.assert_allclose((theta - moved) / 0.01, finite_difference(printed, theta), rtol=1e-6)
+
+
+@given(seed=st.integers(0, 1000))
+def test_printed_spo_ignores_the_costs(seed):
+    rounds = random_rounds(3, 5, 4, 3, seed=seed)
+    other = np.random.default_rng(seed + 1).normal(size=rounds.costs.shape) * 100
+    algorithm = SPOPrinted(problem=make_problem())
+    learnt, learnt_otherwise = (
+        play(algorithm, rounds._replace(costs=costs))[-1].theta for costs in (rounds.costs, other)
+    )
+    np.testing.assert_array_equal(learnt, learnt_otherwise)
+
+
+# ---- the SPO+ loss ----
+
+vectors = hnp.arrays(float, 5, elements=st.floats(-10, 10))
+SIMPLEX = Simplex(dimension=5)
+
+
+def loss(prediction, costs):
+    return float(spo_plus_loss(SIMPLEX, prediction, costs))
+
+
+@given(a=vectors, b=vectors, weight=st.floats(0, 1), c=vectors)
+def test_spo_plus_is_convex_in_the_prediction(a, b, weight, c):
+    between = loss(weight * a + (1 - weight) * b, c)
+    assert between <= weight * loss(a, c) + (1 - weight) * loss(b, c) + 1e-11
+
+
+@given(prediction=vectors, c=vectors)
+def test_spo_plus_bounds_the_regret_of_the_decision(prediction, c):
+    regret = c[prediction.argmin()] - c.min()
+    assert loss(prediction, c) >= regret - 1e-12
+
+
+@given(c=vectors)
+def test_spo_plus_of_the_truth_is_zero(c):
+    assert loss(c, c) == pytest.approx(0, abs=1e-12)
+
+
+@given(prediction=vectors, c=vectors)
+def test_spo_plus_by_its_definition(prediction, c):
+    """The maximum of (c − 2ĉ)ᵀw is taken at a vertex."""
+    best = int(c.argmin())
+    expected = max(c - 2 * prediction) + 2 * prediction[best] - c[best]
+    assert loss(prediction, c) == pytest.approx(expected, abs=1e-12)
+
+
+@given(a=vectors, b=vectors, c=vectors)
+def test_spo_plus_subgradient_inequality(a, b, c):
+    tangent = loss(a, c) + spo_plus_subgradient(SIMPLEX, a, c) @ (b - a)
+    assert loss(b, c) >= tangent - 1e-11
+
+
+@given(seed=st.integers(0, 10_000))
+def test_spo_plus_subgradient_is_the_gradient_where_there_is_one(seed):
+    prediction, c = np.random.default_rng(seed).normal(size=(2, 5))
+    first, second = np.sort(2 * prediction - c)[:2]
+    step = (second - first) / 8  # within it the vertex does not change: the loss is linear
+    numeric = finite_difference(lambda at: loss(at, c), prediction, step)
+    np.testing.assert_allclose(
+        spo_plus_subgradient(SIMPLEX, prediction, c), numeric, atol=1e-12 / step
+    )
+
+
+# ---- the floors ----
+
+
+def test_uniform_pays_the_mean_cost_and_predicts_nothing():
+    X, c = (part[:, 0] for part in random_rounds(3, 1, 4, 3))
+    algorithm = Uniform(problem=make_problem())
+    prediction, decision = algorithm.decide(algorithm.init(3, None), X)
+    np.testing.assert_allclose((c * decision).sum(-1), c.mean(-1), rtol=1e-14)
+    np.testing.assert_array_equal(prediction, np.zeros((3, 4)))
+
+
+@pytest.mark.parametrize(("norm", "radius"), [(0.5, 1.0), (8.0, 2.0)])
+def test_clairvoyant_plays_the_truth_for_ever(norm, radius):
+    truth = np.random.default_rng(0).normal(size=(2, 3))
+    truth *= norm / np.linalg.norm(truth, axis=1, keepdims=True)
+    algorithm = Clairvoyant(problem=make_problem(radius=radius))
+    state = algorithm.init(2, truth)
+    played = truth * min(1.0, radius / norm)
+    rounds = random_rounds(2, 3, 4, 3)
+    for t in range(3):
+        np.testing.assert_allclose(state.theta, played, rtol=1e-14)
+        prediction, decision = algorithm.decide(state, rounds.X[:, t])
+        for s in range(2):
+            np.testing.assert_allclose(prediction[s], rounds.X[s, t] @ played[s], atol=1e-13)
+            assert decision[s].argmax() == (rounds.X[s, t] @ truth[s]).argmin()
+        state = algorithm.update(state, rounds.X[:, t], rounds.costs[:, t], {})
+
+
+@pytest.mark.parametrize("truth", [None, np.ones((2, 7))], ids=["none", "another size"])
+def test_clairvoyant_refuses_without_a_truth(truth):
+    with pytest.raises(UserError, match="algo=clairvoyant"):
+        Clairvoyant(problem=make_problem(features=3)).init(2, truth)
+
+
+# ---- all of them ----
+
+
+def test_all_play_the_best_response_to_their_prediction():
+    """The decision is unregularised; with θ_1 = 0 all items tie and the first is played."""
+    rounds = random_rounds(2, 1, 4, 3)
+    for kind in (DFOGD, DFFTPL, PFOGD, SPO, SPOPrinted):
+        algorithm = kind(problem=make_problem())
+        state = algorithm.init(2, None)
+        np.testing.assert_array_equal(state.theta, np.zeros((2, 3)))
+        prediction, decision = algorithm.decide(state, rounds.X[:, 0])
+        np.testing.assert_array_equal(prediction, np.zeros((2, 4)))
+        np.testing.assert_array_equal(decision, [[1, 0, 0, 0]] * 2)
+        theta = np.array([[1.0, -2.0, 0.5], [0.0, 1.0, 1.0]])
+        prediction, decision = algorithm.decide(state._replace(theta=theta), rounds.X[:, 0])
+        for s in range(2):
+            expected = times(rounds.X[s, 0].tolist(), theta[s])
+            np.testing.assert_allclose(prediction[s], expected, atol=1e-13)
+            assert decision[s].tolist() == vertex(expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        (DFOGD, "c_alpha"),
+        (DFOGD, "c_eta"),
+        (DFFTPL, "c_alpha"),
+        (DFFTPL, "c_eta"),
+        (PFOGD, "eta"),
+        (SPO, "eta"),
+        (SPOPrinted, "eta"),
+    ],
+)
+@pytest.mark.parametrize("value", [0, -1.0, math.nan, math.inf, "fast"])
+def test_rates_are_positive(kind, key, value):
+    with pytest.raises(ValidationError, match=key):
+        kind(problem=make_problem(), **{key: value})

@@ -1,0 +1,65 @@
+"""The paper's experiments, measured. Seeds are the defaults, 0, 1, …; nothing was chosen on them."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hydra import compose, initialize_config_dir
+
+from odfl_cli.config.directory import conf_directory
+from odfl_cli.config.identity import register_resolvers
+from odfl_cli.core.statistics import mean_ci95
+from odfl_cli.runs.build import build
+from odfl_cli.runs.simulate import simulate
+
+
+@cache
+def final(column: str, *overrides: str) -> np.ndarray:
+    """The last value of a column for every seed."""
+    register_resolvers()
+    with initialize_config_dir(str(Path(conf_directory())), version_base="1.3"):
+        config = compose("config", overrides=list(overrides), return_hydra_config=True)
+    return simulate(build(config)).table[column][:, -1]
+
+
+@pytest.mark.parametrize("algorithm", ["df_ogd", "df_ftpl"])
+def test_eighty_items_decision_focused_wins_with_a_worse_prediction(algorithm: str) -> None:
+    setting = ("experiment=high_dimension", "seeds=5")
+    assert final("avg_cost", f"algo={algorithm}", *setting).mean() <= 0.46
+    baseline = final("avg_mse", "algo=pf_ogd", *setting)
+    assert (final("avg_mse", f"algo={algorithm}", *setting) > baseline).all()
+
+
+@pytest.mark.parametrize("algorithm", ["pf_ogd", "spo", "spo_printed"])
+def test_eighty_items_baselines_stay_behind(algorithm: str) -> None:
+    cost = final("avg_cost", f"algo={algorithm}", "experiment=high_dimension", "seeds=5")
+    assert cost.mean() >= 0.55
+
+
+def gap(*setting: str) -> np.ndarray:
+    """PF-OGD − DF-OGD, paired by seed."""
+    return final("avg_cost", "algo=pf_ogd", *setting) - final("avg_cost", "algo=df_ogd", *setting)
+
+
+@pytest.mark.slow
+def test_five_items_both_decision_focused_algorithms_are_ahead() -> None:
+    setting = ("experiment=main", "seeds=500")
+    baseline = final("avg_cost", "algo=pf_ogd", *setting)
+    for algorithm in ("df_ogd", "df_ftpl"):
+        mean, ci95 = mean_ci95(baseline - final("avg_cost", f"algo={algorithm}", *setting))
+        assert mean - ci95 > 0, (algorithm, mean, ci95)
+
+
+def test_misspecification_prediction_focused_is_ahead_at_three_quarters() -> None:
+    mean, ci95 = mean_ci95(gap("experiment=misspecification", "data.gamma=0.75", "seeds=100"))
+    assert mean + ci95 < 0, (mean, ci95)
+
+
+def test_misspecification_the_gap_rises_towards_one() -> None:
+    low, high = (
+        gap("experiment=misspecification", f"data.gamma={gamma}", "seeds=300")
+        for gamma in (0.75, 1)
+    )
+    mean, ci95 = mean_ci95(high - low)
+    assert mean - ci95 > 0, (mean, ci95)

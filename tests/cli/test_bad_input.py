@@ -1,0 +1,172 @@
+"""Bad input gets one clear line, exit code 2, and nothing is written."""
+
+from pathlib import Path
+
+import pytest
+from support.commands import complaints, odfl
+
+REFUSED = [
+    (["data.gama=0.5"], ["data.gama", "did you mean data.gamma?"]),
+    (["algo=pf_ogd", "algo.etta=1"], ["algo.etta", "did you mean algo.eta?"]),
+    (["+data.extra=1"], ["data.extra", "no such key"]),
+    (["horizon.rounds=abc"], ["horizon.rounds=abc", "valid integer"]),
+    (["data.clip=maybe"], ["data.clip=maybe", "valid boolean"]),
+    (["data.gamma=2"], ["data.gamma=2", "less than or equal to 1"]),
+    (["data.rho=1"], ["data.rho=1", "less than 1"]),
+    (["data.items=1"], ["data.items=1", "greater than or equal to 2"]),
+    (["horizon.rounds=0"], ["horizon.rounds=0", "greater than or equal to 1"]),
+    (["horizon=1000"], ["horizon=1000", "horizon.rounds", "paper"]),
+    (["theta_radius=-1"], ["theta_radius=-1", "greater than 0"]),
+    (["theta_radius=nan"], ["theta_radius=nan", "finite"]),
+    (["algo=nope"], ["algo=nope", "df_ftpl, df_ogd"]),
+    (["experiment=nope"], ["experiment=nope", "misspecification"]),
+    (["seeds=[4,4]"], ["seeds=[4, 4]", "twice"]),
+    (["seeds=0"], ["seeds=0", "from 1"]),
+    (["algo=null"], ["algo=null", "df_ftpl, df_ogd"]),
+    (["data.gamma=true"], ["data.gamma=true", "should be a number"]),
+    (["seeds=[-1]"], ["seeds=[-1]", "between 0"]),
+    (["algo=pf_ogd", "algo.eta=-0.1"], ["algo.eta=-0.1", "greater than 0"]),
+    (["oracle.lr=-1"], ["oracle.lr=-1", "greater than 0"]),
+    (["oracle.every=0"], ["oracle.every=0", "greater than or equal to 1"]),
+    (["oracle=exact"], ["oracle=exact", "3 parameters at most", "10 here"]),
+    (["oracle=multistart", "oracle.rule=newton"], ["oracle.rule=newton", "'adam'"]),
+    (["belief.horizon=0"], ["belief.horizon=0", "greater than 0"]),
+    (["polytope.dimension=7"], ["data.items=5", "length 7"]),
+    (["polytope=custom"], ["polytope.file", "a value is needed"]),
+    (["polytope=box"], ["regularizer", "log_barrier"]),
+    (["polytope=budget", "polytope.k=9", "regularizer=log_barrier"], ["polytope", "k"]),
+    (["polytope=knapsack", "polytope.capacity=0"], ["polytope.capacity=0", "greater than 0"]),
+    (["polytope=shortest_path", "polytope.rows=1", "polytope.columns=1"], ["polytope"]),
+    (["solver.kappa=-1"], ["solver.kappa=-1", "greater than or equal to 0"]),
+    (["nonsense"], ["nonsense", "key=value"]),
+    (["-m", "data.gamma=0,0.5,2"], ["data.gamma=2", "less than or equal to 1"]),
+    (["-m", "algo=uniform,nope"], ["algo=nope", "df_ftpl, df_ogd"]),
+    (["-m", "data.gama=0,1"], ["data.gama", "did you mean data.gamma?"]),
+    (["hydra.run.dir=here", "data.gamma=2"], ["data.gamma=2"]),
+    (["--config-dir", "missing"], ["missing", "not found"]),
+    (
+        ["data.gamma=-1"],
+        ["data.gamma=-1", "greater than or equal to 0 and less than or equal to 1"],
+    ),
+    (["algo=df_odg"], ["algo=df_odg", "did you mean df_ogd?"]),
+    (["--badflag"], ["--badflag", "no such flag"]),
+    (["algo=uniform", "--badflag", "data.gamma=1"], ["--badflag", "no such flag"]),
+    (["--cfg"], ["--cfg", "expected one argument"]),
+    (["~algo"], ["~algo", "a job needs its algo", "df_ftpl, df_ogd"]),
+    (["~data=sin4"], ["~data=sin4", "a job needs its data"]),
+    (["data.gamma=0,2", "-m", "algo=uniform"], ["data.gamma=2", "less than or equal to 1"]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=" ".join)
+def test_refused_in_one_line(tmp_path: Path, arguments: list[str], words: list[str]) -> None:
+    done = odfl("run", *arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith("odfl: ")
+    for word in words:
+        assert word in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "blocked").write_text("a file where a directory is needed")
+    done = odfl("run", "horizon=smoke", "outputs=blocked", cwd=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "blocked" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["blocked"]
+
+
+def test_numbers_that_stop_being_finite(tmp_path: Path) -> None:
+    wild = ("data.amplitude=1e300", "data.clip=false", "horizon=smoke", "seeds=[5]")
+    done = odfl("run", "algo=pf_ogd", *wild, cwd=tmp_path)
+    assert done.returncode == 2
+    (line,) = complaints(done)
+    assert "pf_ogd" in line
+    assert "seed 5" in line
+    assert "round" in line
+    assert list(tmp_path.rglob("*.csv")) == []
+    assert list(tmp_path.rglob("summary.json")) == []
+
+
+def test_a_users_own_traceback_is_shown_on_request(tmp_path: Path) -> None:
+    done = odfl("run", "data.gama=1", cwd=tmp_path, HYDRA_FULL_ERROR="1")
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A user's folder with an algorithm that raises, and a file that is not YAML."""
+    files = {
+        "failing.py": FAILING,
+        "conf/algo/mine.yaml": "_target_: failing.Failing\nrate: 0.1\n",
+        "conf/algo/broken.yaml": "rate: [1\nother: }\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    return tmp_path
+
+
+FAILING = """\
+from odfl_cli.algorithms import Algorithm, settings
+
+
+@settings
+class Failing(Algorithm):
+    rate: float = 0.1
+    name = "failing"
+
+    def update(self, state, X, costs, draws):
+        return helper(costs)
+
+
+def helper(costs):
+    raise KeyError("my mistake")
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["algo=mime"], ["algo=mime", "did you mean mine?", "broken, clairvoyant"]),
+        (["algo=mine", "algo.rat=1"], ["algo.rat", "did you mean algo.rate?"]),
+        (["-m", "algo=mine,uniform", "algo.rat=1"], ["algo.rat", "did you mean algo.rate?"]),
+        (["algo=broken"], ["broken.yaml, line 2", "not YAML"]),
+        (["-m", "algo=uniform,broken"], ["broken.yaml, line 2", "not YAML"]),
+    ],
+    ids=str,
+)
+def test_a_users_own_configuration(own: Path, arguments: list[str], words: list[str]) -> None:
+    done = odfl("run", "--config-dir", "conf", *arguments, cwd=own)
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stderr.splitlines()
+    for word in words:
+        assert word in line
+    assert not (own / "outputs").exists()
+
+
+def test_an_exception_in_a_users_algorithm(own: Path) -> None:
+    small = ("horizon=smoke", "seeds=1")
+    done = odfl("run", "--config-dir", "conf", "algo=mine", *small, cwd=own)
+    assert done.returncode == 1
+    lines = complaints(done)
+    assert lines[0].startswith("Traceback (shortened; HYDRA_FULL_ERROR=1 ")
+    assert [line for line in lines if line.startswith("  File ")] == [
+        f'  File "{own / "failing.py"}", line 10, in update',
+        f'  File "{own / "failing.py"}", line 14, in helper',
+    ]
+    assert lines[-1] == "KeyError: 'my mistake'"
+    whole = odfl("run", "--config-dir", "conf", "algo=mine", *small, cwd=own, HYDRA_FULL_ERROR="1")
+    assert whole.returncode == 1
+    assert "simulate.py" in whole.stderr
+    assert "KeyError: 'my mistake'" in whole.stderr
+
+
+def test_unknown_verb(tmp_path: Path) -> None:
+    done = odfl("rum", cwd=tmp_path)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("odfl: rum: no such verb (did you mean run?); there are run, plot, ")

@@ -1,0 +1,146 @@
+"""Completion, asked of the real shells with a real tab."""
+
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.commands import odfl
+
+from odfl_cli.cli.completion.query import config_directory, question
+from odfl_cli.cli.dispatch import VERBS
+
+SHELLS = {
+    "bash": ["bash", "--norc", "--noprofile", "-i"],
+    "zsh": ["zsh", "-f", "-i"],
+}
+PATIENCE = 30
+KILL_LINE = "\x15"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an `odfl` command of this interpreter and something to complete."""
+    home = tmp_path_factory.mktemp("home")
+    command = home / "bin" / "odfl"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m odfl_cli.cli "$@"\n')
+    command.chmod(0o755)
+    (home / "conf" / "algo").mkdir(parents=True)
+    (home / "conf" / "algo" / "my_own.yaml").write_text("_target_: mine.Own\nspeed: 1\n")
+    (home / "results_of_tuesday").mkdir()
+    return home
+
+
+class Shell:
+    """An interactive shell on a terminal of its own."""
+
+    def __init__(self, name: str, home: Path) -> None:
+        self.ours, theirs = pty.openpty()
+        path = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        environment = os.environ | {"PATH": path, "TERM": "dumb", "HOME": str(home), "PS1": "> "}
+        self.process = subprocess.Popen(
+            SHELLS[name], cwd=home, env=environment, stdin=theirs, stdout=theirs, stderr=theirs,
+            start_new_session=True,
+        )  # fmt: skip
+        os.close(theirs)
+
+    def type(self, text: str) -> None:
+        os.write(self.ours, text.encode())
+
+    def read_until(self, pattern: str) -> str:
+        """What the terminal shows until it matches."""
+        shown, deadline = "", time.monotonic() + PATIENCE
+        while not re.search(pattern, shown) and time.monotonic() < deadline:
+            if select.select([self.ours], [], [], 0.1)[0]:
+                shown += os.read(self.ours, 4096).decode(errors="replace")
+        assert re.search(pattern, shown), f"{pattern!r} not in {shown!r}"
+        return shown
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
+
+
+@pytest.fixture(scope="module", params=sorted(SHELLS))
+def shell(request: pytest.FixtureRequest, home: Path):
+    if shutil.which(request.param) is None:
+        pytest.skip(f"{request.param} is not installed")
+    shell = Shell(request.param, home)
+    shell.type(f'eval "$(odfl completion {request.param})" && echo re"ad"y\n')
+    shell.read_until("ready")
+    yield shell
+    shell.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("odfl expo", "odfl export "),
+        ("odfl run algo=df_f", "odfl run algo=df_ftpl"),
+        ("odfl run algo=df_ogd data.gam", "odfl run algo=df_ogd data.gamma="),
+        ("odfl run -m horizon=sm", "odfl run -m horizon=smoke"),
+        ("odfl run -m algo=df_ogd,pf", "odfl run -m algo=df_ogd,pf_ogd"),
+        ("odfl run --config-dir conf algo=my", "odfl run --config-dir conf algo=my_own"),
+        ("odfl run --mult", "odfl run --multirun"),
+        ("odfl list resu", "odfl list results_of_tuesday/"),
+        ("odfl clean --unfi", "odfl clean --unfinished"),
+        ("odfl completion ba", "odfl completion bash"),
+    ],
+)
+def test_a_tab_completes(shell: Shell, typed: str, completed: str) -> None:
+    shell.type(f"{KILL_LINE}{typed}\t")
+    shell.read_until(re.escape(completed))
+
+
+def test_what_hydra_answers(home: Path) -> None:
+    for line, expected in {
+        "odfl run algo=df_": "algo=df_ftpl algo=df_ogd algo=df_ogd_endpoint",
+        "odfl run algo=pf_ogd,spo algo.et": "algo.eta=",
+        "odfl run --config-dir conf algo=my_own algo.sp": "algo.speed=",
+        "/some/bin/odfl run horizon=sm": "horizon=smoke",
+    }.items():
+        done = odfl("-sc", "query=bash", cwd=home, COMP_LINE=line)
+        assert done.stdout.split() == expected.split(), line
+    done = odfl("-sc", "query=bash", cwd=home, COMP_LINE="odfl run ")
+    words = done.stdout.split()
+    assert {"algo=", "data=", "experiment=", "seeds=", "data."} <= set(words)
+    assert not [word for word in words if "_for" in word]
+
+
+@pytest.mark.parametrize(
+    ("line", "asked", "kept"),
+    [
+        ("odfl run ", "odfl ", ""),
+        ("odfl run algo=a", "odfl algo=a", ""),
+        ("odfl run algo=a,b data=c,d", "odfl algo=a data=d", "data=c,"),
+        ("odfl run x=1 -m --config-dir d y=", "odfl x=1 y=", ""),
+    ],
+)
+def test_the_question_for_hydra(line: str, asked: str, kept: str) -> None:
+    assert question(line) == (asked, kept)
+
+
+def test_the_directory_of_the_line() -> None:
+    assert config_directory("odfl run --config-dir my/conf algo=") == ["--config-dir", "my/conf"]
+    assert config_directory("odfl run --config-dir=my/conf algo=") == ["--config-dir", "my/conf"]
+    assert config_directory("odfl run --config-dir my/co") == []
+
+
+@pytest.mark.parametrize("shell_name", sorted(SHELLS))
+def test_the_scripts_know_every_verb(tmp_path: Path, shell_name: str) -> None:
+    done = odfl("completion", shell_name, cwd=tmp_path)
+    assert " ".join(VERBS) in done.stdout
+
+
+def test_an_unknown_shell(tmp_path: Path) -> None:
+    done = odfl("completion", "fish", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "odfl: completion: name your shell, bash or zsh\n"

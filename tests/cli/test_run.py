@@ -1,0 +1,156 @@
+"""`odfl run` as a user meets it."""
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.commands import complaints, odfl, run_directories
+
+SMALL = ("horizon=smoke", "seeds=2")
+
+
+def read_seed(directory: Path, seed: int) -> list[dict[str, str]]:
+    with (directory / f"seed-{seed}.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_single_run_writes_the_files_of_the_design(tmp_path: Path) -> None:
+    done = odfl("run", "algo=df_ogd", "data.gamma=0.5", *SMALL, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (directory,) = run_directories(tmp_path / "outputs" / "runs")
+    assert directory.name.startswith("df_ogd-")
+    assert {p.name for p in directory.iterdir()} == {
+        ".hydra",
+        ".lock",
+        "run.log",
+        "seed-0.csv",
+        "seed-1.csv",
+        "summary.json",
+    }
+    rows = read_seed(directory, 1)
+    assert [int(row["t"]) for row in rows] == list(range(1, 51))
+    costs = [float(row["cost"]) for row in rows]
+    assert float(rows[-1]["avg_cost"]) == pytest.approx(sum(costs) / 50, abs=1e-12)
+    regret = sum(c - float(row["best_cost"]) for c, row in zip(costs, rows, strict=True))
+    assert float(rows[-1]["regret"]) == pytest.approx(regret, abs=1e-12)
+    summary = json.loads((directory / "summary.json").read_text())
+    assert summary["choices"]["algo"] == "df_ogd"
+    assert summary["config"]["data"]["gamma"] == 0.5
+    assert summary["seeds"] == [0, 1]
+    assert summary["rounds"] == 50
+    assert summary["final"]["avg_cost"]["per_seed"][1] == float(rows[-1]["avg_cost"])
+    assert {"wall", "data", "learn", "metrics", "write"} <= summary["seconds"].keys()
+    assert {"odfl", "numpy", "torch"} <= summary["versions"].keys()
+    assert "df_ogd" in done.stdout
+    assert directory.name in done.stdout
+    assert complaints(done) == []  # no progress bar where there is no terminal
+
+
+def test_sweep_gives_every_job_its_directory_and_an_index(tmp_path: Path) -> None:
+    grid = ("-m", "algo=uniform,pf_ogd", "data.gamma=0,1", *SMALL)
+    done = odfl("run", *grid, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    runs = run_directories(tmp_path / "outputs" / "runs")
+    assert len(runs) == 4
+    (index,) = (tmp_path / "outputs" / "sweeps").glob("*/index.json")
+    jobs = json.loads(index.read_text())["jobs"]
+    assert sorted((index.parent / job["directory"]).resolve() for job in jobs) == runs
+    assert jobs[0]["overrides"][:2] == ["algo=uniform", "data.gamma=0"]
+
+
+def test_experiment_runs_as_a_sweep_and_the_command_line_wins(tmp_path: Path) -> None:
+    done = odfl("run", "experiment=main", "algo=spo,pf_ogd", *SMALL, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    runs = run_directories(tmp_path / "outputs" / "runs")
+    summaries = [json.loads((run / "summary.json").read_text()) for run in runs]
+    assert {s["choices"]["algo"] for s in summaries} == {"spo", "pf_ogd"}
+    assert {s["rounds"] for s in summaries} == {50}
+    assert (tmp_path / "outputs" / "sweeps" / "main" / "index.json").is_file()
+
+
+def test_same_job_same_directory_and_same_bytes(tmp_path: Path) -> None:
+    for place in ("a", "b"):
+        (tmp_path / place).mkdir()
+        assert odfl("run", "algo=df_ftpl", *SMALL, cwd=tmp_path / place).returncode == 0
+    (first,), (second,) = (run_directories(tmp_path / place) for place in ("a", "b"))
+    assert first.name == second.name
+    for seed in (0, 1):
+        name = f"seed-{seed}.csv"
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+
+
+def test_a_seed_has_the_same_file_alone_and_in_company(tmp_path: Path) -> None:
+    for place, seeds in (("alone", "seeds=[3]"), ("company", "seeds=[7,3,1]")):
+        assert odfl("run", "horizon=smoke", seeds, f"outputs={place}", cwd=tmp_path).returncode == 0
+    alone, company = (run / "seed-3.csv" for run in run_directories(tmp_path))
+    assert alone.read_bytes() == company.read_bytes()
+
+
+def test_run_directory_of_the_users_choice(tmp_path: Path) -> None:
+    done = odfl("run", "algo=uniform", *SMALL, "hydra.run.dir=elsewhere/x", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "elsewhere" / "x" / "summary.json").is_file()
+    assert not (tmp_path / "outputs").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--help"], "algo: clairvoyant, df_ftpl, df_ogd, "),
+        (["--cfg", "job", "algo=df_ftpl"], "lr: 0.1"),
+        (["--cfg", "job", "data.gamma=0.25"], "gamma: 0.25"),
+        (["--info", "config"], "odfl_cli.algorithms.DFOGD"),
+    ],
+)
+def test_hydras_own_flags(tmp_path: Path, arguments: list[str], expected: str) -> None:
+    done = odfl("run", *arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert expected in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_lists_what_a_user_chooses_from(tmp_path: Path) -> None:
+    (tmp_path / "conf" / "data").mkdir(parents=True)
+    (tmp_path / "conf" / "data" / "mine.yaml").write_text("_target_: mine.Data\n")
+    done = odfl("run", "--help", "--config-dir", "conf", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (listed,) = (line for line in done.stdout.splitlines() if line.startswith("data: "))
+    assert {"mine", "sin4"} <= set(listed.removeprefix("data: ").split(", "))
+    assert "_for:" not in done.stdout
+
+
+def test_flags_may_stand_between_overrides(tmp_path: Path) -> None:
+    words = ("algo=uniform", "-m", "data.gamma=0,1", "--config-dir", ".", *SMALL)
+    done = odfl("run", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(run_directories(tmp_path / "outputs" / "runs")) == 2
+
+
+def test_help_is_light(tmp_path: Path) -> None:
+    script = (
+        "import sys; from odfl_cli.cli import main; code = main(['--help']);"
+        "heavy = {'torch', 'pandas', 'matplotlib', 'numpy', 'hydra'} & set(sys.modules);"
+        "sys.exit(f'imported {heavy}' if heavy else code)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "plot" in done.stdout
+
+
+def test_interrupt_leaves_no_half_written_result(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "odfl_cli.cli", "run", "horizon.rounds=100000000"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.rglob("run.log")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.splitlines()[-1] == "odfl: interrupted; unfinished runs left no results"
+    assert run_directories(tmp_path) == []
+    assert list(tmp_path.rglob("*.csv")) == []

@@ -1,0 +1,173 @@
+"""`odfl show`: one run, and the command that computes it again."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hypothesis import given
+from hypothesis import strategies as st
+from support.commands import odfl, run_directories
+from support.finished_runs import change_summary, write_failed, write_finished
+from test_documents import FILES
+
+from odfl_cli.cli.show import main
+from odfl_cli.core.errors import UserError
+from odfl_cli.results.reproduce import typed
+
+SMALL = ("horizon=smoke", "seeds=2")
+
+
+def bytes_of(run: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in run.glob("seed-*.csv")}
+
+
+def repeat(run: Path, cwd: Path, fresh: Path) -> tuple[list[str], Path]:
+    """Runs the command that `odfl show` prints for a run in a fresh folder."""
+    shown = odfl("show", str(run), cwd=cwd)
+    assert shown.returncode == 0, shown.stderr
+    verb, *words = shlex.split(shown.stdout.splitlines()[-1])
+    assert verb == "odfl"
+    fresh.mkdir()
+    done = odfl(*words, f"outputs={fresh}", cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    (again,) = run_directories(fresh)
+    return words, again
+
+
+def test_the_jobs_of_an_experiment_repeat(tmp_path: Path) -> None:
+    done = odfl("run", "experiment=knapsack", "algo=pf_ogd,uniform", *SMALL, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    runs = run_directories(tmp_path / "outputs" / "runs")
+    assert len(runs) == 2
+    for run in runs:
+        words, again = repeat(run, tmp_path, tmp_path / f"fresh-{run.name}")
+        assert again.name == run.name
+        assert bytes_of(again) == bytes_of(run)
+        assert "-m" not in words
+        assert not any(word.startswith(("experiment=", "algo_for=", "algo.")) for word in words)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["algo=df_ftpl", "oracle.lr=0.05", "seeds=[7,3]", "data.theta_star_norm=2.5"],
+        ["algo=uniform", "polytope=knapsack", "polytope.weights=[1,2,1,2.5,1]", "data.clip=false",
+         "regularizer=log_barrier", "seeds=2", "theta_radius=1e-3"],
+        ["algo=uniform", "data.gamma=0.1", "horizon.rounds=70", "horizon.rows=9", "~data.rho",
+         "oracle_for=df_ftpl_sgd", "seeds=2"],
+    ],
+    ids=lambda overrides: overrides[0],
+)  # fmt: skip
+def test_values_of_every_kind_repeat(tmp_path: Path, overrides: list[str]) -> None:
+    done = odfl("run", "horizon=smoke", *overrides, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (run,) = run_directories(tmp_path)
+    _, again = repeat(run, tmp_path, tmp_path / "fresh")
+    assert again.name == run.name
+    assert bytes_of(again) == bytes_of(run)
+
+
+@pytest.mark.parametrize("typed_by_hand", [[], ["data.items=2"]], ids=["found", "typed"])
+def test_a_replay_finds_its_number_of_items_itself(
+    tmp_path: Path, typed_by_hand: list[str]
+) -> None:
+    rows = "".join(f"{t},{item},{t % 3},{t % 2}\n" for t in range(20) for item in "ab")
+    (tmp_path / "a.csv").write_text("round,item,x,cost\n" + rows)
+    words = ("algo=pf_ogd", "data=replay", "data.file=a.csv", "horizon.rounds=20", "seeds=1")
+    done = odfl("run", *words, *typed_by_hand, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (run,) = run_directories(tmp_path)
+    shown, again = repeat(run, tmp_path, tmp_path / "fresh")
+    assert [word for word in shown if word.startswith("data.items")] == typed_by_hand
+    assert again.name == run.name
+    assert bytes_of(again) == bytes_of(run)
+
+
+def test_a_users_own_component_repeats(tmp_path: Path) -> None:
+    for name, content in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    own = ("--config-dir", "my_conf", "algo=mine", "algo.rate=0.01")
+    assert odfl("run", *own, *SMALL, cwd=tmp_path).returncode == 0
+    (run,) = run_directories(tmp_path)
+    words, again = repeat(run, tmp_path, tmp_path / "fresh")
+    assert sorted(words) == sorted(["run", *own, *SMALL])
+    assert bytes_of(again) == bytes_of(run)
+
+
+def test_defaults_are_not_repeated(tmp_path: Path) -> None:
+    given_words = ["algo=pf_ogd", "horizon=smoke", "seeds=2", "algo.eta=0.01"]
+    assert odfl("run", *given_words, cwd=tmp_path).returncode == 0
+    (run,) = run_directories(tmp_path)
+    shown = odfl("show", run.name, "--json", cwd=tmp_path)
+    assert json.loads(shown.stdout)["command"] == "odfl run " + " ".join(given_words)
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(min_codepoint=32, max_codepoint=126, exclude_characters="$")),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.from_regex(r"[a-z]{1,5}", fullmatch=True), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(VALUES)
+def test_hydra_reads_a_value_as_it_was(value: object) -> None:
+    (override,) = OverridesParser.create().parse_overrides([f"key={typed(value)}"])
+    read = override.value()
+    assert read == value
+    assert type(read) is type(value)
+
+
+def test_what_a_failed_run_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = write_failed(tmp_path / "a", "pf_ogd", error="ValueError: no")
+    assert main([str(run)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"{run}: failed (ValueError: no), 0 s old")
+    assert "algo=pf_ogd" in shown
+
+
+def test_figures_versions_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = write_finished(tmp_path / "a", levels={0: 0.5, 1: 0.7, 5: 0.6}, version="0.0.1")
+    assert main([str(run)]) == 0
+    shown = capsys.readouterr().out
+    assert "100 rounds, seeds 0–1, 5" in shown
+    assert "best_cost   0.2500 ± 0.0000" in shown
+    assert "odfl 0.0.1; this is odfl " in shown
+    assert "seed-0.csv seed-1.csv seed-5.csv summary.json" in shown
+    assert "    gamma: 1.0" in shown
+
+
+def test_a_run_of_a_newer_version(tmp_path: Path) -> None:
+    run = write_finished(tmp_path / "a")
+    change_summary(run, format=99)
+    with pytest.raises(UserError, match=r"format 99.*newer version"):
+        main([str(run)])
+
+
+def test_a_summary_edited_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = write_finished(tmp_path / "a")
+    for changes in ({"final": 3}, {"seeds": "many"}, {"choices": []}, {"versions": None}):
+        change_summary(
+            write_finished(tmp_path / str(len(changes)) / "x" / str(*changes)), **changes
+        )
+    for edited in sorted((tmp_path / "1" / "x").iterdir()):
+        assert main([str(edited)]) == 0
+        assert capsys.readouterr().out.startswith(str(edited))
+    assert main([str(run)]) == 0
+
+
+@pytest.mark.parametrize("name", ["nowhere", "."])
+def test_not_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=r"no such directory|not the directory of a run"):
+        main([name])

@@ -1,0 +1,214 @@
+"""A run's name says what it computes."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from omegaconf import DictConfig, OmegaConf
+from support.problems import choices, composed
+
+from odfl_cli.config.identity import (
+    BOOKKEEPING,
+    NOT_IN_THE_NAME,
+    digest,
+    identity,
+    resolved,
+    run_name,
+    sources,
+    sweep_name,
+)
+
+
+def name(*overrides: str) -> str:
+    return run_name(_root_=composed(*overrides, hydra=True))
+
+
+def leaves(node: DictConfig, prefix: str = ""):
+    for key in node:
+        if isinstance(node[key], DictConfig):
+            yield from leaves(node[key], f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}"
+
+
+KEYS = [
+    key
+    for key in leaves(composed())
+    if key.split(".")[0] not in BOOKKEEPING and key not in NOT_IN_THE_NAME
+]
+
+
+def test_the_keys_of_the_configuration_are_all_looked_at():
+    assert {"theta_radius", "data.gamma", "algo.c_eta", "oracle.lr", "engine.device"} <= set(KEYS)
+    assert not {"outputs", "sweep", "force", "retry", "objective"} & set(KEYS)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_any_changed_value_is_another_name(key):
+    config = composed(hydra=True)
+    changed = config.copy()
+    OmegaConf.set_readonly(changed, False)
+    OmegaConf.update(changed, key, 0.123456)
+    assert run_name(_root_=changed) != run_name(_root_=config)
+
+
+@pytest.mark.parametrize("algo", choices("algo"))
+def test_begins_with_the_algorithm(algo):
+    start, hashed = name(f"algo={algo}").rsplit("-", 1)
+    assert start == algo
+    assert int(hashed, 16) >= 0
+    assert len(hashed) == 12
+
+
+def test_the_same_configuration_however_it_was_typed():
+    assert name("data.gamma=0.5", "seeds=[1,2]") == name("seeds=[1,2]", "data.gamma=0.5")
+    assert name("algo=df_ogd", "theta_radius=1.0") == name()
+    assert name("data.items=7") == name("data.items=7", "polytope.dimension=7")
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "outputs=elsewhere",
+        "sweep=mine",
+        "hydra.job.name=other",
+        "hydra.job.chdir=true",
+        "hydra.run.dir=somewhere",
+        "hydra.verbose=true",
+        "force=true",
+        "retry=failed",
+        "objective=mse",
+        "seeds=3",
+        "seeds=[7,8]",
+        "engine.threads=1",
+    ],
+)
+def test_what_changes_no_number_does_not_matter(override):
+    assert name(override) == name()
+
+
+def test_a_file_counts_by_its_content_and_not_by_its_place(tmp_path):
+    first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    first.write_text("A: [[1, 1]]")
+    second.write_text("A: [[1, 1]]")
+    node = {"polytope": {"file": str(first)}}
+    before = identity(node)
+    assert identity({"polytope": {"file": str(second)}}) == before
+    assert identity({"polytope": {"files": {"x": str(first)}}}) != before
+    first.write_text("A: [[1, 2]]")
+    assert identity(node) != before
+    assert identity({"polytope": {"title": str(first)}}) != identity(
+        {"polytope": {"title": str(second)}}
+    )
+
+
+def test_a_file_among_several_counts_by_its_content(tmp_path):
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path in paths:
+        path.write_text("1,2")
+    node = {"data": {"files": [str(path) for path in paths]}}
+    before = identity(node)
+    paths[1].write_text("1,3")
+    assert identity(node) != before
+
+
+def test_the_source_of_a_users_own_class_is_known_but_names_nothing(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "an_algorithm_of_mine.py").write_text("rate = 1")
+    node = {"algo": {"_target_": "an_algorithm_of_mine.Mine"}, "data": {"_target_": "odfl_cli.X"}}
+    name, before = identity(node), sources(node)
+    assert list(before) == ["an_algorithm_of_mine"]
+    (tmp_path / "an_algorithm_of_mine.py").write_text("rate = 22")
+    assert sources(node) != before
+    assert identity(node) == name
+    assert sources({"algo": {"_target_": "nowhere_to_be_found.Mine"}}) == {}
+
+
+def test_a_file_that_a_function_builds_is_known_by_its_content(tmp_path, monkeypatch):
+    file = tmp_path / "rounds.csv"
+    monkeypatch.setenv("ROUNDS", str(file))
+    node = {"data": {"file": {"_target_": "os.getenv", "_args_": ["ROUNDS"]}}}
+    found = []
+    for content in ("1,2", "1,33", "1,2"):
+        file.write_text(content)
+        found.append(sources(node)["os.getenv"])
+    assert found[0] == found[2] != found[1]
+
+
+def test_an_experiment_names_nothing_that_its_values_do_not():
+    by_hand = ("horizon=paper", "seeds=10", "data.items=80", "metrics=regret")
+    assert name("experiment=high_dimension", "algo=pf_ogd") == name("algo=pf_ogd", *by_hand)
+
+
+@pytest.mark.parametrize("salt", ["1", "77"])
+def test_another_process_finds_the_same_digest(salt):
+    value = {"b": [1, 2.5, None], "a": {"y": "é", "x": True}}
+    printed = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"from odfl_cli.config.identity import digest; print(digest({value!r}))",
+        ],
+        env={**os.environ, "PYTHONHASHSEED": salt, "PYTHONUTF8": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    assert printed == digest(value)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.text(alphabet="ab", max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(alphabet="ab", max_size=2), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@given(a=values, b=values)
+def test_equal_digests_mean_equal_values(a, b):
+    # repr tells True from 1 and False from 0, which == does not
+    same = repr(_sorted(a)) == repr(_sorted(b))
+    assert (digest(a) == digest(b)) == same
+
+
+def _sorted(value):
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
+
+
+def test_the_order_of_keys_does_not_matter():
+    assert digest({"a": 1, "b": {"c": 2, "d": 3}}) == digest({"b": {"d": 3, "c": 2}, "a": 1})
+    assert digest([1, 2]) != digest([2, 1])
+
+
+def test_resolved_is_plain_and_without_bookkeeping():
+    plain = resolved(composed("data.items=9", "seeds=[4,5]", hydra=True))
+    assert not BOOKKEEPING & set(plain)
+    assert plain["polytope"]["dimension"] == 9
+    assert plain["seeds"] == [4, 5]
+    assert type(plain["data"]) is dict
+    assert type(plain["seeds"]) is list
+
+
+def sweep(*overrides: str) -> str:
+    return sweep_name(_root_=composed(*overrides, hydra=True))
+
+
+def test_a_sweep_is_named_by_its_experiment_and_overrides():
+    assert sweep("data.gamma=0.5").startswith("sweep-")
+    assert sweep("experiment=main").startswith("main-")
+    assert sweep("data.gamma=0.5") == sweep("data.gamma=0.5")
+    assert sweep("data.gamma=0.5") != sweep("data.gamma=0.25")
+
+
+def test_another_attempt_at_a_sweep_has_its_name():
+    assert sweep("data.gamma=0.5", "force=true") == sweep("data.gamma=0.5")
+    assert sweep("data.gamma=0.5", "retry=failed") == sweep("data.gamma=0.5")
+    assert sweep("data.gamma=0.5", "objective=mse") != sweep("data.gamma=0.5")

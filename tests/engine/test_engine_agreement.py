@@ -1,0 +1,305 @@
+"""The compiled engine plays the same game as the torch engine, which knows nothing of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.problems import composed_job, make_problem, with_kernel
+
+from odfl_cli.algorithms import Algorithm
+from odfl_cli.engine import CompiledEngine, Engine, TorchEngine
+from odfl_cli.environments import Rounds, Sin4
+from odfl_cli.problem.horizon import Horizon
+from odfl_cli.problem.oracles import SGD
+from odfl_cli.runs.simulate import Job, Simulation, simulate
+
+ALGORITHMS = with_kernel()
+CLOSE = {"rtol": 1e-9, "atol": 1e-9}
+
+
+@dataclass
+class Listener:
+    """An engine that keeps the draws it is given."""
+
+    engine: Engine
+    draws: list[dict[str, np.ndarray]] = field(default_factory=list)
+    name: str = "listener"
+
+    def start(self, algorithm: Algorithm) -> None:
+        self.engine.start(algorithm)
+
+    def advance(self, algorithm: Algorithm, state: Any, rounds: Any, draws: Any) -> Any:
+        self.draws.append({name: values.copy() for name, values in draws.items()})
+        return self.engine.advance(algorithm, state, rounds, draws)
+
+
+@st.composite
+def oracles(draw: st.DrawFn, rounds: int) -> SGD:
+    return SGD(
+        steps=draw(st.integers(1, 6)),
+        lr=draw(st.floats(1e-3, 0.3)),
+        batch=draw(st.integers(1, 5)),
+        history=draw(st.sampled_from(["full", "window", "reservoir"])),
+        history_size=draw(st.integers(1, rounds + 3)),
+        every=draw(st.integers(1, 4)),
+    )
+
+
+@st.composite
+def jobs(draw: st.DrawFn, algo: str) -> Job:
+    """The algorithm as its YAML sets it, its own rates scaled, on data of any small shape."""
+    rounds = draw(st.integers(1, 50))
+    items, features = draw(st.integers(2, 9)), draw(st.integers(1, 6))
+    radius = draw(st.floats(0.05, 5.0))
+    problem = replace(
+        make_problem(items, features, rounds, radius), oracle=draw(oracles(rounds=rounds))
+    )
+    given = composed_job(f"algo={algo}").algorithm
+    rates = {
+        rate.name: getattr(given, rate.name) * draw(st.floats(0.3, 3.0), label=rate.name)
+        for rate in fields(given)
+        if isinstance(getattr(given, rate.name), float)
+    }
+    if "delta" in rates:
+        rates["delta"] = draw(st.floats(0, 1), label="delta")
+    environment = Sin4(
+        items=items, features=features, gamma=draw(st.floats(0, 1)), clip=draw(st.booleans())
+    )
+    seeds = tuple(draw(st.lists(st.integers(0, 99), min_size=1, max_size=5, unique=True)))
+    algorithm = replace(given, problem=problem, **rates)
+    return Job(environment, algorithm, CompiledEngine(threads=1), Horizon(rounds=rounds), seeds)
+
+
+def arrays(simulation: Simulation) -> dict[str, np.ndarray]:
+    """All numbers of a run: every column of the table, every field of the last state."""
+    state = simulation.state._asdict()
+    if "X" in state:  # the history: slots that were never filled hold anything
+        del state["X"], state["costs"]
+    return {f"state.{name}": np.asarray(value) for name, value in state.items()} | simulation.table
+
+
+def assert_bitwise(one: Simulation, other: Simulation, rows: list[int]) -> None:
+    """`one` is the given seeds of `other`, to the last bit."""
+    expected = arrays(other)
+    for name, values in arrays(one).items():
+        wanted = expected[name][rows] if values.ndim else expected[name]
+        np.testing.assert_array_equal(values, wanted, err_msg=name)
+
+
+@pytest.mark.parametrize("algo", ALGORITHMS)
+@given(data=st.data())
+def test_compiled_equals_torch(algo: str, data: st.DataObject) -> None:
+    """Costs, squared errors, θ and path length to 1e-9, each engine with its own block size."""
+    job = data.draw(jobs(algo))
+    compiled, torch = Listener(CompiledEngine()), Listener(TorchEngine())
+    blocks = [data.draw(st.integers(1, job.horizon.rounds)) for _ in range(2)]
+    ours, theirs = (
+        arrays(simulate(replace(job, engine=engine), block))
+        for engine, block in zip((compiled, torch), blocks, strict=True)
+    )
+    assert ours.keys() == theirs.keys()
+    for name, values in ours.items():
+        np.testing.assert_allclose(values, theirs[name], **CLOSE, err_msg=name)
+    for name in job.algorithm.draws():
+        heard = [
+            np.concatenate([d[name] for d in engine.draws], axis=1) for engine in (compiled, torch)
+        ]
+        np.testing.assert_array_equal(*heard)
+
+
+@pytest.mark.parametrize("algo", ALGORITHMS)
+@settings(max_examples=15)
+@given(data=st.data())
+def test_threads_blocks_and_other_seeds_change_no_bit(algo: str, data: st.DataObject) -> None:
+    job = data.draw(jobs(algo))
+    alone = simulate(job, block=job.horizon.rounds)
+    everyone = list(range(len(job.seeds)))
+    for threads in (1, 2, 3):
+        block = data.draw(st.integers(1, job.horizon.rounds))
+        threaded = replace(job, engine=CompiledEngine(threads=threads))
+        assert_bitwise(simulate(threaded, block), alone, everyone)
+        few = data.draw(st.permutations(everyone))[: data.draw(st.integers(1, len(everyone)))]
+        chosen = tuple(job.seeds[row] for row in few)
+        assert_bitwise(simulate(replace(threaded, seeds=chosen), block), alone, few)
+
+
+@pytest.mark.parametrize("algo", ALGORITHMS)
+@pytest.mark.parametrize(("items", "features"), [(80, 10), (37, 33)])
+def test_bits_stay_where_loops_fill_whole_vectors(algo: str, items: int, features: int) -> None:
+    """Sums long enough for every width of vector register, a remainder, and many seeds at once."""
+    size = (f"data.items={items}", f"data.features={features}", "horizon.rounds=60")
+    job = composed_job(f"algo={algo}", "engine=compiled", "seeds=11", *size)
+    alone = simulate(replace(job, engine=CompiledEngine(threads=1)))
+    for threads, block in [(2, 60), (3, 7), (8, 1)]:
+        threaded = replace(job, engine=CompiledEngine(threads=threads))
+        assert_bitwise(simulate(threaded, block), alone, list(range(11)))
+        assert_bitwise(simulate(replace(threaded, seeds=(9, 4)), block), alone, [9, 4])
+    slow = arrays(simulate(replace(job, engine=TorchEngine())))
+    for name, values in arrays(alone).items():
+        np.testing.assert_allclose(values, slow[name], **CLOSE, err_msg=name)
+
+
+@pytest.mark.parametrize("algo", ALGORITHMS)
+def test_the_compiled_engine_leaves_rounds_and_draws_as_they_are(algo: str) -> None:
+    job = composed_job(f"algo={algo}", "engine=compiled", "horizon.rounds=9", "seeds=3")
+    state = job.algorithm.init(3, job.environment.theta_star(job.seeds))
+    rounds = job.environment.rounds(job.seeds, 0, 9)
+    draws = {
+        name: np.full((3, 9, *spec.shape), 0.5) for name, spec in job.algorithm.draws().items()
+    }
+    given = [*rounds, *draws.values(), state.theta]
+    kept = [array.copy() for array in given]
+    after, _ = job.engine.advance(job.algorithm, state, rounds, draws)
+    for before, now in zip(kept, given, strict=True):
+        np.testing.assert_array_equal(before, now)
+    assert after.t == 9
+    assert state.t == 0
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+@dataclass(frozen=True)
+class Relaid:
+    """An environment that hands out views and other precisions, as a user's own may."""
+
+    inner: Sin4
+    layout: Callable[[np.ndarray], np.ndarray]
+    items, features = 5, 10
+
+    def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
+        return Rounds(*(self.layout(values) for values in self.inner.rounds(seeds, start, stop)))
+
+    def theta_star(self, seeds: tuple[int, ...]) -> None:
+        return None
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [np.asfortranarray, read_only, lambda array: array.astype(np.float32).astype(np.float64)],
+    ids=["fortran", "read-only", "rounded"],
+)
+@pytest.mark.parametrize("narrow", [False, True], ids=["float64", "float32"])
+def test_data_of_any_layout(layout: Callable[[np.ndarray], np.ndarray], narrow: bool) -> None:
+    job = composed_job("algo=pf_ogd", "engine=compiled", "horizon.rounds=9", "seeds=3")
+    given = (lambda a: layout(a).astype(np.float32)) if narrow else layout
+    exact = (lambda a: given(a).astype(np.float64)) if narrow else (lambda a: np.array(layout(a)))
+    ours, expected = (
+        simulate(replace(job, environment=Relaid(job.environment, change)))
+        for change in (given, exact)
+    )
+    np.testing.assert_allclose(ours.state.theta, expected.state.theta, **CLOSE)
+
+
+ENGINES = pytest.mark.parametrize("engine", [CompiledEngine(), TorchEngine()], ids=["c", "torch"])
+ITEMS, FEATURES, ALPHA, RADIUS = 500, 4, 1e-6, 2.0
+
+
+def sharp(algo: str) -> Algorithm:
+    """The algorithm with K = 500 items and α = 1e-6 in round 1, its oracle three steps of 0.1."""
+    problem = replace(
+        make_problem(ITEMS, FEATURES, radius=RADIUS), oracle=SGD(steps=3, lr=0.1, batch=2)
+    )
+    one = replace(composed_job(f"algo={algo}").algorithm, problem=problem, c_alpha=1.0)
+    n = np.log(ITEMS)
+    return replace(one, c_alpha=ALPHA / (one.alpha if algo == "df_ftpl" else n**-0.5))
+
+
+def play(algorithm: Algorithm, engine: Engine, X: np.ndarray, costs: np.ndarray, start: Any) -> Any:
+    """The rounds X [B, d, p], costs [B, d] of one seed, every draw one half, from θ = start."""
+    draws = {
+        name: np.full((1, len(costs), *spec.shape), 0.5) for name, spec in algorithm.draws().items()
+    }
+    state = algorithm.init(1, None)
+    where = {name: start[None] for name in ("theta", "vartheta") if name in state._fields}
+    engine.start(algorithm)
+    return engine.advance(algorithm, state._replace(**where), Rounds(X[None], costs[None]), draws)
+
+
+def follow_sigma(algorithm: Algorithm, theta: np.ndarray, steps: int) -> np.ndarray:
+    """DF-FTPL's oracle in round 1 where the smoothed cost is flat: only ⟨σ, ·⟩ is left."""
+    for _ in range(steps):
+        theta = algorithm.problem.theta_set.project(theta + 0.1 * (0.5 / algorithm.eta))
+    return theta
+
+
+def assert_one_item_wins(X: np.ndarray, theta: np.ndarray) -> None:
+    """So clearly that e^(−gap/α) is 0 in float64, and every gradient with it."""
+    lowest, second = np.partition(X @ theta, 1, axis=-1)[..., :2].T
+    assert ((second - lowest) / ALPHA > 750).all()
+
+
+@ENGINES
+@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
+@pytest.mark.parametrize("scale", [1.0, 1e4])
+def test_exponents_beyond_any_float(algo: str, engine: Engine, scale: float) -> None:
+    """Predictions of both signs, up to 1e10 α: one item takes all and the smoothed cost is flat."""
+    rng = np.random.default_rng(1)
+    X, costs = scale * rng.normal(size=(1, ITEMS, FEATURES)), rng.random((1, ITEMS))
+    start = np.array([0.5, -0.4, 0.3, 0.2])
+    assert_one_item_wins(X, start)
+    algorithm = sharp(algo)
+    after, trace = play(algorithm, engine, X, costs, start)
+    prediction = X[0] @ start
+    assert trace.cost[0, 0] == costs[0, prediction.argmin()]
+    np.testing.assert_allclose(trace.mse[0, 0], np.mean((prediction - costs[0]) ** 2), rtol=1e-12)
+    steps = 3 if algo == "df_ftpl" else 0
+    np.testing.assert_allclose(after.theta[0], follow_sigma(algorithm, start, steps), rtol=1e-12)
+
+
+@ENGINES
+@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
+@pytest.mark.parametrize("sign", [1.0, -1.0, 0.0])
+def test_identical_predictions_for_all_items(algo: str, engine: Engine, sign: float) -> None:
+    """All rows of X alike: w̃ is uniform whatever θ, so nothing is learnt and item 1 is played."""
+    rng = np.random.default_rng(2)
+    x, costs = rng.normal(size=FEATURES), rng.random((1, ITEMS))
+    X = np.broadcast_to(x, (1, ITEMS, FEATURES)).copy()
+    start = sign * x / np.linalg.norm(x)  # |Xθ|/α is 1e6 or 0
+    algorithm = sharp(algo)
+    after, trace = play(algorithm, engine, X, costs, start)
+    assert trace.cost[0, 0] == costs[0, 0]
+    np.testing.assert_allclose(trace.mse[0, 0], np.mean((x @ start - costs) ** 2), **CLOSE)
+    steps = 3 if algo == "df_ftpl" else 0
+    np.testing.assert_allclose(after.theta[0], follow_sigma(algorithm, start, steps), **CLOSE)
+
+
+def at_the_tie(X: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    """∇f̃(0) = Xᵀ(c̄ − c)/(Kα): all predictions are 0 and w̃ is uniform."""
+    return X.T @ (costs.mean() - costs) / (ITEMS * ALPHA)
+
+
+@ENGINES
+def test_df_ogd_leaves_the_tie_at_zero_for_the_boundary(engine: Engine) -> None:
+    """ϑ jumps to −R∇f̃(0)/‖∇f̃(0)‖ and stays; f̃ is flat between ϑ and θ, so θ stays 0."""
+    rng = np.random.default_rng(3)
+    X, costs = rng.normal(size=(3, ITEMS, FEATURES)), rng.random((3, ITEMS))
+    after, trace = play(sharp("df_ogd"), engine, X, costs, np.zeros(FEATURES))
+    gradient = at_the_tie(X[0], costs[0])
+    vartheta = -RADIUS * gradient / np.linalg.norm(gradient)
+    assert 0.1 * np.linalg.norm(gradient) > RADIUS
+    assert_one_item_wins(X, 0.5 * vartheta)
+    np.testing.assert_allclose(after.vartheta[0], vartheta, **CLOSE)
+    np.testing.assert_array_equal(after.theta[0], 0.0)
+    assert after.path_length[0] == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_array_equal(trace.cost[0], costs[:, 0])
+    np.testing.assert_allclose(trace.mse[0], (costs**2).mean(-1), rtol=1e-12)
+
+
+@ENGINES
+def test_df_ftpl_leaves_the_tie_at_zero_for_the_boundary(engine: Engine) -> None:
+    rng = np.random.default_rng(4)
+    X, costs = rng.normal(size=(1, ITEMS, FEATURES)), rng.random((1, ITEMS))
+    algorithm = sharp("df_ftpl")
+    after, _ = play(algorithm, engine, X, costs, np.zeros(FEATURES))
+    pull = 0.5 / algorithm.eta - at_the_tie(X[0], costs[0])
+    edge = RADIUS * pull / np.linalg.norm(pull)
+    assert 0.1 * np.linalg.norm(pull) > RADIUS
+    assert_one_item_wins(X, edge)
+    np.testing.assert_allclose(after.theta[0], follow_sigma(algorithm, edge, 2), **CLOSE)

@@ -1,0 +1,245 @@
+"""Which engine runs a job, and what is said where there is none."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.commands import odfl, run_directories
+from support.problems import composed_job, make_problem, random_rounds, with_kernel
+
+from odfl_cli.algorithms import PFOGD, Algorithm
+from odfl_cli.core.cores import available_cores
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.settings import settings
+from odfl_cli.engine import Auto, CompiledEngine, Engine, TorchEngine
+from odfl_cli.problem.oracles import SGD
+from odfl_cli.problem.polytopes import Simplex
+from odfl_cli.problem.predictors import Linear
+from odfl_cli.problem.problem import Problem
+from odfl_cli.problem.regularizers import Entropy
+
+ALGORITHMS = with_kernel()
+
+
+@settings
+class Restless(PFOGD):
+    """PF-OGD with an update of its own."""
+
+    def update(self, state, X, costs, draws):
+        after = super().update(state, X, costs, draws)
+        return after._replace(theta=-after.theta)
+
+
+class Quadratic(Linear):
+    """A predictor without a kernel."""
+
+
+class Triangle(Simplex):
+    """A polytope without a kernel."""
+
+
+class Tsallis(Entropy):
+    """A regulariser without a kernel."""
+
+
+class Momentum(SGD):
+    """An oracle without a kernel."""
+
+
+def foreign(part: str) -> Problem:
+    """A problem one part of which is not of this package."""
+    problem = make_problem()
+    replacement = {
+        "predictor": Quadratic(),
+        "polytope": Triangle(dimension=4),
+        "regularizer": Tsallis(polytope=problem.polytope),
+        "oracle": Momentum(),
+    }
+    return replace(problem, **{part: replacement[part]})
+
+
+def test_the_papers_algorithms_have_kernels() -> None:
+    assert {"df_ogd", "df_ogd_endpoint", "df_ftpl", "pf_ogd", "spo"} <= set(ALGORITHMS)
+
+
+WITHOUT_KERNEL: list[tuple[Algorithm, str]] = [
+    (Restless(problem=make_problem()), "algo Restless"),
+    (PFOGD(problem=foreign("predictor")), "predictor Quadratic"),
+    (PFOGD(problem=foreign("polytope")), "polytope Triangle"),
+    (PFOGD(problem=foreign("regularizer")), "regularizer Tsallis"),
+    (PFOGD(problem=foreign("oracle")), "oracle Momentum"),
+]
+
+
+@pytest.mark.parametrize("algo", ALGORITHMS)
+def test_auto_compiles_every_algorithm_with_a_kernel(algo: str) -> None:
+    job = composed_job(f"algo={algo}", "engine.threads=3")
+    assert job.engine == CompiledEngine(threads=3)
+    assert composed_job(f"algo={algo}", "engine=compiled").engine == CompiledEngine()
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "missing"), WITHOUT_KERNEL, ids=[m for _, m in WITHOUT_KERNEL]
+)
+def test_what_has_no_kernel_is_named_and_runs_on_torch(algorithm: Algorithm, missing: str) -> None:
+    assert Auto().choose(algorithm) == TorchEngine()
+    with pytest.raises(UserError, match="engine=compiled") as refusal:
+        CompiledEngine().choose(algorithm)
+    assert missing in str(refusal.value)
+    assert "engine=torch" in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_auto_takes_torch_for_another_device() -> None:
+    algorithm = PFOGD(problem=make_problem())
+    assert Auto(device="cuda:1").choose(algorithm) == TorchEngine(device="cuda:1")
+    assert Auto(device="cpu").choose(algorithm) == CompiledEngine()
+
+
+def test_auto_says_where_threads_are_not_used(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="odfl"):
+        Auto(threads=3).choose(PFOGD(problem=make_problem()))
+        Auto().choose(PFOGD(problem=foreign("polytope")))
+        assert caplog.records == []
+        Auto(threads=3).choose(PFOGD(problem=foreign("polytope")))
+        (record,) = caplog.records
+    assert "engine.threads=3 is not used: polytope Triangle has no kernel" in record.getMessage()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this system")
+def test_threads_are_the_cores_this_process_may_use() -> None:
+    cores = os.sched_getaffinity(0)
+    script = (
+        "import os; from odfl_cli.core.cores import available_cores;"
+        f"os.sched_setaffinity(0, {{{min(cores)}}}); print(available_cores())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == "1", done.stderr
+    assert available_cores() == len(cores)
+
+
+def test_a_forked_child_gets_threads_of_its_own() -> None:
+    """The parent's pool has no threads there and would wait for ever."""
+    script = (
+        "import os; from odfl_cli.engine.compiled_engine import thread_pool;"
+        "list(thread_pool(2).map(abs, range(4))); child = os.fork();"
+        "print(sum(thread_pool(2).map(abs, range(4)))) if child == 0 else os.waitpid(child, 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.split() == ["6"], done.stderr
+
+
+@pytest.mark.parametrize("engine", [CompiledEngine(), TorchEngine()], ids=["compiled", "torch"])
+@pytest.mark.parametrize("algo", ["uniform", "pf_ogd"])
+def test_overflow_is_found_in_the_trace_and_not_on_the_terminal(algo: str, engine: Engine) -> None:
+    """Warnings are errors here: squares of 1e200 overflow without one."""
+    algorithm = replace(composed_job(f"algo={algo}").algorithm, problem=make_problem())
+    rounds = random_rounds(2, 3, items=4, features=3)
+    engine.start(algorithm)
+    state = algorithm.init(2, None)
+    _, trace = engine.advance(algorithm, state, rounds._replace(costs=1e200 * rounds.costs), {})
+    assert not np.isfinite(trace.mse).any()
+
+
+def test_torch_stays_torch() -> None:
+    assert composed_job("engine=torch").engine == TorchEngine()
+
+
+REFUSED = [
+    (["engine.threads=0"], ["engine.threads=0", "greater than or equal to 1"]),
+    (["engine=compiled", "engine.threads=-2"], ["engine.threads=-2", "greater than or equal to 1"]),
+    (["engine.threads=two"], ["engine.threads=two", "valid integer"]),
+    (["engine=torch", "engine.threads=2"], ["engine.threads", "no such key"]),
+    (["engine=cobol"], ["engine=cobol", "no such choice", "auto, compiled, torch"]),
+    (["engine=2"], ["engine=2", "no such choice", "auto, compiled, torch"]),
+    (["oracle.history_size=0"], ["oracle.history_size=0", "greater than or equal to 1"]),
+    (
+        ["algo=df_ftpl", "oracle.history=window", "oracle.history_size=0"],
+        ["oracle.history_size=0", "greater than or equal to 1"],
+    ),
+    (["oracle.history=forever"], ["oracle.history=forever", "'full', 'window' or 'reservoir'"]),
+    (["engine.device=abacus"], ["engine.device=abacus"]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=" ".join)
+def test_refused_in_one_line(tmp_path: Path, arguments: list[str], words: list[str]) -> None:
+    done = odfl("run", "horizon=smoke", *arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("odfl: ")
+    for word in words:
+        assert word in line
+    assert list(tmp_path.rglob("*.csv")) == []
+
+
+MINE = """
+from odfl_cli.algorithms import PFOGD
+from odfl_cli.core.settings import settings
+
+
+@settings
+class Stubborn(PFOGD):
+    def update(self, state, X, costs, draws):
+        return state._replace(t=state.t + 1)
+"""
+
+
+def test_a_users_own_algorithm(tmp_path: Path) -> None:
+    """auto takes torch for it; engine=compiled refuses it by name."""
+    (tmp_path / "mine.py").write_text(MINE)
+    mine = ("algo=pf_ogd", "algo._target_=mine.Stubborn", "horizon=smoke", "seeds=2")
+    done = odfl("run", *mine, "engine=compiled", cwd=tmp_path)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "algo Stubborn has no kernel" in line
+    assert "engine=torch" in line
+    assert run_directories(tmp_path) == []
+    done = odfl("run", *mine, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert_engine_named(tmp_path, "torch")
+
+
+@pytest.mark.parametrize(
+    ("asked", "taken"), [("auto", "compiled"), ("compiled", "compiled"), ("torch", "torch")]
+)
+def test_the_engine_is_named_in_the_log_and_the_summary(
+    tmp_path: Path, asked: str, taken: str
+) -> None:
+    done = odfl("run", "algo=spo", f"engine={asked}", "horizon=smoke", "seeds=2", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert_engine_named(tmp_path, taken)
+
+
+def assert_engine_named(root: Path, engine: str) -> None:
+    (directory,) = run_directories(root)
+    summary = json.loads((directory / "summary.json").read_text())
+    assert summary["engine"] == engine
+    assert f"engine {engine}" in (directory / "run.log").read_text()
+
+
+def test_no_torch_on_the_compiled_path(tmp_path: Path) -> None:
+    """Every algorithm of the package, from command line to files."""
+    sweep = ["run", "-m", f"algo={','.join(ALGORITHMS)}", "horizon=smoke", "seeds=2"]
+    script = (
+        "import sys; from odfl_cli.cli import main;"
+        f"code = main({sweep});"
+        "heavy = {'torch', 'pandas', 'matplotlib'} & set(sys.modules);"
+        "sys.exit(f'imported {heavy}' if heavy else code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    runs = run_directories(tmp_path)
+    assert len(runs) == len(ALGORITHMS)
+    assert {json.loads((run / "summary.json").read_text())["engine"] for run in runs} == {
+        "compiled"
+    }

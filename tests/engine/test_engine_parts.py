@@ -1,0 +1,239 @@
+"""Every predictor, polytope and regulariser with a kernel: both engines play the same game."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.problems import composed_job, make_problem, with_kernel
+
+from odfl_cli.algorithms import Algorithm
+from odfl_cli.core.errors import RoundError
+from odfl_cli.core.kernel_cache import load_kernel
+from odfl_cli.engine import CompiledEngine, Engine, TorchEngine, Trace
+from odfl_cli.engine.parts import POLYTOPES, PREDICTORS, REGULARIZERS, parts_of
+from odfl_cli.environments import Rounds
+from odfl_cli.problem.ball import Ball
+from odfl_cli.problem.oracles import SGD
+from odfl_cli.problem.polytopes import Box, Budget, Knapsack, Polytope, ShortestPath, Simplex
+from odfl_cli.problem.predictors import Affine, Linear, PerItem, Predictor
+from odfl_cli.problem.problem import Problem
+from odfl_cli.problem.regularizers import Entropy, LogBarrier, Regularizer
+from odfl_cli.problem.solver import Solver
+
+ALGORITHMS = with_kernel()
+CLOSE = {"rtol": 1e-9, "atol": 1e-9}
+SETS: dict[type[Polytope], st.SearchStrategy[Polytope]] = {
+    Simplex: st.builds(Simplex, dimension=st.integers(2, 7)),
+    Box: st.builds(
+        Box, dimension=st.integers(1, 7), lower=st.floats(-2, 0), upper=st.floats(0.5, 3)
+    ),
+    Budget: st.integers(2, 7).flatmap(
+        lambda d: st.builds(Budget, dimension=st.just(d), k=st.integers(1, d - 1))
+    ),
+    Knapsack: st.builds(
+        Knapsack,
+        dimension=st.integers(1, 7),
+        capacity=st.floats(0.5, 6.0),
+        weights_seed=st.integers(0, 9) | st.none(),
+    ),
+    ShortestPath: st.builds(ShortestPath, rows=st.integers(2, 4), columns=st.integers(2, 4)),
+}
+COMBINATIONS = [
+    (predictor, polytope, regularizer)
+    for predictor in (Linear, Affine, PerItem)
+    for polytope in SETS
+    for regularizer in (Entropy, LogBarrier)
+    if polytope is Simplex or regularizer is LogBarrier
+]
+
+
+def test_nothing_with_a_kernel_is_left_out() -> None:
+    seen = [set(kinds) for kinds in zip(*COMBINATIONS, strict=True)]
+    assert seen == [set(PREDICTORS), set(POLYTOPES), set(REGULARIZERS)]
+
+
+@st.composite
+def problems(
+    draw: st.DrawFn,
+    predictor: type[Predictor],
+    polytope: type[Polytope],
+    regularizer: type[Regularizer],
+) -> Problem:
+    chosen = draw(SETS[polytope])
+    rounds = draw(st.integers(1, 8))
+    return Problem(
+        items=chosen.dimension,
+        features=draw(st.integers(1, 4)),
+        rounds=rounds,
+        theta_set=Ball(radius=draw(st.floats(0.1, 3.0))),
+        predictor=predictor(),
+        polytope=chosen,
+        regularizer=regularizer(polytope=chosen),
+        oracle=SGD(
+            steps=draw(st.integers(1, 3)),
+            lr=draw(st.floats(0.01, 0.2)),
+            batch=draw(st.integers(1, 3)),
+            every=draw(st.integers(1, 2)),
+        ),
+    )
+
+
+def play(
+    algorithm: Algorithm, engine: Engine, rounds: Rounds, seed: int = 0
+) -> tuple[dict[str, np.ndarray], Trace]:
+    """The block from the first round, every draw from `seed`: the last state, and the trace."""
+    seeds, length = rounds.costs.shape[:2]
+    rng = np.random.default_rng(seed)
+    draws = {
+        name: rng.random((seeds, length, *spec.shape)) for name, spec in algorithm.draws().items()
+    }
+    truth = rng.normal(size=(seeds, algorithm.problem.parameters))
+    engine.start(algorithm)
+    state, trace = engine.advance(algorithm, algorithm.init(seeds, truth), rounds, draws)
+    return {"theta": state.theta, "t": state.t}, trace
+
+
+def data_for(problem: Problem, seeds: int, seed: int, grid: bool) -> Rounds:
+    """Normal features and costs; on a grid of halves, costs tie and are zero now and then."""
+    rng = np.random.default_rng(seed)
+    shape = (seeds, problem.rounds, problem.items)
+    X, costs = rng.normal(size=(*shape, problem.features)), rng.normal(size=shape)
+    return Rounds(X, np.round(2 * costs) / 2 if grid else costs)
+
+
+@pytest.mark.parametrize("algo", ALGORITHMS)
+@pytest.mark.parametrize(
+    ("predictor", "polytope", "regularizer"),
+    COMBINATIONS,
+    ids=["-".join(kind.__name__ for kind in kinds) for kinds in COMBINATIONS],
+)
+@settings(max_examples=6)
+@given(data=st.data())
+def test_compiled_equals_torch(algo, predictor, polytope, regularizer, data) -> None:
+    """Costs, squared errors, θ and every note."""
+    problem = data.draw(problems(predictor, polytope, regularizer))
+    given = composed_job(f"algo={algo}").algorithm
+    rates = {
+        rate.name: getattr(given, rate.name) * data.draw(st.floats(0.3, 3.0), label=rate.name)
+        for rate in fields(given)
+        if rate.name not in ("problem", "delta")
+    }
+    algorithm = replace(given, problem=problem, **rates)
+    seeds, seed = data.draw(st.integers(1, 3)), data.draw(st.integers(0, 99))
+    rounds = data_for(problem, seeds, seed, grid=data.draw(st.booleans()))
+    (ours, trace), (theirs, expected) = (
+        play(algorithm, engine, rounds, seed)
+        for engine in (CompiledEngine(threads=2), TorchEngine())
+    )
+    assert trace.notes.keys() == expected.notes.keys()
+    pairs = {
+        "theta": (ours["theta"], theirs["theta"]),
+        "t": (ours["t"], theirs["t"]),
+        "cost": (trace.cost, expected.cost),
+        "mse": (trace.mse, expected.mse),
+    } | {name: (trace.notes[name], expected.notes[name]) for name in trace.notes}
+    for name, (one, other) in pairs.items():
+        np.testing.assert_allclose(one, other, **CLOSE, err_msg=name)
+
+
+@pytest.mark.parametrize("polytope", SETS, ids=lambda kind: kind.__name__)
+@given(data=st.data())
+def test_minimisers_agree_to_the_bit_and_in_ties(polytope, data) -> None:
+    chosen = data.draw(SETS[polytope])
+    problem = replace(
+        make_problem(), polytope=chosen, regularizer=LogBarrier(polytope=chosen), items=4
+    )
+    parts = parts_of(problem)
+    rng = np.random.default_rng(data.draw(st.integers(0, 999)))
+    costs = rng.normal(size=chosen.dimension)
+    if data.draw(st.booleans()):
+        costs = np.round(costs)
+    w = np.empty(chosen.dimension)
+    load_kernel("odfl_cli.engine.kernels.polytopes").minimise(
+        parts.polytope, parts.numbers, costs, w
+    )
+    np.testing.assert_array_equal(w, chosen.minimise(costs[None])[0])
+
+
+def hopeless(algo: str, polytope: Polytope) -> Algorithm:
+    """An α of 1e-12 for predictions beyond 1e8: out of Newton's reach."""
+    problem = replace(
+        make_problem(items=polytope.dimension, features=2, rounds=4, radius=1e9),
+        polytope=polytope,
+        regularizer=LogBarrier(polytope=polytope),
+    )
+    given = composed_job(f"algo={algo}").algorithm
+    return replace(given, problem=problem, c_alpha=1e-12, c_eta=1e-3)
+
+
+@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
+@pytest.mark.parametrize("engine", [CompiledEngine(), TorchEngine()], ids=["compiled", "torch"])
+def test_a_newton_failure_names_the_round_the_seed_and_the_residual(algo, engine) -> None:
+    """Three seeds; the first predicts zero throughout, the others fail in rounds 3 and 2."""
+    algorithm = hopeless(algo, Knapsack(dimension=5, capacity=3.0))
+    rng = np.random.default_rng(0)
+    X, costs = rng.normal(size=(3, 4, 5, 2)), rng.normal(size=(3, 4, 5))
+    X[0] = X[1, :2] = X[2, :1] = 0.0
+    X *= 1e8
+    with pytest.raises(RoundError, match=r"residual of [0-9.e+na-]+ with alpha = ") as refusal:
+        play(algorithm, engine, Rounds(X, costs))
+    if algo == "df_ogd":  # DF-FTPL samples its rounds
+        assert (refusal.value.round_index, refusal.value.seed_index) == (1, 2)
+    assert refusal.value.round_index >= 1
+    assert refusal.value.seed_index > 0
+
+
+@pytest.mark.parametrize("engine", [CompiledEngine(), TorchEngine()], ids=["compiled", "torch"])
+def test_newton_steps_are_those_of_the_round(engine) -> None:
+    """An oracle that answers every other round leaves one solve out of four in between."""
+    polytope = Knapsack(dimension=5, capacity=3.0)
+    problem = replace(
+        make_problem(items=5, features=2, rounds=4, radius=1.0),
+        polytope=polytope,
+        regularizer=LogBarrier(polytope=polytope),
+        oracle=SGD(steps=3, lr=1e-9, every=2),
+    )
+    algorithm = replace(composed_job("algo=df_ogd").algorithm, problem=problem, c_eta=1e-9)
+    rng = np.random.default_rng(0)
+    rounds = Rounds(np.zeros((2, 4, 5, 2)), rng.normal(size=(2, 4, 5)))
+    _, trace = play(algorithm, engine, rounds)
+    _, steps = problem.regularizer.smooth_counting(np.zeros((1, 5)), trace.notes["alpha"][0, 0])
+    assert steps[0] > 0
+    np.testing.assert_array_equal(
+        trace.notes["newton_steps"], steps[0] * np.array([[4, 1, 4, 1]] * 2)
+    )
+
+
+def test_the_kappa_gap_is_noted() -> None:
+    """Zero predictions leave no gap; others leave all of κ, or what the polytope's width allows."""
+    problem = replace(make_problem(items=4, features=3, rounds=9), solver=Solver(kappa=0.05))
+    algorithm = replace(composed_job("algo=pf_ogd").algorithm, problem=problem, eta=0.1)
+    rounds = data_for(problem, seeds=2, seed=0, grid=False)
+    _, trace = play(algorithm, TorchEngine(), rounds)
+    gap = trace.notes["kappa_gap"]
+    assert (gap[:, 0] == 0).all()
+    np.testing.assert_allclose(gap[:, 1:], 0.05, atol=1e-12)
+    assert (
+        "kappa_gap"
+        not in play(
+            replace(algorithm, problem=make_problem(items=4, rounds=9)), TorchEngine(), rounds
+        )[1].notes
+    )
+
+
+def test_paths_that_tie_but_for_rounding_are_equal() -> None:
+    """To the right 0.3 + (0.2 + 0.1) > 0.6 in the last digit, and down 0.1 + (0.2 + 0.3) = 0.6."""
+    grid = ShortestPath(rows=2, columns=3)
+    right, down, far = 0, 2, 5  # of the first node, of the first node, from the lower left
+    costs = np.zeros(grid.dimension)
+    costs[[right, 1, 4]] = 0.3, 0.2, 0.1
+    costs[[down, far, 6]] = 0.1, 0.2, 0.3
+    costs[3] = 1.0
+    assert 0.3 + (0.2 + 0.1) > 0.1 + (0.2 + 0.3)
+    w = grid.minimise(costs[None])[0]
+    assert w[right] == 1.0
+    worse = costs.copy()
+    worse[right] += 1e-9
+    assert grid.minimise(worse[None])[0][down] == 1.0

@@ -1,0 +1,117 @@
+"""The torch engine is a loop over decide and update, and leaves torch as it was."""
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import torch
+from support.problems import block_of, choices, composed_job, make_job
+
+from odfl_cli.algorithms import PFOGD
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.settings import settings
+from odfl_cli.engine.torch_engine import TorchEngine
+from odfl_cli.runs.simulate import simulate
+
+
+@pytest.mark.parametrize("algo", choices("algo"))
+def test_trace_equals_a_loop_on_numpy_arrays(algo):
+    job = composed_job(
+        f"algo={algo}",
+        "engine=torch",
+        "horizon.rounds=30",
+        "data.items=6",
+        "data.features=4",
+        "seeds=[1,4,6]",
+    )
+    rounds, draws = block_of(job, 0, 30)
+    truth = job.environment.theta_star(job.seeds)
+    end, trace = TorchEngine().advance(job.algorithm, job.algorithm.init(3, truth), rounds, draws)
+
+    state = job.algorithm.init(3, truth)
+    for t in range(30):
+        X, c = rounds.X[:, t], rounds.costs[:, t]
+        prediction, decision = job.algorithm.decide(state, X)
+        for s in range(3):
+            assert trace.cost[s, t] == pytest.approx(c[s] @ decision[s], rel=1e-9)
+            assert trace.mse[s, t] == pytest.approx(np.mean((prediction[s] - c[s]) ** 2), rel=1e-9)
+        now = {name: values[:, t] for name, values in draws.items()}
+        state = job.algorithm.update(state, X, c, now)
+    assert type(end) is type(state)
+    assert end.t == 30
+    np.testing.assert_allclose(end.theta, state.theta, rtol=1e-9, atol=1e-12)
+
+
+@settings
+class Spy(PFOGD):
+    """Looks around in every update, and may break one."""
+
+    seen: ClassVar[list] = []
+    breaks: bool = False
+
+    def update(self, state, X, costs, draws):
+        if self.breaks:
+            raise ZeroDivisionError
+        self.seen.append((torch.get_num_threads(), torch.is_grad_enabled(), state.theta, X))
+        return super().update(state, X, costs, draws)
+
+
+@pytest.fixture
+def three_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_one_thread_inside_and_as_many_as_before_outside():
+    Spy.seen.clear()
+    simulate(make_job(Spy, rounds=4))
+    assert [threads for threads, *_ in Spy.seen] == [1] * 4
+    assert torch.get_num_threads() == 3
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_threads_come_back_after_an_error():
+    with pytest.raises(ZeroDivisionError):
+        simulate(make_job(Spy, settings={"breaks": True}))
+    assert torch.get_num_threads() == 3
+
+
+def test_no_graph_is_recorded():
+    assert torch.is_grad_enabled()
+    Spy.seen.clear()
+    result = simulate(make_job(Spy, rounds=4))
+    for _, recording, theta, X in Spy.seen:
+        assert isinstance(theta, torch.Tensor)
+        assert not recording
+        assert theta.grad_fn is None
+        assert not theta.requires_grad
+        assert not X.requires_grad
+    assert isinstance(result.state.theta, np.ndarray)
+    assert torch.is_grad_enabled()
+
+
+def test_rounds_and_state_given_to_the_engine_stay_as_they_are():
+    job = make_job(PFOGD)
+    rounds, draws = block_of(job, 0, 20)
+    state = job.algorithm.init(2, None)
+    kept = [array.copy() for array in (*rounds, state.theta)]
+    job.engine.advance(job.algorithm, state, rounds, draws)
+    for before, after in zip(kept, (*rounds, state.theta), strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+def test_float64_throughout():
+    result = simulate(make_job(Spy, rounds=4))
+    assert result.state.theta.dtype == np.float64
+    assert all(theta.dtype == torch.float64 for _, _, theta, _ in Spy.seen)
+
+
+@pytest.mark.parametrize("device", ["abacus", "cuda:99"])
+def test_a_device_that_is_not_there_is_refused(device):
+    job = replace(make_job(PFOGD), engine=TorchEngine(device=device))
+    with pytest.raises(UserError, match=f"engine.device={device}"):
+        simulate(job)

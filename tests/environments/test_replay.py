@@ -1,0 +1,295 @@
+"""A file replayed is the file, however it is cut."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.commands import odfl, run_directories
+from support.problems import choices, composed_job, with_kernel
+
+from odfl_cli.core.errors import UserError
+from odfl_cli.environments import Replay
+from odfl_cli.environments.replay import recording
+from odfl_cli.environments.replay.standardise import PastScale
+from odfl_cli.runs.simulate import simulate
+
+DATA = ("data.items=4", "data.features=3", "horizon.rounds=40", "seeds=3")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory) -> Path:
+    """The same rounds as CSV, NPZ and Parquet."""
+    folder = tmp_path_factory.mktemp("exported")
+    for name in ("rounds.csv", "rounds.npz"):
+        done = odfl("data", "export", "-o", name, *DATA, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith(f"odfl run data=replay data.file={name}")
+    table = pyarrow.csv.read_csv(folder / "rounds.csv")
+    pyarrow.parquet.write_table(table, folder / "rounds.parquet")
+    return folder
+
+
+def group_of(name: str) -> tuple[str, ...]:
+    return () if name.endswith("npz") else ("data.group=seed",)
+
+
+@pytest.mark.parametrize(
+    ("algo", "engine"),
+    [*((algo, "torch") for algo in choices("algo")), *((a, "compiled") for a in with_kernel())],
+)
+def test_an_exported_file_gives_the_costs_of_its_generator(exported, algo, engine):
+    chosen = (f"algo={algo}", f"engine={engine}", "horizon.rounds=40", "seeds=3")
+    replayed = (*chosen, "data=replay", f"data.file={exported}/rounds.csv", "data.group=seed")
+    if algo == "clairvoyant":  # nobody knows the parameter behind a file
+        with pytest.raises(UserError, match="known parameter"):
+            simulate(composed_job(*replayed))
+        return
+    expected = simulate(composed_job(*chosen, *DATA)).table
+    for column, values in simulate(composed_job(*replayed)).table.items():
+        np.testing.assert_array_equal(values, expected[column], err_msg=column)
+
+
+@pytest.mark.parametrize("name", ["rounds.csv", "rounds.npz", "rounds.parquet"])
+def test_every_format_holds_the_same_numbers(exported, name):
+    job = composed_job(*DATA)
+    job_replayed = composed_job(
+        "data=replay",
+        f"data.file={exported}/{name}",
+        *group_of(name),
+        "horizon.rounds=40",
+        "seeds=3",
+    )
+    for ours, theirs in zip(
+        job_replayed.environment.rounds((0, 1, 2), 0, 40),
+        job.environment.rounds((0, 1, 2), 0, 40),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("standardise", [False, True])
+@pytest.mark.parametrize("name", ["rounds.csv", "rounds.npz"])
+def test_a_round_does_not_depend_on_the_block_or_the_other_seeds(exported, name, standardise):
+    group = "seed" if name.endswith("csv") else None
+    data = Replay(file=str(exported / name), group=group, standardise=standardise, intercept=True)
+    whole = data.rounds((0, 1, 2), 0, 40)
+    assert (whole.X[..., -1] == 1).all()
+    for size in (1, 7, 16):
+        for start in range(0, 40, size):
+            stop = min(start + size, 40)
+            part = data.rounds((2, 0), start, stop)
+            np.testing.assert_array_equal(part.X, whole.X[[2, 0], start:stop])
+            np.testing.assert_array_equal(part.costs, whole.costs[[2, 0], start:stop])
+
+
+def test_the_size_of_the_chunks_changes_no_number(exported, monkeypatch, tmp_path):
+    found = []
+    for cells in (7, 50, 50_000):
+        for module in (recording.csv_file, recording.parquet_file, recording.npz_file):
+            monkeypatch.setattr(module, "CELLS", cells)
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / str(cells)))
+        for name in ("rounds.csv", "rounds.npz", "rounds.parquet"):
+            group = None if name.endswith("npz") else "seed"
+            data = Replay(file=str(exported / name), group=group, standardise=True)
+            found.append(data.rounds((0, 1, 2), 0, 40))
+    for rounds in found[1:]:
+        np.testing.assert_array_equal(rounds.X, found[0].X)
+        np.testing.assert_array_equal(rounds.costs, found[0].costs)
+
+
+@given(
+    st.integers(1, 6),
+    st.integers(1, 4),
+    st.sampled_from([1e-3, 1.0, 1e3]),
+    st.integers(0, 2**32 - 1),
+)
+def test_features_are_standardised_by_the_past_alone(items, cut, scale, seed):
+    rng = np.random.default_rng(seed)
+    X = 50.0 + scale * rng.normal(size=(9, items, 3))
+    X[..., 2] = 7.0  # never varies
+    past = PastScale(3)
+    Z = np.concatenate([past.standardise(X[:cut]), past.standardise(X[cut:])])
+    for t in range(9):
+        seen = X[:t].reshape(-1, 3)
+        if len(seen) < 2:
+            np.testing.assert_array_equal(Z[t], 0.0)
+            continue
+        expected = (X[t] - seen.mean(0))[:, :2] / seen.std(0)[:2]
+        np.testing.assert_allclose(Z[t, :, :2], expected, rtol=1e-6, atol=1e-6)
+    np.testing.assert_array_equal(Z[..., 2], 0.0)
+    changed = X.copy()
+    changed[5:] += rng.normal(size=changed[5:].shape)
+    np.testing.assert_array_equal(
+        PastScale(3).standardise(changed)[:5], PastScale(3).standardise(X)[:5]
+    )
+
+
+def write(path: Path, text: str) -> str:
+    path.write_text(text)
+    return str(path)
+
+
+def test_items_in_another_order_are_put_in_that_of_the_first_round(tmp_path):
+    file = write(
+        tmp_path / "a.csv",
+        "cost,day,what,x\n1,2020-01-01,a,10\n2,2020-01-01,b,20\n4,2020-01-02,b,40\n3,2020-01-02,a,30\n",
+    )
+    data = Replay(file=file, columns={"round": "day", "item": "what", "cost": "cost"})
+    rounds = data.rounds((0,), 0, 2)
+    np.testing.assert_array_equal(rounds.costs, [[[1, 2], [3, 4]]])
+    np.testing.assert_array_equal(rounds.X[..., 0], [[[10, 20], [30, 40]]])
+
+
+def test_groups_may_take_turns_and_files_are_groups_too(tmp_path):
+    rows = "r,g,x,cost\n1,u,1,1\n1,u,2,2\n1,v,3,3\n1,v,4,4\n2,u,5,5\n2,u,6,6\n2,v,7,7\n2,v,8,8\n"
+    columns = {"round": "r", "item": None}
+    together = Replay(file=write(tmp_path / "a.csv", rows), columns=columns, group="g")
+    np.testing.assert_array_equal(
+        together.rounds((0, 1), 0, 2).costs, [[[1, 2], [5, 6]], [[3, 4], [7, 8]]]
+    )
+    files = []
+    for name, group in (("u.csv", "u"), ("v.csv", "v")):
+        kept = [row.replace(f",{group},", ",") for row in rows.split() if f",{group}," in row]
+        files.append(write(tmp_path / name, "\n".join(["r,x,cost", *kept])))
+    apart = Replay(file=files, columns=columns)
+    for ours, theirs in zip(apart.rounds((0, 1), 0, 2), together.rounds((0, 1), 0, 2), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_skipping_leaves_out_the_rounds_that_miss_something(tmp_path):
+    file = write(
+        tmp_path / "a.csv",
+        "round;item;x;cost\n1;a;1;1\n1;b;2;2\n2;a;NA;3\n2;b;4;4\n3;a;5;\n3;b;6;6\n4;a;7;7\n5;a;8;8\n5;b;9;9\n",
+    )
+    data = Replay(file=file, on_missing="skip")
+    np.testing.assert_array_equal(data.rounds((0,), 0, 2).costs, [[[1, 2], [8, 9]]])
+    with pytest.raises(UserError, match=r"horizon\.rounds=3: .* 2 rounds"):
+        data.check_extent((0,), 3)
+
+
+def test_a_file_that_changes_is_read_again_and_old_recordings_go(tmp_path):
+    """Those of the last day stay: another process may be replaying one."""
+    kept = tmp_path / "cache/odfl/replay"
+    path = tmp_path / "a.csv"
+    for cost in (1.0, 2.0, 3.0):
+        write(path, f"round,item,x,cost\n1,a,1,{cost}\n1,b,2,2\n")
+        os.utime(path, ns=(0, int(cost)))
+        assert Replay(file=str(path)).rounds((0,), 0, 1).costs[0, 0, 0] == cost
+        assert len(list(kept.iterdir())) == cost
+    for old in kept.iterdir():
+        os.utime(old, (0, old.stat().st_mtime - recording.DAY - 60))
+    write(path, "round,item,x,cost\n1,a,1,4\n1,b,2,2\n")
+    assert Replay(file=str(path)).rounds((0,), 0, 1).costs[0, 0, 0] == 4.0
+    assert len(list(kept.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [("9", "10"), ("-1.5", "2e1"), ("2020-01", "2020-02"), ("2020-W01", "2020-W02"),
+     ("2020-01-01", "2020-01-02"), ("2020-01-01 09:00:00", "2020-01-01T10:00:00Z")],
+    ids="..".join,
+)  # fmt: skip
+def test_rounds_are_numbers_or_iso_dates(tmp_path, labels):
+    rows = "".join(f"{label},{item},1,2\n" for label in labels for item in "ab")
+    write(tmp_path / "a.csv", "round,item,x,cost\n" + rows)
+    Replay(file=str(tmp_path / "a.csv")).check_extent((0,), 2)
+
+
+def test_a_recording_is_made_once(exported, monkeypatch):
+    first = Replay(file=str(exported / "rounds.csv"), group="seed")
+    monkeypatch.setattr(recording, "_batches", lambda *_: pytest.fail("read again"))
+    again = Replay(file=str(exported / "rounds.csv"), group="seed")
+    np.testing.assert_array_equal(first.rounds((1,), 3, 9).X, again.rounds((1,), 3, 9).X)
+
+
+def test_a_home_that_cannot_be_written_is_no_obstacle(exported, tmp_path):
+    (tmp_path / "blocked").write_text("a file where a directory is needed")
+    chosen = ("data=replay", f"data.file={exported}/rounds.npz", "seeds=3", "horizon.rounds=40")
+    places = {"XDG_CACHE_HOME": str(tmp_path / "blocked"), "TMPDIR": str(tmp_path)}
+    done = odfl("run", "algo=uniform", *chosen, cwd=tmp_path, **places)
+    assert done.returncode == 0, done.stderr
+    assert not list(tmp_path.glob("odfl-*"))
+
+
+def test_the_line_that_check_prints_runs_the_file(exported, tmp_path):
+    (tmp_path / "my rounds.csv").write_text(
+        (exported / "rounds.csv").read_text().replace("round", "day").replace("item", "what")
+    )
+    mapping = ("--round", "day", "--item", "what", "--group", "seed", "--features", "x0,x2")
+    done = odfl("data", "check", "my rounds.csv", *mapping, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "40 rounds, 4 items, 2 features, 3 groups" in done.stdout
+    line = done.stdout.splitlines()[-1].removeprefix("usable: ")
+    ran = odfl(*shlex.split(line)[1:], "algo=uniform", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    (directory,) = run_directories(tmp_path)
+    summary = json.loads((directory / "summary.json").read_text())
+    assert summary["rounds"] == 40
+    assert summary["config"]["data"]["items"] == summary["config"]["polytope"]["dimension"] == 4
+    assert len(summary["seeds"]) == 3
+
+
+def test_check_counts_what_is_missing_infinite_and_constant(tmp_path):
+    text = "round,item,a,b,cost\n1,p,,3,1\n1,q,inf,3,2\n2,p,4,3,nan\n2,q,NA,3,5\n"
+    write(tmp_path / "a.csv", text)
+    done = odfl("data", "check", "a.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    figures = {row.split()[0]: row.split()[1:] for row in done.stdout.splitlines() if row.split()}
+    assert figures["a"] == ["2", "1", "4", "4", "4", "constant"]
+    assert figures["b"] == ["0", "0", "3", "3", "3", "constant"]
+    assert figures["cost"] == ["1", "0", "1", f"{8 / 3:.6g}", "5"]
+    assert (
+        done.stderr
+        == "odfl: a.csv: line 2, column a: missing; data.on_missing=skip leaves such rounds out\n"
+    )
+    assert "1      p     " in done.stdout
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.npz"])
+def test_files_larger_than_memory_are_streamed(tmp_path, name):
+    """In a process that may not grow by half of the file."""
+    rounds, items, features = 12_000, 10, 50
+    rng = np.random.default_rng(0)
+    X, c = rng.normal(size=(rounds, items, features)), rng.normal(size=(rounds, items))
+    if name.endswith("npz"):
+        np.savez(tmp_path / name, X=X, c=c)
+    else:
+        rows = ",".join(f"{value:.6f}" for value in X[0, 0])
+        with (tmp_path / name).open("w") as file:
+            file.write(
+                ",".join(["round", "item", *(f"x{i}" for i in range(features)), "cost"]) + "\n"
+            )
+            for t in range(rounds):
+                file.writelines(f"{t},{i},{rows},{float(c[t, i])!r}\n" for i in range(items))
+    size = (tmp_path / name).stat().st_size
+    assert size > 40 * 2**20
+    script = f"""
+import resource, numpy as np
+from odfl_cli.environments import Replay
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + {size} // 2,) * 2)
+data = Replay(file={name!r}, standardise=True)
+total = sum(data.rounds((0,), t, t + 100).costs.sum() for t in range(0, {rounds}, 100))
+print(repr(float(total)))
+"""
+    done = _python(script, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) == pytest.approx(c.sum())
+
+
+def _python(script: str, cwd: Path):
+    return subprocess.run([sys.executable, "-c", script], cwd=cwd, capture_output=True, text=True)

@@ -1,0 +1,316 @@
+"""Files that must be refused: the row, the column and the reason, before any round is run."""
+
+import itertools
+import threading
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+from support.commands import odfl
+
+from odfl_cli.core.errors import UserError
+from odfl_cli.environments import Replay
+from odfl_cli.environments.replay.batches import MOST_ITEMS
+from odfl_cli.environments.replay.problems import DataError, watched
+
+HEAD = "round,item,x,cost\n"
+FIRST = "1,a,1,1\n1,b,2,2\n"
+WAY_OUT = "; data.on_missing=skip leaves such rounds out"
+
+BAD = {
+    "missing cost": (HEAD + FIRST + "2,a,1,\n2,b,1,1\n", f"line 4, column cost: missing{WAY_OUT}"),
+    "missing feature": (HEAD + "1,a,NA,1\n1,b,2,2\n", f"line 2, column x: missing{WAY_OUT}"),
+    "NaN": (HEAD + FIRST + "2,a,nan,1\n2,b,1,1\n", f"line 4, column x: missing{WAY_OUT}"),
+    "infinite": (HEAD + FIRST + "2,a,3,1\n2,b,-inf,1\n", "line 5, column x: infinite"),
+    "overflow": (HEAD + "1,a,1,1e999\n1,b,2,2\n", "line 2, column cost: infinite"),
+    "text": (HEAD + FIRST + "2,a,high,1\n2,b,1,1\n", "line 4, column x: 'high' is not a number"),
+    "fewer items": (
+        HEAD + FIRST + "2,a,1,1\n3,a,1,1\n3,b,1,1\n",
+        "line 4, column round: round 2 has 1 items, the first round 2 (b is missing)",
+    ),
+    "more items": (
+        HEAD + FIRST + "2,a,1,1\n2,b,1,1\n2,c,1,1\n",
+        "line 6, column round: round 2 has more than 2 items, the number of the first round",
+    ),
+    "another item": (
+        HEAD + FIRST + "2,a,1,1\n2,c,1,1\n",
+        "line 5, column item: c was not among the items of the first round",
+    ),
+    "twice": (
+        HEAD + FIRST + "2,a,1,1\n2,a,1,1\n",
+        "line 5, column item: a appears twice in round 2",
+    ),
+    "twice at once": (
+        HEAD + "1,a,1,1\n1,a,1,1\n",
+        "line 3, column item: a appears twice in round 1",
+    ),
+    "one item": (
+        HEAD + "1,a,1,1\n2,a,1,1\n",
+        "line 2: the first round has one item; two are needed",
+    ),
+    "unsorted": (
+        HEAD + "10" + FIRST[1:4] + "1,1\n10,b,2,2\n9,a,1,1\n9,b,1,1\n",
+        "line 4, column round: 9 comes after 10; ",
+    ),
+    "duplicate round": (
+        HEAD + FIRST + "2,a,1,1\n2,b,1,1\n" + FIRST,
+        "line 6, column round: 1 comes after 2; ",
+    ),
+    "same round, written otherwise": (
+        HEAD + FIRST + "1.0,a,1,1\n1.0,b,1,1\n",
+        "line 4, column round: 1.0 comes after 1; ",
+    ),
+    "dates and numbers": (
+        HEAD + FIRST + "2020-01-01,a,1,1\n2020-01-01,b,1,1\n",
+        "line 4, column round: '2020-01-01' after 1; all numbers, or all dates",
+    ),
+    "text for a round": (
+        HEAD + "abc001,a,1,1\nabc001,b,2,2\n",
+        "line 2, column round: 'abc001' is neither a number nor an ISO date",
+    ),
+    "a number with an underscore": (
+        HEAD + FIRST + "1_0,a,1,1\n1_0,b,2,2\n",
+        "line 4, column round: '1_0' is neither a number nor an ISO date",
+    ),
+    "an infinite round": (
+        HEAD + FIRST + "inf,a,1,1\ninf,b,2,2\n",
+        "line 4, column round: 'inf' is neither a number nor an ISO date",
+    ),
+    "no such day": (
+        HEAD + "2020-02-30,a,1,1\n2020-02-30,b,2,2\n",
+        "line 2, column round: '2020-02-30' is neither a number nor an ISO date",
+    ),
+    "no round": (HEAD + FIRST + ",a,1,1\n", "line 4, column round: missing"),
+    "ragged": (HEAD + FIRST + "2,a,1\n", "line 4: 3 cells under 4 columns"),
+    "quoted line break": (
+        HEAD + '1,"a\n",1,1\n1,b,2,z\n',
+        "line 4, column cost: 'z' is not a number",
+    ),
+    "empty": ("", "the file is empty"),
+    "blank": ("\n\n", "the first line should name columns"),
+    "header only": (HEAD, "the file holds no rounds"),
+    "names twice": ("round,item,x,x,cost\n", "line 1: two columns are named x"),
+    "nameless": ("round,item,,cost\n", "line 1: column 3 has no name"),
+    "wrong name": (
+        "round,item,x,Costs\n",
+        "data.columns.cost=cost: there is no such column; did you mean Costs? "
+        "there are round, item, x, Costs",
+    ),
+    "no features": ("round,item,cost\n", "no column is left for the features"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def refusal(file: Path, **settings) -> str:
+    """The one line, without the file's name; nothing stays in the cache."""
+    with pytest.raises(UserError) as caught:
+        Replay(file=str(file), **settings)
+    assert not list(file.parent.glob("cache/odfl/replay/*"))
+    name, line = str(caught.value).split(": ", 1)
+    assert name == str(file)
+    return line
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_csv_is_refused_with_row_column_and_reason(case, tmp_path):
+    text, reason = BAD[case]
+    file = tmp_path / "bad.csv"
+    file.write_text(text)
+    line = refusal(file)
+    assert line.startswith(reason) if reason.endswith("; ") else line == reason
+
+
+@pytest.mark.parametrize("case", ["missing cost", "missing feature", "NaN"])
+def test_nothing_is_left_when_every_round_is_skipped(case, tmp_path):
+    file = tmp_path / "bad.csv"
+    file.write_text(HEAD + BAD[case][0].removeprefix(HEAD).removeprefix(FIRST))
+    assert refusal(file, on_missing="skip") == "every round misses something"
+
+
+def test_infinite_values_are_no_missing_values(tmp_path):
+    file = tmp_path / "bad.csv"
+    file.write_text(BAD["infinite"][0])
+    assert refusal(file, on_missing="skip") == "line 5, column x: infinite"
+
+
+def test_a_wrong_line_far_down_is_named(tmp_path):
+    """Beyond the first chunk of rows."""
+    file = tmp_path / "bad.csv"
+    rows = [f"{t},{item},1,2\n" for t in range(30_000) for item in "ab"]
+    rows[55_555] = "27777,b,oh,2\n"
+    file.write_text(HEAD + "".join(rows))
+    assert refusal(file) == "line 55557, column x: 'oh' is not a number"
+
+
+def test_a_constant_round_column_is_refused_before_it_fills_the_memory(tmp_path):
+    file = tmp_path / "bad.csv"
+    file.write_text(HEAD + "".join(f"1,{item},1,2\n" for item in range(MOST_ITEMS + 50_000)))
+    assert refusal(file) == (
+        f"line {MOST_ITEMS + 2}, column round: round 1 has more than {MOST_ITEMS} items"
+    )
+
+
+def test_a_million_columns_are_refused_by_the_first_line_alone(tmp_path, monkeypatch):
+    file = tmp_path / "wide.csv"
+    file.write_text(",".join(f"x{i}" for i in range(1_000_000)) + "\n1,2\n")
+    line = "more than 10000 columns in the first line; features are columns"
+    assert refusal(file) == line
+    file.write_text("x," * 20_000 + "\n")
+    assert refusal(file) == line
+
+
+def test_the_cost_is_no_feature(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text(HEAD + FIRST)
+    columns = {"features": ["x", "cost"]}
+    assert "it would be known ahead" in refusal(file, columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "reason"),
+    [
+        ({"X": np.ones((3, 2, 1))}, "there is no array c; there are X"),
+        ({"X": np.ones((3, 2, 1)), "c": np.ones((3, 3))}, "X has shape (3, 2, 1) and c (3, 3)"),
+        ({"X": np.ones((0, 2, 1)), "c": np.ones((0, 2))}, "it holds no rounds"),
+        ({"X": np.full((3, 2, 1), "a"), "c": np.ones((3, 2))}, "X holds <U1 where numbers belong"),
+        (
+            {"X": np.ones((3, 2, 1)), "c": np.array([[1, 2], [1, np.nan], [1, 1]])},
+            "c, round 1, item 1, group 0 (counted from 0): missing",
+        ),
+        (
+            {"X": np.array([[[1.0], [2.0]], [[np.inf], [1.0]]]), "c": np.ones((2, 2))},
+            "X, round 1, item 0, feature 0, group 0 (counted from 0): infinite",
+        ),
+        ({"X": np.ones((3, 2, 2)).T, "c": np.ones((2, 2))}, "X is stored by columns"),
+    ],
+)
+def test_a_bad_npz_is_refused(arrays, reason, tmp_path):
+    np.savez(tmp_path / "bad.npz", **arrays)
+    assert reason in refusal(tmp_path / "bad.npz")
+
+
+def test_an_npz_that_is_none_or_was_cut(tmp_path):
+    file = tmp_path / "bad.npz"
+    file.write_bytes(b"not a zip file")
+    assert refusal(file).startswith("not an NPZ file")
+    np.savez(file, X=np.ones((30, 2, 1)), c=np.ones((30, 2)))
+    file.write_bytes(file.read_bytes()[:-100])
+    assert refusal(file).startswith("not an NPZ file")
+
+
+def test_a_bad_parquet_is_refused(tmp_path):
+    file = tmp_path / "bad.parquet"
+    good = {
+        "round": [1, 1, 2, 2],
+        "item": ["a", "b"] * 2,
+        "x": [1.0, 2, 3, 4],
+        "cost": [1, 2, 3, 4],
+    }
+    for change, reason in [
+        ({"cost": [1, 2, None, 4]}, f"row 3, column cost: missing{WAY_OUT}"),
+        ({"x": [1.0, 2.0, 3.0, np.inf]}, "row 4, column x: infinite"),
+        ({"x": ["a", "b", "c", "d"]}, "row 1, column x: holds string where numbers belong"),
+        ({"round": [1, 1, 0, 0]}, "row 3, column round: 0 comes after 1"),
+    ]:
+        pyarrow.parquet.write_table(pyarrow.table(good | change), file)
+        assert refusal(file).startswith(reason)
+    file.write_bytes(b"PAR0")
+    assert refusal(file).startswith("not a Parquet file")
+
+
+def test_a_file_that_grows_while_it_is_read(tmp_path):
+    """Whatever the last, half-written line would be taken for."""
+    file = tmp_path / "growing.csv"
+    file.write_text(HEAD + "".join(f"{t},{item},1,2\n" for t in range(40_000) for item in "ab"))
+    done = threading.Event()
+
+    def grow() -> None:
+        with file.open("a") as growing:
+            while not done.is_set():
+                growing.write("99999999,a")
+                growing.flush()
+
+    writer = threading.Thread(target=grow)
+    writer.start()
+    try:
+        assert refusal(file).startswith("the file changed while it was read")
+    finally:
+        done.set()
+        writer.join()
+
+
+def test_a_change_after_the_last_part_is_noticed_too(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text(HEAD)
+    parts = watched(file, iter([1, 2]))
+    assert [next(parts), next(parts)] == [1, 2]
+    file.write_text(HEAD + FIRST)
+    with pytest.raises(DataError, match="changed"):
+        next(parts)
+
+
+def test_a_file_that_never_stops_growing_is_not_followed(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text(HEAD)
+    parts = watched(file, itertools.count())
+    assert [next(parts), next(parts)] == [0, 1]
+    file.write_text(HEAD + FIRST)
+    with pytest.raises(DataError, match="changed"):
+        next(parts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["data=replay"], ["data.file"]),
+        (["data=replay", "data.file=nowhere.csv"], ["nowhere.csv", "no such file"]),
+        (["data=replay", "data.file=good.txt"], [".csv, .parquet or .npz"]),
+        (["data=replay", "data.file=good.csv"], ["no seed 9", "seed 0"]),
+        (["data=replay", "data.file=good.csv", "seeds=1"], ["horizon.rounds=1000", "2 rounds"]),
+        (["data=replay", "data.file=good.csv", "seeds=1", "data.items=3"], ["data.items=3", "2"]),
+        (["data=replay", "data.file=good.csv", "data.columns.rnd=t"], ["data.columns.round"]),
+        (["data=replay", "data.file=good.csv", "data.on_missing=maybe"], ["refuse", "skip"]),
+        (["data=replay", "data.file=[good.csv,other.csv]", "seeds=2"], ["other.csv", "3 items"]),
+        (["data=replay", "data.file=[]"], ["data.file"]),
+    ],
+)
+def test_the_command_refuses_in_one_line_and_writes_nothing(arguments, words, tmp_path):
+    (tmp_path / "good.csv").write_text(HEAD + FIRST + "2,a,1,1\n2,b,1,1\n")
+    (tmp_path / "other.csv").write_text(HEAD + FIRST + "1,c,1,1\n")
+    (tmp_path / "good.txt").write_text(HEAD + FIRST)
+    done = odfl("run", *arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert all(word in line for word in words), line
+    assert not (tmp_path / "outputs").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["check"], ["FILE"]),
+        (["check", "nowhere.csv"], ["no such file"]),
+        (["chek"], ["check", "export", "example"]),
+        (["export", "data=sin4"], ["-o"]),
+        (["export", "-o", "a.txt"], [".csv or .npz"]),
+        (["export", "-o", "a.csv", "data.gama=1"], ["did you mean data.gamma?"]),
+        (["export", "-o", "a.csv", "horizon=7"], ["horizon.rounds"]),
+        (["export", "-o", "nowhere.csv/a.csv", "horizon=smoke"], ["cannot write"]),
+        (["example", "bonds", "-o", "a.csv"], ["stocks", "electricity"]),
+        (["example", "stocks", "-o", "a.parquet"], [".csv"]),
+    ],
+)
+def test_the_data_verbs_refuse_in_one_line(arguments, words, tmp_path):
+    if "nowhere.csv/a.csv" in arguments:
+        (tmp_path / "nowhere.csv").write_text("a file where a directory is needed")
+    done = odfl("data", *arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert all(word in line for word in words), line
+    assert not list(tmp_path.glob("a.*"))

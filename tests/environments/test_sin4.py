@@ -1,0 +1,232 @@
+"""The synthetic data: covariance, cost formula, random access, refusals."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from odfl_cli.core.streams import Draw, draw
+from odfl_cli.environments import Sin4
+
+SEEDS = (0, 3)
+
+
+def toeplitz(rho: float, size: int) -> np.ndarray:
+    return np.array([[rho ** abs(i - j) for j in range(size)] for i in range(size)])
+
+
+@pytest.mark.parametrize("rho", [0.8, 0.0, -0.6, 0.99])
+@pytest.mark.parametrize(("items", "features"), [(2, 1), (6, 4), (30, 2)])
+def test_covariates_are_the_cholesky_factor_times_normals(rho, items, features):
+    X = Sin4(items=items, features=features, rho=rho).rounds(SEEDS, 3, 8).X
+    Z = draw(SEEDS, "data/covariates", Draw("normal", (items, features)), 3, 8)
+    L = np.linalg.cholesky(toeplitz(rho, items))
+    np.testing.assert_allclose(X, L @ Z, rtol=0, atol=1e-12)
+
+
+def test_empirical_covariance_of_the_items():
+    X = Sin4(items=6, features=10, rho=0.8).rounds((0, 1, 2), 0, 2000).X
+    rows = X.transpose(0, 1, 3, 2).reshape(-1, 6)  # features are independent samples of the items
+    covariance = rows.T @ rows / len(rows)
+    # The variance of a product of standard normals with correlation r is 1 + r² ≤ 2.
+    assert np.abs(covariance - toeplitz(0.8, 6)).max() < 5 * math.sqrt(2 / len(rows))
+
+
+def test_features_are_independent():
+    X = Sin4(items=2, features=4).rounds((0, 1, 2), 0, 2000).X[:, :, 0].reshape(-1, 4)
+    covariance = X.T @ X / len(X)
+    assert np.abs(covariance - np.eye(4)).max() < 5 * math.sqrt(2 / len(X))
+
+
+@pytest.mark.parametrize("clip", [True, False])
+@pytest.mark.parametrize("gamma", [0.0, 0.3, 1.0])
+def test_costs_by_hand(gamma, clip):
+    env = Sin4(
+        items=5, features=3, amplitude=7.0, gamma=gamma, clip=clip, noise_std=0.4, drift_weight=0.3
+    )
+    X, costs = env.rounds(SEEDS, 10, 40)
+    zeta = draw(SEEDS, "data/drift", Draw("normal", (3,)), 10, 40)
+    noise = draw(SEEDS, "data/noise", Draw("normal", (5,)), 10, 40)
+    theta_star = env.theta_star(SEEDS)
+    for s in range(2):
+        for t in range(30):
+            theta = [0.7 * theta_star[s, j] + 0.3 * zeta[s, t, j] for j in range(3)]
+            for i in range(5):
+                z = math.fsum(X[s, t, i, j] * theta[j] for j in range(3))
+                expected = (1 - gamma) * z + gamma * 7.0 * math.sin(1 / (2 * z)) ** 4
+                expected += 0.4 * noise[s, t, i]
+                if clip:
+                    expected = min(max(expected, 0.0), 1.0)
+                # sin⁴(1/2z) has slope at most 2/z²: rounding in z weighs that much.
+                assert abs(costs[s, t, i] - expected) < 1e-12 + 1e-13 / z**2
+
+
+def test_clipping_is_all_that_clip_does():
+    clipped = Sin4(clip=True).rounds(SEEDS, 0, 200)
+    free = Sin4(clip=False).rounds(SEEDS, 0, 200)
+    np.testing.assert_array_equal(clipped.X, free.X)
+    np.testing.assert_array_equal(clipped.costs, np.clip(free.costs, 0, 1))
+    assert free.costs.min() < 0
+    assert free.costs.max() > 1
+
+
+def test_without_misspecification_and_noise_the_costs_are_linear():
+    env = Sin4(items=12, features=3, gamma=0.0, noise_std=0.0, clip=False, drift_weight=0.0)
+    X, costs = env.rounds(SEEDS, 0, 5)
+    for s, theta_star in enumerate(env.theta_star(SEEDS)):
+        for t in range(5):
+            fitted, residual, *_ = np.linalg.lstsq(X[s, t], costs[s, t])
+            np.testing.assert_allclose(fitted, theta_star, atol=1e-12)
+            assert residual < 1e-24
+
+
+@pytest.mark.parametrize("weight", [0.5, 1.0])
+def test_the_drift_has_the_stated_mean_and_spread(weight):
+    env = Sin4(items=4, features=3, gamma=0.0, noise_std=0.0, clip=False, drift_weight=weight)
+    X, costs = env.rounds((5,), 0, 4000)
+    theta = np.linalg.solve(X[0, :, :3], costs[0, :, :3, None])[..., 0]
+    error = weight / math.sqrt(4000)
+    assert np.abs(theta.mean(0) - (1 - weight) * env.theta_star((5,))[0]).max() < 4 * error
+    np.testing.assert_allclose(theta.std(0), weight, rtol=0.05)
+
+
+def test_theta_star_has_norm_root_p_unless_told():
+    seeds = tuple(range(20))
+    np.testing.assert_allclose(np.linalg.norm(Sin4(features=7).theta_star(seeds), axis=1), 7**0.5)
+    short = Sin4(features=7, theta_star_norm=0.25).theta_star(seeds)
+    np.testing.assert_allclose(np.linalg.norm(short, axis=1), 0.25)
+    np.testing.assert_allclose(short * 4 * 7**0.5, Sin4(features=7).theta_star(seeds))
+
+
+def test_theta_star_points_everywhere():
+    """Uniform directions have mean 0 and second moment I/p."""
+    directions = Sin4(features=4, theta_star_norm=1.0).theta_star(tuple(range(3000)))
+    assert np.abs(directions.mean(0)).max() < 4 * math.sqrt(1 / 4 / 3000)
+    assert np.abs(directions.T @ directions / 3000 - np.eye(4) / 4).max() < 0.02
+
+
+@given(
+    seeds=st.lists(st.integers(0, 50), min_size=1, max_size=4, unique=True),
+    cuts=st.lists(st.integers(0, 90), min_size=2, max_size=5),
+    sizes=st.sampled_from([(2, 1), (7, 3), (5, 10), (9, 33)]),
+)
+def test_a_round_does_not_know_how_it_was_asked_for(seeds, cuts, sizes):
+    env = Sin4(items=sizes[0], features=sizes[1])
+    cuts = sorted(cuts)
+    together = env.rounds(tuple(seeds), cuts[0], cuts[-1])
+    for row, seed in enumerate(seeds):
+        alone = [env.rounds((seed,), start, stop) for start, stop in pairwise(cuts)]
+        for field in ("X", "costs"):
+            pieces = np.concatenate([getattr(part, field) for part in alone], axis=1)
+            np.testing.assert_array_equal(pieces[0], getattr(together, field)[row])
+
+
+def test_random_access_across_the_blocks_of_the_streams():
+    """80 × 10 covariates come in blocks of 16 rounds, noise of 128, drift of 256: all end at 1024."""
+    env = Sin4(items=80, features=10)
+    whole = env.rounds((4, 9), 0, 1100)
+    part = env.rounds((9,), 1020, 1030)
+    np.testing.assert_array_equal(part.X[0], whole.X[1, 1020:1030])
+    np.testing.assert_array_equal(part.costs[0], whole.costs[1, 1020:1030])
+
+
+def test_theta_star_of_a_seed_is_its_own():
+    env = Sin4()
+    np.testing.assert_array_equal(env.theta_star((2, 8, 5))[1], env.theta_star((8,))[0])
+
+
+def test_covariates_do_not_depend_on_the_cost_settings():
+    plain, other = Sin4(), Sin4(gamma=0.2, amplitude=1.0, clip=False, noise_std=0.0, drift_weight=1)
+    np.testing.assert_array_equal(plain.rounds(SEEDS, 0, 9).X, other.rounds(SEEDS, 0, 9).X)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("items", 1),
+        ("items", 2.5),
+        ("items", "five"),
+        ("features", 0),
+        ("rho", 1),
+        ("rho", -1),
+        ("rho", math.nan),
+        ("amplitude", -1),
+        ("amplitude", math.inf),
+        ("gamma", 2),
+        ("gamma", -0.1),
+        ("noise_std", -0.5),
+        ("clip", "perhaps"),
+        ("drift_weight", 1.5),
+        ("theta_star_norm", 0),
+        ("colour", 1),
+    ],
+)
+def test_bad_values_are_refused(key, value):
+    with pytest.raises(ValidationError, match=key):
+        Sin4(**{key: value})
+
+
+LAWS = [
+    {},
+    {"gamma": 0.4, "noise_std": 0.3},
+    {"gamma": 0.6, "amplitude": 2.0, "clip": False},
+    {"drift_weight": 0.0},
+    {"noise_std": 0.0},
+    {"features": 1, "items": 2},
+    {"gamma": 0.0},
+]
+
+
+@pytest.mark.parametrize("settings", LAWS, ids=str)
+def test_fresh_costs_are_conditional_means(settings):
+    """E[c | x] for a few x, against 200 000 draws of the drift and of the noise.
+
+    The table is coarse where x is close to 0, which happens with a single feature.
+    """
+    env = Sin4(**{"items": 4, "features": 3, **settings})
+    coarse = 1e-2 if env.features == 1 else 2e-3
+    X, costs = (values[0] for values in env.fresh((7,), 0, 6))
+    rng = np.random.default_rng(0)
+    zeta, noise = rng.normal(size=(env.features, 200_000)), rng.normal(size=200_000)
+    mean = (1 - env.drift_weight) * env.theta_star((7,))[0]
+    for n, k in np.ndindex(costs.shape):
+        signal = X[n, k] @ (mean[:, None] + env.drift_weight * zeta)
+        wave = env.gamma * env.amplitude * np.sin(0.5 / signal) ** 4
+        cost = (1 - env.gamma) * signal + wave + env.noise_std * noise
+        cost = np.clip(cost, 0, 1) if env.clip else cost
+        error = cost.std() / 200_000**0.5
+        assert abs(costs[n, k] - cost.mean()) < 5 * error + coarse * max(1.0, cost.std())
+
+
+@pytest.mark.parametrize("settings", LAWS[:3], ids=str)
+def test_fresh_rounds_have_the_law_of_the_rounds(settings):
+    """Moments that tie the costs to the covariates, on both sides."""
+    env = Sin4(**{"items": 4, "features": 3, **settings})
+    moments = []
+    for X, costs in (env.fresh((7,), 0, 20_000), env.rounds((7,), 0, 20_000)):
+        signal = X[0] @ env.theta_star((7,))[0]
+        sample = np.stack([costs[0], costs[0] * signal, costs[0] * (abs(signal) > 1)])
+        sample = sample.mean(-1)
+        moments.append((sample.mean(-1), sample.std(-1) / 20_000**0.5))
+    (fresh, error), (played, noise) = moments
+    assert (abs(fresh - played) < 4 * np.hypot(error, noise)).all()
+
+
+def test_fresh_rounds_are_the_same_alone_for_all_rounds_and_in_any_number():
+    env = Sin4(items=4, features=3)
+    many = env.fresh((2, 7), 0, 50)
+    for alone in (env.fresh((7,), 0, 50), env.fresh((7,), 400, 50), env.fresh((7,), 0, 31)):
+        for one, other in zip(alone, many, strict=True):
+            np.testing.assert_array_equal(one[0], other[1, : one.shape[1]])
+    assert env.stationary
+    assert not np.isin(many.X, env.rounds((2, 7), 0, 50).X).any()
+
+
+def test_every_second_fresh_round_is_a_mirror_image():
+    X, costs = Sin4(items=4, features=3).fresh((1,), 0, 10)
+    np.testing.assert_array_equal(X[:, ::2], -X[:, 1::2])
+    np.testing.assert_allclose(costs[:, ::2], costs[:, 1::2], atol=1e-3)  # γ = 1: even in X

@@ -1,0 +1,192 @@
+"""The right-hand sides, by hand and in their constants."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.problems import composed_job, make_problem
+
+from odfl_cli.environments import Rounds
+from odfl_cli.metrics.theory.bounds import (
+    Constants,
+    Margin,
+    df_ftpl_bound,
+    df_ogd_bound,
+    lipschitz,
+    running_mean,
+    smoothing_distance,
+)
+from odfl_cli.metrics.theory.constants import constants_of, longest_vertex
+from odfl_cli.metrics.theory.sample import sample_rounds
+from odfl_cli.metrics.theory.steepness import steepness
+from odfl_cli.problem.ball import Ball
+from odfl_cli.problem.polytopes import Box, Budget, Simplex
+from odfl_cli.problem.regularizers import Entropy, LogBarrier, Quadratic
+
+SIMPLEX = Constants(
+    diameter=2.0,
+    slope=3.0,
+    costs=0.5,
+    suboptimality=math.log(4),
+    steepness=1.25,
+    vertices=1.0,
+    parameters=7,
+    margin=Margin(1.5, 1.0),
+)
+POLYTOPE = replace(SIMPLEX, suboptimality=6.0, steepness=2.0, vertices=3.0, margin=Margin(0.8, 0.5))
+T = np.array([1, 2, 3])
+ALPHA, ETA, PATH = np.array([0.5, 0.4, 0.3]), np.array([0.2, 0.1, 0.05]), np.array([0.0, 0.6, 0.7])
+
+
+def test_smoothing_distance_by_hand():
+    """β = 1 leaves the logarithm, β = 1/2 and a small α the 1/(1 − β) = 2."""
+    simplex = 0.1 + 2 * 1.5 * (0.1 * math.log(4)) * math.log(20)
+    assert smoothing_distance(SIMPLEX, 0.1) == pytest.approx(simplex)
+    polytope = 0.1 + 2 * 3 * 0.8 * math.sqrt(6 * 0.1) * 2
+    assert math.log(2 * 3 / 0.1) > 2
+    assert smoothing_distance(POLYTOPE, 0.1) == pytest.approx(polytope)
+    early = 1.0 + 2 * 3 * 0.8 * math.sqrt(6) * math.log(6)
+    assert math.log(6) < 2
+    assert smoothing_distance(POLYTOPE, 1.0) == pytest.approx(early)
+    assert smoothing_distance(SIMPLEX, 5.0) == 5.0  # 2/α < 1: decisions differ by 2 at most anyway
+    nothing_known = replace(SIMPLEX, margin=Margin(math.inf, 1.0))
+    assert smoothing_distance(nothing_known, 0.1) == math.inf
+
+
+def test_df_ogd_on_the_simplex_by_hand():
+    """(D² + 2DP_T)/(2Tη_T) + (1/T)Σ[25 D_Z²G²η/(32α²) + 2D_Z(α + 2 C_0 α ln d ln(2/α))] + ξ."""
+    found = df_ogd_bound(SIMPLEX, T, ALPHA, ETA, PATH, xi=0.25)
+    for last in range(3):
+        total = 0.0
+        for alpha, eta in zip(ALPHA[: last + 1], ETA[: last + 1], strict=True):
+            total += 25 * 0.5**2 * 3**2 * eta / (32 * alpha**2)
+            total += 2 * 0.5 * (alpha + 2 * 1.5 * alpha * math.log(4) * math.log(2 / alpha))
+        t = last + 1
+        path = (2.0**2 + 2 * 2.0 * PATH[last]) / (2 * t * ETA[last])
+        assert found[last] == pytest.approx(path + total / t + 0.25)
+
+
+def test_df_ogd_on_a_polytope_by_hand():
+    found = df_ogd_bound(POLYTOPE, T[:1], ALPHA[:1], ETA[:1], PATH[:1])
+    K = 3.0 * 0.5 * 2.0 / 0.5
+    distance = 0.5 + 2 * 3 * 0.8 * math.sqrt(6 * 0.5) * min(math.log(2 * 3 / 0.5), 2)
+    assert found[0] == pytest.approx(4 / (2 * 0.2) + 0.2 * K**2 / 2 + 2 * 0.5 * distance)
+
+
+@pytest.mark.parametrize("given", [SIMPLEX, POLYTOPE], ids=["simplex", "polytope"])
+def test_df_ftpl_by_hand(given):
+    alpha, eta, m = 0.3, 0.02, 7
+    K = given.steepness * 3.0 * 0.5 / alpha
+    n, (c0, beta) = given.suboptimality, given.margin
+    factor = math.log(2 * given.vertices / alpha)
+    factor = factor if beta == 1 else min(factor, 1 / (1 - beta))
+    distance = alpha + 2 * given.vertices * c0 * (n * alpha) ** beta * factor
+    for t in (1, 50):
+        expected = 4 * (eta * m**2 * 2 * K**2 + m * 2 / (eta * t)) + 2 * 0.5 * distance + 0.1
+        found = df_ftpl_bound(given, np.array([t]), alpha, eta, xi=0.1, hidden=4.0)
+        assert found[0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("given", [SIMPLEX, POLYTOPE], ids=["simplex", "polytope"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"diameter": 3.0},
+        {"slope": 4.0},
+        {"costs": 0.6},
+        {"suboptimality": 7.0},
+        {"steepness": 2.5},
+        {"vertices": 4.0},
+        {"margin": Margin(2.0, 1.0)},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_bounds_grow_with_their_constants(given, change):
+    if "margin" in change:
+        change = {"margin": Margin(2.0, given.margin.beta)}
+    larger = replace(given, **change)
+    assert (
+        df_ogd_bound(larger, T, ALPHA, ETA, PATH) > df_ogd_bound(given, T, ALPHA, ETA, PATH)
+    ).all()
+    assert (df_ftpl_bound(larger, T, 0.3, 0.1) > df_ftpl_bound(given, T, 0.3, 0.1)).all()
+
+
+def test_bounds_grow_with_the_path_the_error_and_the_parameters():
+    base = df_ogd_bound(SIMPLEX, T, ALPHA, ETA, PATH)
+    assert (df_ogd_bound(SIMPLEX, T, ALPHA, ETA, PATH + 1) > base).all()
+    np.testing.assert_allclose(df_ogd_bound(SIMPLEX, T, ALPHA, ETA, PATH, xi=1.0), base + 1)
+    more = replace(SIMPLEX, parameters=8)
+    assert (df_ftpl_bound(more, T, 0.3, 0.1) > df_ftpl_bound(SIMPLEX, T, 0.3, 0.1)).all()
+
+
+def test_the_schedules_of_theorem_2_give_the_rate():
+    """With P = 0 and ln factors aside the bound of a run 16 times as long is about half."""
+    t = np.arange(1, 160_001)
+    bound = df_ogd_bound(
+        replace(SIMPLEX, margin=Margin(0.0, 1.0)), t, t**-0.25, t**-0.75, np.zeros(len(t))
+    )
+    assert bound[-1] / bound[9_999] == pytest.approx(0.5, abs=0.01)
+
+
+def test_running_mean_of_all_rounds_and_of_some():
+    values = np.array([[4.0, 2.0, 3.0, 1.0, 5.0], [1.0, 1.0, 1.0, 1.0, 1.0]])
+    every = running_mean(np.arange(1, 6), values)
+    np.testing.assert_allclose(every, np.cumsum(values, -1) / np.arange(1, 6))
+    some = running_mean(np.array([1, 3, 5]), values[:, [0, 2, 4]])
+    np.testing.assert_allclose(some[0], [4.0, (4 + 4 + 3) / 3, (4 + 4 + 3 + 5 + 5) / 5])
+    np.testing.assert_allclose(some[1], 1.0)
+
+
+def test_lipschitz_constant_of_the_simplex():
+    assert lipschitz(SIMPLEX, 0.2) == pytest.approx(5 * 0.5 * 3 / (4 * 0.2))
+
+
+# ---- the constants ----
+
+
+def test_steepness_of_each_regulariser():
+    """A box has slacks up to 1 and AᵀA = 2I; the simplex, within Σ w = 1, slacks up to 1 and I."""
+    box, simplex = Box(dimension=3), Simplex(dimension=4)
+    assert steepness(LogBarrier(polytope=box)) == pytest.approx(0.5)
+    assert steepness(LogBarrier(polytope=simplex)) == pytest.approx(1.0)
+    wide = Box(dimension=3, lower=-2.0, upper=1.0)  # slacks up to 3
+    assert steepness(LogBarrier(polytope=wide)) == pytest.approx(4.5)
+    assert steepness(Entropy(polytope=simplex)) == 1.25
+    assert steepness(Quadratic(polytope=simplex)) == 1.0
+
+
+def test_longest_vertex():
+    assert longest_vertex(Simplex(dimension=5)) == 1
+    assert longest_vertex(Budget(dimension=5, k=2)) == 2
+    assert longest_vertex(Box(dimension=3)) == 3
+    below = Box(dimension=2, lower=-2.0, upper=1.0)
+    assert longest_vertex(below) == 4
+
+
+class Fixed:
+    """Rounds known by heart: X_t = diag(3, 4) and costs (3, 4)."""
+
+    items, features = 2, 2
+
+    def rounds(self, seeds, start, stop):
+        shape = (len(seeds), stop - start)
+        X = np.broadcast_to(np.diag([3.0, 4.0]), (*shape, 2, 2))
+        return Rounds(X, np.broadcast_to(np.array([3.0, 4.0]), (*shape, 2)))
+
+
+def test_measured_constants_of_rounds_known_by_heart():
+    problem = replace(make_problem(items=2, features=2), theta_set=Ball(radius=1.5))
+    found = constants_of(sample_rounds(Fixed(), problem, (0, 1), size=64))
+    assert (found.diameter, found.slope, found.costs) == pytest.approx((3.0, 4.0, 5.0))
+    assert (found.suboptimality, found.vertices, found.parameters) == (math.log(2), 1.0, 2)
+
+
+def test_constants_hold_on_the_rounds_of_a_run():
+    job = composed_job("horizon.rounds=60", "seeds=3", "data.items=4", "data.features=3")
+    found = constants_of(sample_rounds(job.environment, job.algorithm.problem, job.seeds, 1000))
+    rounds = job.environment.rounds(job.seeds, 0, 60)
+    norms = np.linalg.norm(rounds.X, ord=2, axis=(-2, -1))
+    assert found.slope <= norms.max() * (1 + 1e-12)
+    assert found.slope > np.quantile(norms, 0.9)
+    assert found.costs <= np.linalg.norm(rounds.costs, axis=-1).max()

@@ -1,0 +1,108 @@
+"""Columns of the CSV against direct computation."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.problems import composed_job, random_rounds
+
+from odfl_cli.core.errors import UserError
+from odfl_cli.engine import Trace
+from odfl_cli.metrics import COLUMNS, BasicMetrics
+from odfl_cli.runs.objective import check_objective
+from odfl_cli.runs.simulate import simulate
+
+T = 60
+
+
+def run(logged: np.ndarray, cuts: list[int]) -> tuple[dict[str, np.ndarray], Trace, np.ndarray]:
+    rng = np.random.default_rng(0)
+    trace, best = Trace(rng.random((3, T)), rng.random((3, T)), {}), -rng.random((3, T))
+    metrics = BasicMetrics(3, logged)
+    rounds = random_rounds(3, T, 2, 1)
+    for start, stop in zip([0, *cuts], [*cuts, T], strict=True):
+        part = slice(start, stop)
+        piece = Trace(trace.cost[:, part], trace.mse[:, part], {})
+        metrics.add(start, rounds, piece, best[:, part])
+    return metrics.table(), trace, best
+
+
+cut_lists = st.lists(st.integers(1, T - 1), max_size=6, unique=True).map(sorted)
+logged_rounds = st.lists(st.integers(1, T), min_size=1, max_size=T, unique=True).map(sorted)
+
+
+@given(logged=logged_rounds, cuts=cut_lists)
+def test_columns_by_direct_computation(logged, cuts):
+    table, trace, best = run(np.array(logged), cuts)
+    assert tuple(table) == COLUMNS
+    for s in range(3):
+        for row, t in enumerate(logged):
+            cost, mse = trace.cost[s, :t], trace.mse[s, :t]
+            expected = {
+                "t": t,
+                "cost": cost[-1],
+                "avg_cost": np.mean(cost),
+                "mse": mse[-1],
+                "avg_mse": np.mean(mse),
+                "best_cost": best[s, t - 1],
+                "regret": np.sum(cost) - np.sum(best[s, :t]),
+            }
+            for name, value in expected.items():
+                assert table[name][s, row] == pytest.approx(value, rel=1e-12), name
+
+
+@given(logged=logged_rounds, cuts=cut_lists)
+def test_blocks_and_thinning_change_no_digit(logged, cuts):
+    cut, _, _ = run(np.array(logged), cuts)
+    whole, _, _ = run(np.arange(1, T + 1), [])
+    rows = np.array(logged) - 1
+    for name in COLUMNS:
+        np.testing.assert_array_equal(cut[name], whole[name][:, rows])
+
+
+def test_the_trace_is_left_alone():
+    trace = Trace(np.ones((1, 4)), np.ones((1, 4)), {})
+    metrics = BasicMetrics(1, np.arange(1, 9))
+    rounds = random_rounds(1, 4, 2, 1)
+    metrics.add(0, rounds, trace, np.zeros((1, 4)))
+    metrics.add(4, rounds, trace, np.zeros((1, 4)))
+    np.testing.assert_array_equal(trace.cost, np.ones((1, 4)))
+    np.testing.assert_array_equal(metrics.table()["regret"], [np.arange(1.0, 9.0)])
+
+
+SMALL = ("horizon=smoke", "seeds=2", "data.features=3")
+BARRIER = ("regularizer=log_barrier", "polytope=box", "data.items=3")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "of_the_parts"),
+    [
+        ((), ()),
+        (("algo=pf_ogd",), ()),
+        (("algo=df_ftpl",), ()),
+        (("solver.kappa=0.1",), ("kappa_gap",)),
+        (BARRIER, ("newton_steps",)),
+    ],
+)
+@pytest.mark.parametrize("choice", ["basic", "regret", "full"])
+def test_metrics_announce_the_columns_that_they_write(choice, chosen, of_the_parts):
+    """All that have values after the last round, and no others."""
+    job = composed_job(f"metrics={choice}", *SMALL, *chosen)
+    table = simulate(job).table
+    written = {name for name, values in table.items() if np.isfinite(values[:, -1]).all()}
+    assert written == set(job.metrics.columns(job.environment, job.algorithm))
+    assert {"newton_steps", "kappa_gap"} & set(table) == set(of_the_parts)
+    for name in of_the_parts:
+        assert (table[name] >= 0).all()
+        assert table[name].max() > 0
+
+
+@pytest.mark.parametrize(
+    ("column", "chosen"),
+    [("alpha", ()), ("bound", ()), ("xi", ("metrics.oracle=2",)), ("newton_steps", ())],
+)
+def test_an_objective_that_the_algorithm_has_not_is_refused(column, chosen):
+    job = composed_job("metrics=regret", "algo=pf_ogd", *SMALL, *chosen)
+    with pytest.raises(UserError, match=f"objective={column}: there is no such column"):
+        check_objective(column, job)
+    check_objective("dynamic_regret", job)

@@ -1,0 +1,221 @@
+"""The bound, the oracle's answers and broken assumptions beside the measured regret."""
+
+import json
+import logging
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.commands import odfl, run_directories
+from support.problems import composed_job, make_job
+
+from odfl_cli.algorithms import DFOGD, PFOGD
+from odfl_cli.environments import Rounds, Sin4
+from odfl_cli.metrics import Regret
+from odfl_cli.metrics.bounds import SAMPLED
+from odfl_cli.metrics.hindsight import PlayedRounds
+from odfl_cli.metrics.theory.assumptions import broken_assumptions
+from odfl_cli.metrics.theory.bounds import df_ftpl_bound, df_ogd_bound
+from odfl_cli.metrics.theory.constants import constants_of
+from odfl_cli.metrics.theory.sample import Sample, on_the_sphere, slopes
+from odfl_cli.runs.simulate import simulate
+
+QUICK = Regret(sample=50, evaluations=8, starts=3, steps=2)
+EXAMINED = replace(QUICK, oracle=4)
+ORACLE_COLUMNS = ("oracle_before", "oracle_after", "xi")
+
+
+def of_all_rounds(job, seed):
+    """The constants on every round of the seed."""
+    problem, T = job.algorithm.problem, job.horizon.rounds
+    X, costs = job.environment.rounds((seed,), 0, T)
+    return constants_of(Sample(problem, X[0], costs[0], on_the_sphere(problem, T)))
+
+
+@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
+def test_the_bound_is_the_theorem_on_the_notes(algo):
+    """Up to SAMPLED rounds, all of them tell the constants."""
+    job = composed_job(f"algo={algo}", "seeds=2", "horizon.rounds=60", "data.features=3")
+    table = simulate(replace(job, metrics=QUICK)).table
+    rows = ~np.isnan(table["bound"][0])
+    assert (rows == ~np.isnan(table["static_regret"][0])).all()
+    t = table["t"][0, rows]
+    for row, seed in enumerate(job.seeds):
+        noted = [table[name][row, rows] for name in ("alpha", "eta", "path_length")]
+        known = of_all_rounds(job, seed)
+        average = (
+            df_ogd_bound(known, t, *noted)
+            if algo == "df_ogd"
+            else df_ftpl_bound(known, t, *noted[:2])
+        )
+        np.testing.assert_allclose(table["bound"][row, rows], t * average, rtol=1e-12)
+    regret = table["dynamic_regret" if algo == "df_ogd" else "expected_static_regret"]
+    assert (table["bound"][:, rows] > regret[:, rows]).all()
+
+
+@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
+def test_the_bound_has_the_mean_error_of_the_oracle(algo):
+    """Of the rounds examined so far, on the average regret: t times as much on the regret."""
+    job = composed_job(f"algo={algo}", "seeds=2", "horizon.rounds=60", "data.features=3")
+    without = simulate(replace(job, metrics=QUICK)).table["bound"]
+    table = simulate(replace(job, metrics=EXAMINED)).table
+    for row in range(2):
+        for place in np.flatnonzero(~np.isnan(without[0])):
+            mean = np.nanmean(table["xi"][row, : place + 1])
+            expected = without[row, place] + table["t"][row, place] * mean
+            assert table["bound"][row, place] == pytest.approx(expected, rel=1e-12)
+    assert (table["bound"][:, -1] > without[:, -1]).all()
+
+
+@pytest.mark.parametrize(
+    "chosen", [["algo.delta=1"], ["solver.kappa=0.1"], ["regularizer=quadratic"]]
+)
+def test_beside_the_theorems_there_is_no_bound(chosen):
+    job = composed_job("algo=df_ogd", "seeds=1", "horizon.rounds=20", "data.features=3", *chosen)
+    assert np.isnan(simulate(replace(job, metrics=QUICK)).table["bound"]).all()
+
+
+def test_where_no_theorem_speaks_there_is_no_bound():
+    job = replace(make_job(PFOGD, rounds=20), metrics=QUICK)
+    assert np.isnan(simulate(job).table["bound"]).all()
+    unasked = replace(make_job(DFOGD, rounds=20), metrics=replace(QUICK, bound=False))
+    assert "bound" not in simulate(unasked).table
+
+
+@dataclass(frozen=True)
+class Unheard:
+    """A regulariser of one's own, whose steepness nobody knows."""
+
+    inner: object
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+
+def test_an_unknown_regulariser_has_no_bound():
+    job = make_job(DFOGD, rounds=20)
+    problem = job.algorithm.problem
+    problem = replace(problem, regularizer=Unheard(problem.regularizer))
+    algorithm = replace(job.algorithm, problem=problem)
+    assert np.isnan(simulate(replace(job, algorithm=algorithm, metrics=QUICK)).table["bound"]).all()
+
+
+@pytest.mark.parametrize("block", [7, 100])
+@pytest.mark.parametrize("kept", [True, False])
+def test_rounds_to_search_and_to_measure_on_lie_evenly(monkeypatch, block, kept):
+    """Every third of 100 rounds, whether the blocks stay in memory or not."""
+    law = Sin4(items=4, features=3)
+    monkeypatch.setattr("odfl_cli.metrics.hindsight.SEARCHED_PREDICTIONS", 34 * 4)
+    if not kept:
+        monkeypatch.setattr("odfl_cli.metrics.hindsight.KEPT_BYTES", 8 * 34 * 2 * 4 * 4)
+    played = PlayedRounds(law, (5, 6), 100)
+    for start in range(0, 100, block):
+        played.add(start, law.rounds((5, 6), start, min(100, start + block)))
+    whole = law.rounds((6,), 0, 100)
+    for values, third, all_in_blocks in zip(
+        whole, played.to_search(1), zip(*played.all(1), strict=True), strict=True
+    ):
+        np.testing.assert_array_equal(third, values[0, ::3])
+        np.testing.assert_array_equal(np.concatenate(all_in_blocks), values[0])
+    assert played.count_to_search(100) == 34
+    assert played.count_to_search(12) == 4
+    few = played.evenly(1, 12)
+    np.testing.assert_array_equal(few.X, whole.X[0, ::9])
+    assert len(few.costs) == 12
+
+
+@pytest.mark.parametrize("shape", [(30, 5, 3), (30, 3, 7)])
+def test_slopes_of_a_linear_predictor_are_singular_values(shape):
+    X = np.random.default_rng(1).normal(size=shape)
+    problem = make_job(DFOGD, items=shape[1], features=shape[2]).algorithm.problem
+    sample = Sample(problem, X, X[..., 0], on_the_sphere(problem, 30))
+    np.testing.assert_allclose(slopes(sample), np.linalg.norm(X, ord=2, axis=(-2, -1)))
+
+
+@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
+def test_the_oracle_is_examined_at_some_rounds(algo):
+    job = composed_job(f"algo={algo}", "seeds=3", "horizon.rounds=60", "data.features=4")
+    result = simulate(replace(job, metrics=EXAMINED))
+    columns = {name: result.table[name] for name in ORACLE_COLUMNS}
+    examined = ~np.isnan(columns["xi"][0])
+    evaluated = ~np.isnan(result.table["dynamic_regret"][0])
+    assert examined.sum() == 4
+    assert (evaluated[examined]).all()
+    assert examined[[0, -1]].all()
+    for values in columns.values():
+        assert (np.isfinite(values) == examined).all()
+    before, after, xi = (values[:, examined] for values in columns.values())
+    assert (xi >= 0).all()
+    assert (before >= after).mean() > 0.7  # descents on samples, with steps of a given length
+    assert 0 < result.report["oracle_share"] <= 1
+
+
+def test_asking_the_oracle_changes_no_other_column():
+    job = make_job(DFOGD, rounds=40)
+    plain, examined = (
+        simulate(replace(job, metrics=metrics)).table for metrics in (QUICK, EXAMINED)
+    )
+    assert set(examined) - set(plain) == set(ORACLE_COLUMNS)
+    del plain["bound"]  # which is greater by ξ
+    for name, values in plain.items():
+        np.testing.assert_array_equal(values, examined[name], err_msg=name)
+
+
+def test_without_an_oracle_its_columns_stay_empty():
+    result = simulate(replace(make_job(PFOGD, rounds=20), metrics=EXAMINED))
+    for name in ORACLE_COLUMNS:
+        assert np.isnan(result.table[name]).all()
+    assert "oracle_share" not in result.report
+
+
+def test_broken_assumptions_are_reported_and_logged(caplog):
+    caplog.set_level(logging.WARNING, "odfl")
+    job = composed_job("algo=df_ogd", "seeds=2", "horizon.rounds=80", "oracle.lr=0.3")
+    result = simulate(replace(job, metrics=QUICK))
+    lines = result.report["broken_assumptions"]
+    noted = {name: result.table[name] for name in ("eta", "path_length")}
+    assert lines == broken_assumptions(noted, result.table["t"][0].astype(int))
+    assert len(lines) == 2
+    logged = [record.getMessage() for record in caplog.records]
+    assert [f"df_ogd: {line}" for line in lines] == logged
+    assert simulate(replace(make_job(PFOGD), metrics=QUICK)).report["broken_assumptions"] == []
+
+
+def test_a_full_run_from_the_shell(tmp_path: Path) -> None:
+    chosen = (
+        "horizon=smoke",
+        "seeds=2",
+        "metrics=full",
+        "metrics.evaluations=6",
+        "metrics.steps=2",
+    )
+    for algorithm in ("df_ogd", "df_ftpl"):
+        done = odfl("run", f"algo={algorithm}", *chosen, "metrics.sample=50", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    directories = run_directories(tmp_path)
+    assert len(directories) == 2
+    for directory in directories:
+        summary = json.loads((directory / "summary.json").read_text())
+        assert 0 < summary["oracle_share"] <= 1
+        log = (directory / "run.log").read_text()
+        assert all(line in log for line in summary["broken_assumptions"])
+        header, *rows = (directory / "seed-1.csv").read_text().splitlines()
+        last = dict(zip(header.split(","), rows[-1].split(","), strict=True))
+        for name in (*ORACLE_COLUMNS, "bound", "theta_norm"):
+            assert np.isfinite(float(last[name])), name
+
+
+def test_constants_of_a_long_run_come_from_a_part_of_it():
+    class Counting:
+        items, features = 2, 1
+
+        def rounds(self, seeds, start, stop):
+            numbers = np.arange(start, stop, dtype=float)
+            X = np.broadcast_to(numbers[None, :, None, None], (len(seeds), stop - start, 2, 1))
+            return Rounds(X, np.ascontiguousarray(X[..., 0]))
+
+    played = PlayedRounds(Counting(), (0,), 1000)
+    played.add(0, Counting().rounds((0,), 0, 1000))
+    rounds = played.evenly(0, SAMPLED)
+    np.testing.assert_array_equal(rounds.costs[:, 0], np.arange(0, 1000, 4))

@@ -1,0 +1,361 @@
+"""`odfl plot` from the command line to the files."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import image
+from matplotlib.colors import to_rgb
+from support.synthetic_runs import BEST_COST, harmonic, write_run, write_sweep
+
+from odfl_cli.cli.plot import main
+from odfl_cli.core.errors import UserError
+from odfl_cli.plotting.figure_style import GREY, LOOKS, legend_columns, looks, variant
+from odfl_cli.plotting.figure_view import off_scale, view
+from odfl_cli.plotting.figures import Frame, dress
+from odfl_cli.plotting.sheets import curve_sheets, sweep_sheet
+from odfl_cli.results.aggregation import Line
+from odfl_cli.results.grouping import group_runs
+from odfl_cli.results.tables import read_runs
+
+ALGORITHMS = ("df_ogd", "df_ftpl", "pf_ogd", "uniform")
+FIGURES = {"cost", "mse", "regret", "overview"}
+
+
+@pytest.fixture
+def runs(tmp_path):
+    for place, algo in enumerate(ALGORITHMS):
+        levels = {seed: 0.6 + 0.01 * place + 0.001 * seed for seed in range(3)}
+        write_run(tmp_path / "runs" / algo, algo, levels)
+    return tmp_path / "runs"
+
+
+def write_gamma_sweep(directory):
+    for gamma in (0.0, 0.5, 1.0):
+        for algo, level in (("pf_ogd", 0.7), ("df_ogd", 0.7 - 0.1 * gamma)):
+            levels = {0: level, 1: level + 0.1 * gamma, 2: level}
+            write_run(directory / f"{algo}-{gamma}", algo, levels, config={"data.gamma": gamma})
+    return directory
+
+
+def files(directory) -> set[str]:
+    return {path.name for path in directory.iterdir()}
+
+
+def test_curves_are_written_as_png_pdf_and_csv(runs, tmp_path, capsys):
+    out = tmp_path / "deep" / "figures"
+    assert main([str(runs), "--out", str(out)]) == 0
+    expected = {f"{stem}.{ending}" for stem in FIGURES for ending in ("png", "pdf", "csv")}
+    assert files(out) == expected | {"summary.csv"}
+    assert set(capsys.readouterr().out.split()) == {str(out / name) for name in files(out)}
+
+
+def test_pictures_are_real_and_of_the_size_of_a_column(runs, tmp_path):
+    for size, inches in (("single", 3.4), ("double", 6.9)):
+        main([str(runs), "--out", str(tmp_path / size), "--size", size])
+        for stem in FIGURES:
+            picture = image.imread(tmp_path / size / f"{stem}.png")  # [rows, columns, RGBA]
+            assert picture.shape[1] == round(200 * inches)
+            assert 200 < picture.shape[0] < 1400
+            assert len(np.unique(picture.reshape(-1, 4), axis=0)) > 50
+
+
+def test_pdfs_embed_truetype_fonts_and_are_reproducible(runs, tmp_path):
+    main([str(runs), "--out", str(tmp_path / "a")])
+    main([str(runs), "--out", str(tmp_path / "b")])
+    content = (tmp_path / "a" / "cost.pdf").read_bytes()
+    assert content.startswith(b"%PDF")
+    assert b"/FontFile2" in content
+    assert b"/Type3" not in content
+    assert content == (tmp_path / "b" / "cost.pdf").read_bytes()
+
+
+def test_numbers_beside_the_figures(runs, tmp_path):
+    main([str(runs), "--out", str(tmp_path)])
+    regret = pd.read_csv(tmp_path / "regret.csv").query("algorithm == 'df_ogd'")
+    expected = [0.601 - BEST_COST + harmonic(t) / t for t in regret["t"]]
+    np.testing.assert_allclose(regret["mean"], expected)
+    overview = pd.read_csv(tmp_path / "overview.csv")
+    assert set(overview["column"]) == {"avg_cost", "avg_mse"}
+    summary = pd.read_csv(tmp_path / "summary.csv").set_index("algorithm")
+    assert set(summary.index) == set(ALGORITHMS)
+    assert summary.loc["df_ftpl", "avg_mse_mean"] == pytest.approx(2 * 0.611)
+    assert summary.loc["df_ftpl", ["seeds", "rounds"]].tolist() == [3, 100]
+    assert summary["avg_cost_ci95"].gt(0).all()
+
+
+def test_x_draws_one_figure(tmp_path):
+    sweep = write_gamma_sweep(tmp_path / "sweep")
+    main([str(sweep), "--out", str(tmp_path / "out"), "--x", "data.gamma", "--y", "avg_mse"])
+    names = {f"x_data.gamma.{ending}" for ending in ("png", "pdf", "csv")}
+    assert files(tmp_path / "out") == names | {"summary.csv"}
+    numbers = pd.read_csv(tmp_path / "out" / "x_data.gamma.csv")
+    assert numbers["data.gamma"].tolist() == [0.0, 0.5, 1.0] * 2
+    mine = numbers.query("algorithm == 'df_ogd'")
+    np.testing.assert_allclose(mine["mean"], 2 * (0.7 - 0.1 * mine["data.gamma"] * 2 / 3))
+
+
+def test_x_leaves_out_runs_without_the_column(tmp_path):
+    for gamma, exponent in ((0.0, None), (0.5, -0.25), (1.0, -0.25)):
+        run = tmp_path / "runs" / str(gamma)
+        write_run(run, config={"data.gamma": gamma}, exponent=exponent)
+    arguments = ["--x", "data.gamma", "--y", "avg_dynamic_regret"]
+    assert main([str(tmp_path / "runs"), "--out", str(tmp_path / "out"), *arguments]) == 0
+    numbers = pd.read_csv(tmp_path / "out" / "x_data.gamma.csv")
+    assert numbers["data.gamma"].tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("against", [["--x", "data.gamma"], []])
+def test_gap_draws_one_figure(tmp_path, against):
+    sweep = write_gamma_sweep(tmp_path / "sweep")
+    main([str(sweep), "--out", str(tmp_path / "out"), "--gap", "pf_ogd:df_ogd", *against])
+    assert files(tmp_path / "out") == {"gap.png", "gap.pdf", "gap.csv", "summary.csv"}
+    numbers = pd.read_csv(tmp_path / "out" / "gap.csv").sort_values("data.gamma")
+    np.testing.assert_allclose(numbers["mean"], [0.0, 0.05, 0.1], atol=1e-12)
+    np.testing.assert_allclose(numbers["ci95"], 0.0, atol=1e-12)
+
+
+def test_a_single_gap_and_a_single_seed_can_be_drawn(tmp_path):
+    for algo, level in (("pf_ogd", 0.7), ("df_ogd", 0.4)):
+        write_run(tmp_path / "runs" / algo, algo, levels={0: level})
+    for options in (["--gap", "pf_ogd:df_ogd"], [], ["--x", "algo"]):
+        assert main([str(tmp_path / "runs"), "--out", str(tmp_path / "out"), *options]) == 0
+    gap = pd.read_csv(tmp_path / "out" / "gap.csv")
+    assert gap["mean"].tolist() == [pytest.approx(0.3)]
+    assert gap["ci95"].isna().all()
+
+
+def test_the_newest_sweep_is_the_default(runs, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runs.rename(tmp_path / "outputs-runs")
+    (tmp_path / "outputs").mkdir()
+    moved = (tmp_path / "outputs-runs").rename(tmp_path / "outputs" / "runs")
+    write_sweep(tmp_path / "outputs" / "sweeps" / "two", [moved / "df_ogd", moved / "pf_ogd"])
+    for algo in ALGORITHMS:
+        os.utime(moved / algo / "summary.json", (1e9, 1e9))
+    assert main(["--list"]) == 0
+    listed = capsys.readouterr().out
+    assert "pf_ogd" in listed
+    assert "uniform" not in listed
+    main([])
+    assert "cost.png" in files(tmp_path / "outputs" / "figures")
+
+
+def test_list_shows_what_differs_and_draws_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    sweep = write_gamma_sweep(tmp_path / "sweep")
+    assert main([str(sweep), "--list"]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split()[:2] == ["directory", "algorithm"]
+    assert len(rows) == 6
+    first = next(row for row in rows if "df_ogd-0.0" in row)
+    assert "data.gamma=0.0" in first
+    assert f"{0.7 + harmonic(100) / 100:.4f} ± 0.0000" in first
+    assert files(tmp_path) == {"sweep"}
+
+
+def test_a_spoilt_seed_is_named_on_stderr_and_the_rest_is_drawn(runs, tmp_path, capsys):
+    (runs / "df_ogd" / "seed-1.csv").write_text("a,b\n1,2\n")
+    assert main([str(runs), "--out", str(tmp_path / "out")]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "warning" in line
+    assert "seed-1.csv" in line
+    summary = pd.read_csv(tmp_path / "out" / "summary.csv").set_index("algorithm")
+    assert summary.loc["df_ogd", "seeds"] == 2
+
+
+REFUSED = {
+    "no such directory": (["nowhere"], "nowhere is not a directory"),
+    "unknown key": (["runs", "--x", "data.gama"], "did you mean 'data.gamma'"),
+    "unknown column": (["runs", "--x", "data.gamma", "--y", "kost"], "'kost'"),
+    "a column without --x": (["runs", "--y", "mse"], "--y needs --x or --gap"),
+    "slopes without --x": (["runs", "--loglog"], "--loglog needs --x"),
+    "malformed gap": (["runs", "--gap", "pf_ogd"], "two algorithms"),
+    "gap with itself": (["runs", "--gap", "pf_ogd:pf_ogd"], "two algorithms"),
+    "gap of three": (["runs", "--gap", "a:b:c"], "two algorithms"),
+    "absent algorithm": (["runs", "--gap", "spo:df_ogd"], "df_ftpl, df_ogd, pf_ogd, uniform"),
+    "unknown option": (["runs", "--colour", "red"], "--colour"),
+    "unknown size": (["runs", "--size", "huge"], "single"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "reason"), REFUSED.values(), ids=REFUSED)
+def test_bad_input_is_one_line_and_writes_nothing(runs, monkeypatch, arguments, reason):
+    monkeypatch.chdir(runs.parent)
+    with pytest.raises(UserError) as refusal:
+        main(arguments)
+    assert reason in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+    assert files(runs.parent) == {"runs"}
+
+
+def test_an_out_that_cannot_be_written_is_refused(runs, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"--out: cannot write .*file"):
+        main([str(runs), "--out", str(tmp_path / "file")])
+    (tmp_path / "out" / "mse.png").mkdir(parents=True)
+    with pytest.raises(UserError, match=r"mse\.png"):
+        main([str(runs), "--out", str(tmp_path / "out")])
+    assert not [name for name in files(tmp_path / "out") if name.startswith(".")]
+
+
+def test_help_is_printed(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--help"])
+    assert end.value.code == 0
+    told = capsys.readouterr().out
+    assert all(option in told for option in ("--out", "--x", "--y", "--gap", "--list", "--size"))
+    assert "odfl plot outputs/sweeps/misspecification --x data.gamma --gap pf_ogd:df_ogd" in told
+
+
+def test_neither_torch_nor_hydra_is_imported(runs, tmp_path):
+    program = """if True:
+        import json, sys
+        from odfl_cli.cli.plot import main
+        main(sys.argv[1:])
+        roots = {name.partition(".")[0] for name in sys.modules}
+        print(json.dumps(sorted(roots & {"torch", "hydra", "omegaconf", "numba"})))"""
+    command = [sys.executable, "-c", program, str(runs), "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout.splitlines()[-1]) == []
+
+
+def line(algorithm: str, level: float, told=None) -> Line:
+    """A curve that settles at a level after a wild first round."""
+    t = np.arange(1, 1001)
+    mean = level + np.where(t < 10, 50.0, 0.01 * t / 1000)
+    return Line(algorithm, told or {}, pd.DataFrame({"x": t, "mean": mean, "ci95": 5.0 / t}))
+
+
+def test_the_view_leaves_out_the_first_rounds_and_keeps_the_rest():
+    low, high = view([line("df_ogd", 0.60), line("pf_ogd", 0.63)])
+    assert 0.5 < low < 0.60
+    assert 0.64 < high < 0.75
+
+
+def test_a_far_floor_is_off_scale_and_a_near_one_is_not():
+    near, far = line("uniform", 0.64), line("clairvoyant", 0.1)
+    lines = [line("df_ogd", 0.60), line("pf_ogd", 0.63), near, far]
+    assert off_scale(near, lines) is None
+    assert off_scale(far, lines) == pytest.approx(0.11)
+    assert view(lines)[0] > 0.5
+
+
+def test_every_algorithm_has_a_look_of_its_own():
+    styles = looks(["mine", "df_ogd", "another"])
+    drawn = [(style.colour, style.dashes) for style in styles.values()]
+    assert len(set(drawn)) == len(drawn) == len(LOOKS) + 2
+    assert styles["df_ogd"] == LOOKS["df_ogd"]
+    assert styles["mine"].name == "mine"
+
+
+def test_curves_of_one_algorithm_share_the_line_style_and_differ_in_lightness():
+    variants = [variant(LOOKS["df_ogd"], place, 4) for place in range(4)]
+    assert len({look.dashes for look in variants}) == 1
+    brightness = [sum(look.colour) for look in variants]
+    assert brightness == sorted(set(brightness))
+    assert variant(LOOKS["df_ogd"], 0, 1) == LOOKS["df_ogd"]
+
+
+def test_the_legend_reads_like_the_paper_with_floors_last():
+    lines = [line("uniform", 1), line("mine", 1), line("df_ogd", 1, {"data.gamma": 0.5})]
+    lines.append(line("df_ogd", 1, {"data.gamma": 0.25}))
+    names = [one.name for one in dress(lines, looks([one.algorithm for one in lines]))]
+    gamma = r"DF-OGD, $\gamma$ = "
+    assert names == [f"{gamma}0.25", f"{gamma}0.5", "mine", "Uniform"]
+
+
+def test_long_names_get_fewer_columns():
+    assert legend_columns(["DF-OGD"] * 4, 6.9) == 4
+    assert legend_columns(["x" * 100] * 4, 6.9) == 1
+    assert legend_columns(["DF-OGD"] * 40, 6.9) < 10
+
+
+def test_runs_with_comparators_get_their_regrets_rates_and_slopes(tmp_path):
+    for algo, exponent in (("df_ogd", -0.25), ("pf_ogd", -0.1)):
+        write_run(tmp_path / "runs" / algo, algo, rounds=400, thin=1, exponent=exponent)
+    assert main([str(tmp_path / "runs"), "--out", str(tmp_path / "out")]) == 0
+    assert {"comparators.png", "rates.png", "expected_cost.png"} <= files(tmp_path / "out")
+    rates = pd.read_csv(tmp_path / "out" / "rates.csv")
+    slopes = rates.groupby(["algorithm", "column"])["slope"].unique()
+    for column in ("avg_static_regret", "avg_dynamic_regret"):
+        assert slopes["df_ogd", column] == pytest.approx([-0.25], abs=1e-9)
+        assert slopes["pf_ogd", column] == pytest.approx([-0.1], abs=1e-9)
+    assert (rates["t"] % 2 == 0).all()  # the rounds that were evaluated
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "bounds"),
+    [(("df_ftpl",), [1, 0]), (("df_ogd",), [0, 1]), (("df_ogd", "df_ftpl", "uniform"), [1, 1])],
+)
+def test_a_theorems_bound_is_drawn_beside_the_regret_it_bounds(tmp_path, algorithms, bounds):
+    """DF-FTPL's is on static regret, DF-OGD's on dynamic regret."""
+    for algo in algorithms:
+        write_run(tmp_path / algo, algo, rounds=400, thin=1, exponent=-0.25)
+    sheets = curve_sheets(group_runs(read_runs([tmp_path], print)), Frame("", "double"))
+    (figure,) = (sheet.figure for sheet in sheets if sheet.stem == "rates")
+    words = "the theorem's bound"
+    drawn = [[line.get_label() for line in axis.get_lines()].count(words) for axis in figure.axes]
+    assert drawn == bounds
+    assert words in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(figure.legends[0].legend_handles) == len(algorithms) - ("uniform" in algorithms) + 2
+
+
+def test_the_final_regret_against_the_horizon_has_a_slope(tmp_path):
+    for rounds in (100, 400, 1600):
+        write_run(tmp_path / "runs" / str(rounds), rounds=rounds, thin=1, exponent=-0.25)
+    arguments = ["--x", "horizon.rounds", "--y", "avg_dynamic_regret", "--loglog"]
+    assert main([str(tmp_path / "runs"), "--out", str(tmp_path / "out"), *arguments]) == 0
+    table = pd.read_csv(tmp_path / "out" / "x_horizon.rounds.csv")
+    assert list(table["horizon.rounds"]) == [100, 400, 1600]
+    np.testing.assert_allclose(table["slope"], -0.25, atol=1e-9)
+
+
+def test_marked_rounds_are_drawn(tmp_path):
+    plain = write_run(tmp_path / "plain", rounds=100)
+    marked = write_run(tmp_path / "marked", rounds=100, marks=(30, 60))
+    drawn = []
+    for run in (plain, marked):
+        sheet = curve_sheets(group_runs(read_runs([run], print)), Frame("", "single"))[0]
+        lines = sheet.figure.axes[0].get_lines()
+        drawn.append([line.get_xdata()[0] for line in lines if len(set(line.get_xdata())) == 1])
+    assert drawn == [[], [30, 60]]
+
+
+def test_margins_and_the_oracles_share_are_drawn_where_they_are_told(tmp_path):
+    run = write_run(tmp_path / "runs" / "df_ogd")
+    summary = json.loads((run / "summary.json").read_text())
+    summary |= {
+        "oracle_share": 0.8,
+        "margin": {"epsilon": [0.01, 0.1], "share": [0.02, 0.15], "c0": 2.0, "beta": 1.0},
+    }
+    (run / "summary.json").write_text(json.dumps(summary))
+    assert main([str(run.parent), "--out", str(tmp_path / "out")]) == 0
+    margin = pd.read_csv(tmp_path / "out" / "margin.csv")
+    np.testing.assert_allclose(margin["curve"], [0.02, 0.2])
+    assert (margin["share"] <= margin["curve"]).all()
+    shares = pd.read_csv(tmp_path / "out" / "oracle_share.csv")
+    assert list(shares["share"]) == [0.8]
+
+
+def test_every_name_of_a_sweep_with_slopes_belongs_to_its_line(tmp_path):
+    for algo, exponent in (("df_ogd", -0.25), ("pf_ogd", -0.1)):
+        for rounds in (100, 400):
+            place = tmp_path / f"{algo}{rounds}"
+            write_run(place, algo, rounds=rounds, thin=1, exponent=exponent)
+    groups = group_runs(read_runs([tmp_path], print))
+    sheet = sweep_sheet(
+        groups, "horizon.rounds", "avg_dynamic_regret", Frame("", "double"), loglog=True
+    )
+    (legend,) = sheet.figure.legends
+    colours = {}
+    for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True):
+        line = handle if hasattr(handle, "get_color") else handle.get_children()[0]
+        colours[text.get_text().split(",")[0]] = to_rgb(np.ravel(line.get_color())[:3])
+    assert colours["DF-OGD"] == pytest.approx(LOOKS["df_ogd"].colour)
+    assert colours["PF-OGD"] == pytest.approx(LOOKS["pf_ogd"].colour)
+    assert colours["slope −1/4"] == pytest.approx(GREY)

@@ -1,0 +1,46 @@
+"""Which rounds are written down."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from odfl_cli.problem.horizon import Horizon
+
+lengths = st.integers(1, 200_000)
+rows = st.integers(2, 2000)
+
+
+@given(rounds=lengths, rows=rows)
+def test_from_the_first_to_the_last_without_repeats(rounds, rows):
+    logged = Horizon(rounds=rounds, rows=rows).logged()
+    assert logged[0] == 1
+    assert logged[-1] == rounds
+    assert (np.diff(logged) > 0).all()
+    assert np.issubdtype(logged.dtype, np.integer)
+
+
+@given(rounds=lengths, rows=rows)
+def test_never_more_than_rows(rounds, rows):
+    assert len(Horizon(rounds=rounds, rows=rows).logged()) <= rows
+
+
+@given(rounds=st.integers(1, 500))
+def test_a_short_run_is_logged_in_full(rounds):
+    np.testing.assert_array_equal(Horizon(rounds=rounds, rows=500).logged(), range(1, rounds + 1))
+
+
+def test_a_long_run_shows_its_beginning_and_its_whole_length():
+    """Half evenly spaced, so no gap exceeds two even steps; half log-spaced, so no early decade is empty."""
+    logged = Horizon(rounds=100_000, rows=500).logged()
+    assert len(logged) > 400
+    assert np.diff(logged).max() <= 100_000 / 249 + 1
+    for decade in (1, 10, 100, 1000):
+        assert ((logged >= decade) & (logged < 10 * decade)).sum() >= 9
+
+
+@pytest.mark.parametrize(("rounds", "rows"), [(0, 500), (-5, 500), (2.5, 500), (100, 1), (100, 0)])
+def test_bad_values_are_refused(rounds, rows):
+    with pytest.raises(ValidationError, match=r"rounds|rows"):
+        Horizon(rounds=rounds, rows=rows)

@@ -1,0 +1,147 @@
+"""The log barrier: interior, optimal, differentiable, on every polytope."""
+
+import numpy as np
+import pytest
+import torch
+
+from odfl_cli.core.errors import RowError
+from odfl_cli.problem.polytopes import (
+    Assignment,
+    Box,
+    Budget,
+    Custom,
+    Knapsack,
+    Polytope,
+    ShortestPath,
+    Simplex,
+)
+from odfl_cli.problem.regularizers import LogBarrier
+from odfl_cli.problem.regularizers.barrier import bounded_faces
+
+SETS: dict[str, Polytope] = {
+    "simplex": Simplex(dimension=5),
+    "box": Box(dimension=4, lower=-1.0, upper=2.0),
+    "budget": Budget(dimension=6, k=2),
+    "knapsack": Knapsack(dimension=5, capacity=3.0, weights=[1.0, 2.0, 1.5, 1.0, 2.5]),
+    "shortest_path": ShortestPath(rows=3, columns=4),
+    "assignment": Assignment(size=3),
+}
+ALPHAS = [1.0, 0.1, 1e-3, 1e-5]
+everywhere = pytest.mark.parametrize("polytope", SETS.values(), ids=SETS)
+
+
+def costs(polytope: Polytope, rows: int = 20, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(rows, polytope.dimension))
+
+
+def null_space(polytope: Polytope) -> np.ndarray:
+    C, _ = polytope.equalities()
+    if len(C) == 0:
+        return np.eye(polytope.dimension)
+    _, singular, right = np.linalg.svd(C)
+    return right[int((singular > 1e-10).sum()) :].T
+
+
+@everywhere
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_interior_optimal_and_close_to_the_vertex(polytope: Polytope, alpha: float) -> None:
+    g = costs(polytope)
+    w = LogBarrier(polytope=polytope).smooth(g, alpha)
+    (A, b), (C, e) = polytope.faces(), polytope.equalities()
+    slacks = b - w @ A.T
+    assert (slacks > 0).all()
+    np.testing.assert_allclose(w @ C.T, np.broadcast_to(e, (len(w), len(e))), atol=1e-9)
+    gradient = (g + alpha * (1.0 / slacks) @ A) @ null_space(polytope)
+    assert np.linalg.norm(gradient, axis=-1).max() < 1e-8 + 1e-15 / slacks.min()
+    gap = (g * (w - polytope.minimise(g))).sum(-1)
+    assert (gap >= -1e-12).all()
+    assert (gap <= polytope.face_count * alpha * (1 + 1e-9)).all()
+
+
+@everywhere
+def test_tends_to_the_best_vertex(polytope: Polytope) -> None:
+    g = costs(polytope)
+    w = LogBarrier(polytope=polytope).smooth(g, 1e-6)
+    np.testing.assert_allclose(w, polytope.minimise(g), atol=1e-3)
+
+
+@everywhere
+@pytest.mark.parametrize("alpha", [1.0, 0.05])
+def test_vjp_is_the_derivative(polytope: Polytope, alpha: float) -> None:
+    barrier, g = LogBarrier(polytope=polytope, tolerance=1e-12), costs(polytope)
+    v, direction = costs(polytope, seed=1), costs(polytope, seed=2)
+    w = barrier.smooth(g, alpha)
+    step = 1e-4 * alpha
+    ahead, behind = (barrier.smooth(g + h * direction, alpha) for h in (step, -step))
+    numeric = ((ahead - behind) * v).sum(-1) / (2 * step)
+    exact = (barrier.vjp(w, alpha, v) * direction).sum(-1)
+    np.testing.assert_allclose(exact, numeric, rtol=1e-5, atol=1e-6 / alpha)
+
+
+def test_closed_form_of_the_vjp_on_the_simplex() -> None:
+    polytope, alpha = SETS["simplex"], 0.3
+    barrier, g, c = LogBarrier(polytope=polytope), costs(polytope), costs(polytope, seed=1)
+    w = barrier.smooth(g, alpha)
+    squares = w**2
+    mean = (squares * c).sum(-1, keepdims=True) / squares.sum(-1, keepdims=True)
+    np.testing.assert_allclose(barrier.vjp(w, alpha, c), -squares * (c - mean) / alpha, atol=1e-12)
+
+
+@everywhere
+def test_rows_do_not_see_each_other_and_torch_agrees(polytope: Polytope) -> None:
+    barrier, g = LogBarrier(polytope=polytope), costs(polytope)
+    alphas = np.geomspace(0.01, 1.0, len(g))[:, None]
+    together = barrier.smooth(g, alphas)
+    alone = np.concatenate([barrier.smooth(g[i : i + 1], alphas[i : i + 1]) for i in range(len(g))])
+    np.testing.assert_array_equal(together, alone)
+    on_torch = barrier.smooth(
+        torch.from_numpy(g).reshape(4, 5, -1), torch.from_numpy(alphas).reshape(4, 5, 1)
+    )
+    np.testing.assert_array_equal(on_torch.reshape(len(g), -1).numpy(), together)
+
+
+def test_an_alpha_out_of_reach_is_no_silent_answer() -> None:
+    polytope = SETS["knapsack"]
+    with pytest.raises(RowError, match="residual"):
+        LogBarrier(polytope=polytope).smooth(1e8 * costs(polytope), 1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")  # of cvxpylayers, about numpy
+@pytest.mark.parametrize("name", ["simplex", "knapsack", "shortest_path"])
+def test_agrees_with_cvxpylayers(name: str) -> None:
+    cp = pytest.importorskip("cvxpy", reason="cvxpylayers is a dev extra")
+    layers = pytest.importorskip("cvxpylayers.torch", reason="cvxpylayers is a dev extra")
+    polytope, alpha = SETS[name], 0.5
+    (A, b), (C, e) = polytope.faces(), polytope.equalities()
+    w, g = cp.Variable(polytope.dimension), cp.Parameter(polytope.dimension)
+    constraints = [C @ w == e] if len(C) else []
+    objective = cp.Minimize(g @ w - alpha * cp.sum(cp.log(b - A @ w)))
+    layer = layers.CvxpyLayer(cp.Problem(objective, constraints), parameters=[g], variables=[w])
+    values = torch.from_numpy(costs(polytope, rows=3)).requires_grad_()
+    v = torch.from_numpy(costs(polytope, rows=3, seed=1))
+    (theirs,) = layer(values, solver_args={"eps": 1e-10})
+    (theirs * v).sum().backward()
+    barrier = LogBarrier(polytope=polytope)
+    ours = barrier.smooth(values.detach().numpy(), alpha)
+    np.testing.assert_allclose(ours, theirs.detach().numpy(), atol=1e-5)
+    np.testing.assert_allclose(barrier.vjp(ours, alpha, v.numpy()), values.grad.numpy(), atol=1e-4)
+
+
+def test_a_set_without_bounds_of_its_own(tmp_path) -> None:
+    """A square on its corner, |w_1| + |w_2| ≤ 1, and a third item that is their sum."""
+    file = tmp_path / "diamond.csv"
+    file.write_text("1,1,0,<=,1\n1,-1,0,<=,1\n-1,1,0,<=,1\n-1,-1,0,<=,1\n1,1,-1,=,0\n")
+    diamond = Custom(file=str(file))
+    barrier = LogBarrier(polytope=diamond)
+    (A, b), g = bounded_faces(diamond), costs(diamond)
+    assert barrier.suboptimality == len(b) == 7
+    assert ((b[:4] - (diamond.minimise(g) @ A.T)[:, :4]) >= -1e-9).all()
+    assert (b[4:] - diamond.minimise(g) @ A[4:].T > 0.5).all()  # redundant everywhere on W
+    for alpha in (1.0, 1e-3):
+        w = barrier.smooth(g, alpha)
+        slacks = b - w @ A.T
+        assert (slacks > 0).all()
+        gradient = (g + alpha * (1.0 / slacks) @ A) @ null_space(diamond)
+        assert np.abs(gradient).max() < 1e-8
+        gap = (g * (w - diamond.minimise(g))).sum(-1)
+        assert (gap <= 7 * alpha).all()

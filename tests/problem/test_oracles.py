@@ -1,0 +1,373 @@
+"""The oracles beside plain SGD: known minimisers, independent solvers, and each other."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+import torch
+from pydantic import ValidationError
+from scipy.optimize import minimize
+from support.problems import block_of, composed_job, make_problem, random_rounds
+
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.streams import Draw, draw
+from odfl_cli.problem.ball import Ball
+from odfl_cli.problem.oracles import LBFGS, SGD, Adam, Exact, MultiStart, uniform_in_ball
+from odfl_cli.problem.oracles.exact import ball_grid, unit_directions
+from odfl_cli.problem.surrogate import PerturbedLeader, SmoothedCost
+from odfl_cli.runs.simulate import simulate
+
+ORACLES = {
+    "sgd": SGD(steps=600, lr=0.1),
+    "adam": Adam(steps=3000, lr=0.003),
+    "lbfgs": LBFGS(steps=60),
+    "multistart": MultiStart(steps=600, lr=0.1, starts=2),
+    "exact": Exact(),
+}
+
+
+@dataclass
+class Quadratic:
+    """½ Σ_j curvature_j (θ_j − centre_j)² per seed."""
+
+    curvature: np.ndarray
+    centre: np.ndarray
+
+    def value(self, theta):
+        return 0.5 * (self.curvature * (theta - self.centre) ** 2).sum(-1)
+
+    def gradient(self, theta, sample):
+        return self.curvature * (theta - self.centre)
+
+
+@dataclass
+class Wells:
+    """Per seed a deep well at `deep` and a shallow one at −`deep`."""
+
+    deep: np.ndarray
+
+    def value(self, theta):
+        near, far = (((theta - at) ** 2).sum(-1) for at in (self.deep, -self.deep))
+        return -2 * np.exp(-8 * near) - np.exp(-8 * far)
+
+    def gradient(self, theta, sample):
+        near, far = theta - self.deep, theta + self.deep
+        weights = [a * np.exp(-8 * (x**2).sum(-1, keepdims=True)) for a, x in ((2, near), (1, far))]
+        return 16 * (weights[0] * near + weights[1] * far)
+
+
+def points(seeds: int, count: int, parameters: int, radius: float = 1.0) -> np.ndarray:
+    normals = draw(tuple(range(seeds)), "test/starts", Draw("normal", (count, parameters + 2)))
+    return uniform_in_ball(normals[:, 0], radius)
+
+
+def smoothed(seeds: int = 3, items: int = 5, features: int = 3, alpha: float = 0.3, seed: int = 0):
+    X, c = (x[:, 0] for x in random_rounds(seeds, 1, items, features, seed))
+    return SmoothedCost(make_problem(items, features), X, c, np.full((seeds, 1), alpha))
+
+
+def leader(t: int = 70, seeds: int = 2, features: int = 3) -> PerturbedLeader:
+    """More rounds than are evaluated at once; what lies beyond them must not be read."""
+    X, c = random_rounds(seeds, t + 3, 4, features)
+    X[:, t:], c[:, t:] = np.nan, np.nan
+    sigma = np.random.default_rng(5).exponential(size=(seeds, features))
+    return PerturbedLeader(make_problem(4, features), X, c, held=t, t=t, alpha=0.4, sigma=sigma)
+
+
+# ---- every oracle ----
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_finds_the_minimiser_over_the_ball(name):
+    """With equal curvature the constrained minimiser is the projection of the centre."""
+    centres = np.array([[0.3, -0.2, 0.5], [2.0, -1.0, 2.0]])
+    found = ORACLES[name].minimise(
+        Quadratic(np.ones(3), centres), Ball(radius=1), np.zeros((2, 3)), None, points(2, 2, 3)
+    )
+    np.testing.assert_allclose(found, [[0.3, -0.2, 0.5], [2 / 3, -1 / 3, 2 / 3]], atol=2e-4)
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_stays_in_theta_and_leaves_the_start_alone(name):
+    start = np.full((3, 3), 0.1)
+    found = ORACLES[name].minimise(smoothed(), Ball(radius=0.4), start, None, points(3, 2, 3, 0.4))
+    assert (np.linalg.norm(found, axis=-1) <= 0.4 * (1 + 1e-14)).all()
+    np.testing.assert_array_equal(start, np.full((3, 3), 0.1))
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_no_worse_than_a_few_small_steps_of_sgd(name):
+    objective, ball, start = smoothed(seed=4), Ball(radius=1), np.zeros((3, 3))
+    few = SGD(steps=20, lr=0.05).minimise(objective, ball, start, None)
+    found = ORACLES[name].minimise(objective, ball, start, None, points(3, 2, 3))
+    assert (objective.value(found) <= objective.value(few) + 1e-6).all()
+
+
+@pytest.mark.parametrize("name", ["adam", "lbfgs", "multistart", "exact"])
+@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
+def test_seeds_do_not_mix_and_blocks_do_not_matter(name, algo):
+    """Bitwise: a seed alone and among others, in one block and in several."""
+    job = composed_job(
+        f"algo={algo}", f"oracle={name}", "data.features=3", "data.items=4", "horizon.rounds=12",
+        "engine=torch", "oracle.every=2", *(["oracle.directions=20"] if name == "exact" else []),
+    )  # fmt: skip
+    together = simulate(replace(job, seeds=(3, 4, 5)), block=5)
+    alone = simulate(replace(job, seeds=(4,)))
+    np.testing.assert_array_equal(together.state.theta[1:2], alone.state.theta)
+    np.testing.assert_array_equal(together.table["cost"][1:2], alone.table["cost"])
+    assert (np.abs(alone.state.theta) > 1e-6).any()
+
+
+@pytest.mark.parametrize("name", ["adam", "lbfgs", "multistart", "exact"])
+@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
+def test_torch_and_numpy_agree(name, algo):
+    job = composed_job(
+        f"algo={algo}", f"oracle={name}", "data.features=2", "data.items=4", "horizon.rounds=6",
+        "seeds=2", "engine=torch", *(["oracle.directions=20"] if name == "exact" else []),
+    )  # fmt: skip
+    rounds, draws = block_of(job, 0, 6)
+    state = job.algorithm.init(2, None)
+    for t in range(6):
+        now = {key: values[:, t] for key, values in draws.items()}
+        state = job.algorithm.update(state, rounds.X[:, t], rounds.costs[:, t], now)
+    np.testing.assert_allclose(simulate(job).state.theta, state.theta, rtol=1e-9, atol=1e-12)
+
+
+# ---- Adam ----
+
+
+def test_two_steps_of_adam_by_hand():
+    lr, b1, b2, eps = 0.1, 0.8, 0.9, 1e-3
+    g1 = np.array([[2.0, -6.0]])  # curvature 2 and 3, centre (−1, 2), from 0
+    theta1 = -lr * g1 / (np.sqrt(20.0) + eps)  # (4 + 36) / 2 is its mean square
+    g2 = np.array([2.0, 3.0]) * (theta1 - np.array([[-1.0, 2.0]]))
+    mean = (b1 * (1 - b1) * g1 + (1 - b1) * g2) / (1 - b1**2)
+    square = (b2 * (1 - b2) * 20.0 + (1 - b2) * (g2**2).sum() / 2) / (1 - b2**2)
+    theta2 = theta1 - lr * mean / (np.sqrt(square) + eps)
+    oracle = Adam(steps=2, lr=lr, beta1=b1, beta2=b2, epsilon=eps)
+    objective = Quadratic(np.array([2.0, 3.0]), np.array([[-1.0, 2.0]]))
+    found = oracle.minimise(objective, Ball(radius=9), np.zeros((1, 2)), None)
+    np.testing.assert_allclose(found, theta2, rtol=1e-13)
+
+
+def test_adam_is_the_optimiser_of_torch_for_a_single_parameter():
+    objective = smoothed(seeds=1, features=1)
+    leaf = torch.zeros(1, 1, dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.Adam([leaf], lr=0.01)
+    for _ in range(25):
+        leaf.grad = torch.tensor(objective.gradient(leaf.detach().numpy()))
+        optimiser.step()
+    found = Adam(steps=25, lr=0.01).minimise(objective, Ball(radius=50), np.zeros((1, 1)), None)
+    np.testing.assert_allclose(found, leaf.detach().numpy(), rtol=1e-10)
+
+
+# ---- L-BFGS ----
+
+
+def test_lbfgs_never_climbs():
+    for seed in range(5):
+        objective, start = smoothed(seed=seed, alpha=0.05), np.full((3, 3), 0.2)
+        values = [
+            objective.value(LBFGS(steps=k).minimise(objective, Ball(radius=1), start, None))
+            for k in range(1, 8)
+        ]
+        assert (values[0] <= objective.value(start)).all()
+        assert (np.diff(values, axis=0) <= 0).all()
+
+
+def test_lbfgs_reaches_an_interior_minimum_fast():
+    """A badly scaled quadratic of five dimensions: nine steps, where gradient descent needs many."""
+    curvature = np.array([1.0, 3.0, 10.0, 30.0, 100.0])
+    objective = Quadratic(curvature, np.full((2, 5), 0.1))
+    found = LBFGS(steps=25).minimise(objective, Ball(radius=1), np.zeros((2, 5)), None)
+    np.testing.assert_allclose(found, objective.centre, atol=1e-5)
+    slow = SGD(steps=25, lr=0.019).minimise(objective, Ball(radius=1), np.zeros((2, 5)), None)
+    assert np.abs(slow - objective.centre).max() > 0.01
+
+
+def test_lbfgs_agrees_with_scipy_on_the_whole_history():
+    """Among all local minima of SLSQP from many starts its own end is one."""
+    objective = leader(seeds=1)
+    found = LBFGS(steps=200).minimise(objective, Ball(radius=1), np.zeros((1, 3)), None)
+    ball = {"type": "ineq", "fun": lambda at: 1 - at @ at}
+    ends = [
+        minimize(
+            lambda at: float(objective.value(at[None])[0]),
+            start,
+            jac=lambda at: objective.gradient(at[None], None)[0],
+            constraints=[ball],
+            method="SLSQP",
+            options={"ftol": 1e-12},
+        ).fun
+        for start in [found[0], *points(1, 8, 3)[0]]
+    ]
+    assert objective.value(found)[0] == pytest.approx(ends[0], abs=1e-7)
+    assert objective.value(found)[0] >= min(ends) - 1e-9
+
+
+def test_lbfgs_does_not_crawl_where_the_objective_bends_down():
+    """Fifty steps end where four hundred do, for twenty seeds of eight parameters."""
+    objective, start = smoothed(seeds=20, features=8, seed=1), np.zeros((20, 8))
+    fifty, many = (
+        objective.value(LBFGS(steps=steps).minimise(objective, Ball(radius=1), start, None))
+        for steps in (50, 400)
+    )
+    np.testing.assert_allclose(fifty, many, atol=1e-4)
+
+
+def test_a_flat_objective_moves_nothing():
+    flat = Quadratic(np.zeros(3), np.zeros((2, 3)))
+    start = np.full((2, 3), 0.3)
+    found = LBFGS().minimise(flat, Ball(radius=1), start, None)
+    np.testing.assert_array_equal(found, start)
+
+
+# ---- multi-start and exact ----
+
+
+def test_multistart_leaves_a_shallow_well():
+    objective = Wells(np.array([[0.6, 0.0], [0.0, -0.5]]))
+    start = -objective.deep  # in the shallow well
+    for rule, lr in (("sgd", 0.02), ("adam", 0.01), ("lbfgs", 0.1)):
+        few = MultiStart(starts=0, rule=rule, steps=200, lr=lr)
+        many = MultiStart(starts=12, rule=rule, steps=200, lr=lr)
+        stuck = few.minimise(objective, Ball(radius=1), start, None)
+        found = many.minimise(objective, Ball(radius=1), start, None, points(2, 12, 2))
+        np.testing.assert_allclose(stuck, start, atol=0.02)
+        np.testing.assert_allclose(found, objective.deep, atol=0.02)
+
+
+def test_multistart_takes_every_seeds_own_best_end():
+    objective, start = smoothed(seed=2), np.zeros((3, 3))
+    starts = points(3, 5, 3)
+    found = MultiStart(starts=5, steps=4, lr=0.3).minimise(
+        objective, Ball(radius=1), start, None, starts
+    )
+    ends = [
+        SGD(steps=4, lr=0.3).minimise(objective, Ball(radius=1), at, None)
+        for at in [start, *np.moveaxis(starts, 1, 0)]
+    ]
+    values = np.stack([objective.value(end) for end in ends])
+    for s in range(3):
+        np.testing.assert_allclose(found[s], ends[values[:, s].argmin()][s], rtol=1e-12)
+
+
+def test_random_points_fill_the_ball_evenly():
+    """Uniform in the ball of R^m: ‖θ‖^m is uniform in [0, R^m], and the mean is 0."""
+    drawn = points(4, 5000, 3, radius=2.0)
+    shares = (np.linalg.norm(drawn, axis=-1) / 2) ** 3
+    assert shares.max() < 1
+    for quantile in (0.1, 0.5, 0.9):
+        assert (shares < quantile).mean() == pytest.approx(quantile, abs=0.015)
+    np.testing.assert_allclose(drawn.mean((0, 1)), 0, atol=0.04)
+
+
+@pytest.mark.parametrize("features", [1, 2, 3])
+def test_exact_is_below_everything_else(features):
+    for seed in range(3):
+        objective = smoothed(features=features, alpha=0.05, seed=seed)
+        start, ball = np.zeros((3, features)), Ball(radius=1)
+        lowest = objective.value(Exact().minimise(objective, ball, start, None))
+        others = [
+            oracle.minimise(objective, ball, start, None, points(3, 2, features))
+            for name, oracle in ORACLES.items()
+            if name != "exact"
+        ]
+        somewhere = np.moveaxis(points(3, 4000, features), 1, 0)
+        assert (lowest <= objective.value(somewhere).min(0) + 1e-8).all()
+        for other in others:
+            assert (lowest <= objective.value(other) + 1e-8).all()
+
+
+def test_exact_finds_the_best_cell_of_the_unsmoothed_cost():
+    """In the plane every cell of f = ⟨c, w*(θ)⟩ is a sector between two normals of x_i − x_j."""
+
+    @dataclass
+    class Unsmoothed:
+        X: np.ndarray
+        costs: np.ndarray
+
+        def value(self, theta):
+            chosen = (self.X * theta[..., None, :]).sum(-1).argmin(-1)
+            return self.costs[np.arange(len(self.costs)), chosen]
+
+        def gradient(self, theta, sample):
+            return 0 * theta
+
+    X, costs = (x[:, 0] for x in random_rounds(4, 1, 6, 2, seed=3))
+    objective = Unsmoothed(X, costs)
+    found = objective.value(Exact().minimise(objective, Ball(radius=1), np.zeros((4, 2)), None))
+    for s in range(4):
+        difference = (X[s][:, None] - X[s][None])[np.triu_indices(6, 1)]
+        angles = np.arctan2(difference[:, 0], -difference[:, 1])
+        angles = np.sort(np.concatenate([angles, angles + np.pi]) % (2 * np.pi))
+        middles = (angles + np.append(angles[1:], angles[0] + 2 * np.pi)) / 2
+        sectors = np.stack([np.cos(middles), np.sin(middles)], -1)
+        assert found[s] == min(costs[s][(X[s] @ at).argmin()] for at in sectors)
+
+
+def test_the_grid_covers_the_ball():
+    for parameters, count, farthest in ((2, 100, 0.17), (3, 1000, 0.25)):
+        grid = ball_grid(parameters, count, 6)
+        assert np.linalg.norm(grid, axis=-1).max() == pytest.approx(1)
+        somewhere = points(1, 300, parameters)[0]
+        gaps = np.linalg.norm(somewhere[:, None] - grid[None], axis=-1).min(1)
+        assert gaps.max() < farthest
+    np.testing.assert_allclose(np.linalg.norm(unit_directions(3, 77), axis=-1), 1)
+
+
+def test_exact_refuses_more_than_three_parameters():
+    with pytest.raises(UserError, match=r"oracle=exact.*3 parameters at most.*θ has 4 here"):
+        replace(make_problem(features=4), oracle=Exact())
+    assert replace(make_problem(features=3), oracle=Exact()).parameters == 3
+
+
+# ---- the whole history ----
+
+
+def test_value_and_gradient_of_the_whole_history_belong_together():
+    objective = leader()
+    theta = np.random.default_rng(1).normal(size=(2, 3)) / 3
+    slow = np.zeros(2)
+    for s in range(2):
+        for i in range(70):
+            weights = np.exp(-objective.X[s, i] @ theta[s] / 0.4)
+            slow[s] += objective.costs[s, i] @ weights / weights.sum() / 70
+        slow[s] -= objective.sigma[s] @ theta[s] / 70
+    np.testing.assert_allclose(objective.value(theta), slow, rtol=1e-12)
+    one_by_one = [objective.gradient(theta, np.full((2, 1), (i + 0.5) / 70)) for i in range(70)]
+    np.testing.assert_allclose(objective.gradient(theta, None), np.mean(one_by_one, 0), atol=1e-14)
+    stacked = np.stack([theta, -theta, 0 * theta])
+    for candidates, alone in zip(objective.value(stacked), stacked, strict=True):
+        np.testing.assert_allclose(candidates, objective.value(alone), rtol=1e-14)
+    sample = np.random.default_rng(2).random((2, 4))
+    np.testing.assert_allclose(
+        objective.gradient(stacked, sample)[1], objective.gradient(-theta, sample), rtol=1e-13
+    )
+
+
+def test_a_sample_of_the_history_stands_for_more_rounds_than_it_holds():
+    """The losses are averaged over the 70 held, σ is divided by the 500 they stand for."""
+    objective = replace(leader(), t=500)
+    theta = np.full((2, 3), 0.2)
+    shift = (objective.sigma * theta).sum(-1)
+    losses = leader().value(theta) + shift / 70
+    np.testing.assert_allclose(objective.value(theta), losses - shift / 500, rtol=1e-12)
+    assert objective.weight == 500
+
+
+def test_a_thinned_history_is_spread_over_all_of_it():
+    objective = leader()
+    thin = objective.thinned(7)
+    np.testing.assert_array_equal(thin.costs, objective.costs[:, 0:70:10])
+    np.testing.assert_array_equal(thin.X, objective.X[:, 0:70:10])
+    assert (thin.held, thin.t) == (7, 70)
+    assert objective.thinned(70) is objective
+
+
+@pytest.mark.parametrize("kind", [SGD, Adam, LBFGS, MultiStart, Exact])
+def test_every_oracle_can_be_lazy(kind):
+    lazy = kind(every=3)
+    assert [t for t in range(1, 11) if lazy.answers(t)] == [1, 4, 7, 10]
+    with pytest.raises(ValidationError, match="every"):
+        kind(every=0)

@@ -1,0 +1,361 @@
+"""The Euclidean projection is the minimiser it claims to be, and its Jacobian is right."""
+
+import importlib
+import pickle
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from support.problems import finite_difference
+
+from odfl_cli.core.errors import RowError, UserError
+from odfl_cli.problem.polytopes import Polytope
+from odfl_cli.problem.polytopes.assignment import Assignment
+from odfl_cli.problem.polytopes.box import Box
+from odfl_cli.problem.polytopes.budget import Budget
+from odfl_cli.problem.polytopes.custom import Custom
+from odfl_cli.problem.polytopes.knapsack import Knapsack
+from odfl_cli.problem.polytopes.shortest_path import ShortestPath
+from odfl_cli.problem.polytopes.simplex import Simplex
+from odfl_cli.problem.regularizers import Quadratic
+from odfl_cli.problem.regularizers.projection import Faces, WeightedSum
+
+CLOSED = {
+    "simplex": Simplex(dimension=6),
+    "box": Box(dimension=6, lower=-0.5, upper=(1.0, 0.5, 2.0, 1.0, 0.1, 3.0)),
+    "budget": Budget(dimension=6, k=3),
+    "knapsack": Knapsack(dimension=6, capacity=3.0, weights=(1, 2, 1, 4, 2, 1)),
+    "roomy_knapsack": Knapsack(dimension=4, capacity=100.0),
+}
+BY_SOLVER = {
+    "shortest_path": ShortestPath(rows=3, columns=4),
+    "assignment": Assignment(size=3),
+}
+SETS = {**CLOSED, **BY_SOLVER}
+every_set = pytest.mark.parametrize("name", SETS)
+closed_set = pytest.mark.parametrize("name", CLOSED)
+seeds = st.integers(0, 10_000)
+
+
+@cache
+def quadratic(name: str) -> Quadratic:
+    if name in BY_SOLVER:
+        pytest.importorskip("quadprog", reason="quadprog projects onto these sets")
+    return Quadratic(polytope=SETS[name])
+
+
+def polygon(tmp_path, **arrays: np.ndarray) -> Custom:
+    """A custom set, from a file."""
+    pytest.importorskip("highspy", reason="HiGHS minimises over custom sets")
+    path = tmp_path / "set.npz"
+    np.savez(path, **{key: np.asarray(value, dtype=float) for key, value in arrays.items()})
+    return Custom(file=str(path))
+
+
+def draws(name: str, seed: int, rows: int = 20, ties: bool = False) -> np.ndarray:
+    g = np.random.default_rng(seed).normal(size=(rows, SETS[name].dimension))
+    return np.round(2 * g) if ties else g
+
+
+def gap(polytope: Polytope, q: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """max_v ⟨q, w − v⟩ over W."""
+    return (q * (w - polytope.minimise(q))).sum(-1)
+
+
+def assert_inside(polytope: Polytope, w: np.ndarray, tolerance: float = 1e-11) -> None:
+    (A, b), (C, e) = polytope.faces(), polytope.equalities()
+    assert (w @ A.T - b).max() <= tolerance
+    assert np.abs(w @ C.T - e).max(initial=0) <= tolerance
+
+
+@every_set
+@pytest.mark.parametrize("ties", [False, True])
+@given(alpha=st.floats(0.02, 50), seed=seeds)
+def test_the_variational_inequality(name, ties, alpha, seed):
+    """⟨g + α w̃, v − w̃⟩ ≥ 0 for every v, so for the vertex that makes it smallest."""
+    g = draws(name, seed, ties=ties)
+    w = quadratic(name).smooth(g, alpha)
+    assert_inside(SETS[name], w)
+    assert gap(SETS[name], g + alpha * w, w).max() < 1e-11 * (1 + alpha)
+
+
+@every_set
+@pytest.mark.parametrize("alpha", [0.1, 1.0, 5.0])
+def test_a_numerical_minimiser_finds_the_same(name, alpha):
+    (A, b), (C, e) = SETS[name].faces(), SETS[name].equalities()
+    constraints = [{"type": "ineq", "fun": lambda w: b - A @ w, "jac": lambda w: -A}]
+    if len(e):
+        constraints.append({"type": "eq", "fun": lambda w: C @ w - e, "jac": lambda w: C})
+    for g in draws(name, 1, rows=5):
+        found = minimize(
+            lambda w, g=g: (g @ w + alpha / 2 * w @ w, g + alpha * w),
+            SETS[name].interior_point(),
+            jac=True,
+            method="SLSQP",
+            constraints=constraints,
+            options={"ftol": 1e-15, "maxiter": 500},
+        )
+        np.testing.assert_allclose(quadratic(name).smooth(g, alpha), found.x, atol=1e-6)
+
+
+@closed_set
+@pytest.mark.parametrize("ties", [False, True])
+@given(exponent=st.floats(-6, 3), seed=seeds)
+def test_closed_forms_are_what_quadprog_finds(name, ties, exponent, seed):
+    pytest.importorskip("quadprog")
+    g, alpha = draws(name, seed, ties=ties), 10.0**exponent
+    solver = Faces(SETS[name])
+    w = quadratic(name).smooth(g, alpha)
+    found = solver.project(g, np.full((len(g), 1), alpha))
+    np.testing.assert_allclose(w, found, atol=1e-8)
+    np.testing.assert_allclose(-quadratic(name).vjp(w, 1.0, g), solver.tangent(w, g), atol=1e-11)
+
+
+@closed_set
+def test_the_closed_form_is_used(name):
+    assert isinstance(quadratic(name).projection, WeightedSum)
+
+
+def test_projections_by_hand():
+    """Worked out on paper."""
+    simplex, budget, box = (quadratic(name) for name in ("simplex", "budget", "box"))
+    # −g/α = (3, 2.6, 0, …): τ = 2.3
+    g = np.array([-3.0, -2.6, 0.0, 1.0, 2.0, 9.0])
+    np.testing.assert_allclose(simplex.smooth(g, 1.0), [0.7, 0.3, 0, 0, 0, 0], atol=1e-15)
+    # one full item, four that share the other two, one left out
+    g = np.array([-9.0, 1.0, 1.0, 1.0, 1.0, 9.0])
+    np.testing.assert_allclose(budget.smooth(g, 2.0), [1, 0.5, 0.5, 0.5, 0.5, 0], atol=1e-15)
+    np.testing.assert_array_equal(
+        box.smooth(np.array([-0.5, -4.0, 2.0, 0.0, 0.2, -5.0]), 2.0),
+        [0.25, 0.5, -0.5, 0, -0.1, 2.5],
+    )
+
+
+def test_a_knapsack_with_room_left_does_not_bind():
+    """Its projection is the box's, and so is its Jacobian."""
+    g = np.array([-0.2, -0.4, 0.3, -0.1, -0.6, 0.2])
+    knapsack = quadratic("knapsack")
+    w = knapsack.smooth(g, 1.0)
+    np.testing.assert_array_equal(w, np.clip(-g, 0, 1))
+    np.testing.assert_array_equal(knapsack.vjp(w, 2.0, g), np.where(g < 0, -g / 2, 0))
+
+
+@every_set
+@pytest.mark.parametrize("alpha", [1e-4, 1e-8, 1e-12, 1e-20, 1e-200])
+def test_small_alpha_is_the_plain_decision(name, alpha):
+    g = draws(name, 3, rows=50)
+    w = quadratic(name).smooth(g, alpha)
+    np.testing.assert_allclose(w, SETS[name].minimise(g), atol=1e-12)
+
+
+@every_set
+@pytest.mark.parametrize("alpha", [1e-4, 1e-8, 1e-12, 1e-20, 1e-200])
+def test_ties_keep_their_digits_at_small_alpha(name, alpha):
+    """Nothing is lost to −g/α: feasible, as cheap as the best, and of least norm among those."""
+    g = draws(name, 4, rows=100, ties=True)
+    w = quadratic(name).smooth(g, alpha)
+    assert_inside(SETS[name], w, 2e-12)
+    assert gap(SETS[name], g, w).max() < 1e-12
+    least = quadratic(name).smooth(g, 1e-3)  # small enough to be the limit for whole numbers
+    np.testing.assert_allclose(w, least, atol=1e-6 if name in BY_SOLVER else 1e-12)
+
+
+@every_set
+@given(exponent=st.floats(-3, 3), seed=seeds)
+def test_costs_at_most_n_alpha_more_than_the_best(name, exponent, seed):
+    g, alpha = draws(name, seed), 10.0**exponent
+    regularizer = quadratic(name)
+    excess = gap(SETS[name], g, regularizer.smooth(g, alpha))
+    assert excess.min() >= -1e-10
+    assert excess.max() <= regularizer.suboptimality * alpha + 1e-10
+
+
+def test_suboptimality_is_half_the_largest_squared_norm():
+    expected = {
+        "simplex": 1 / 2,
+        "budget": 3 / 2,
+        "box": (1 + 0.5**2 + 4 + 1 + 0.5**2 + 9) / 2,
+        "roomy_knapsack": 4 / 2,
+        "shortest_path": 5 / 2,  # every path has 5 edges
+        "assignment": 3 / 2,
+    }
+    for name, value in expected.items():
+        assert quadratic(name).suboptimality == pytest.approx(value)
+
+
+@every_set
+def test_suboptimality_covers_every_vertex(name):
+    vertices = SETS[name].minimise(draws(name, 5, rows=500))
+    assert (vertices**2).sum(-1).max() / 2 <= quadratic(name).suboptimality + 1e-12
+
+
+@every_set
+@given(alpha=st.floats(0.3, 5), seed=seeds)
+def test_vjp_is_the_finite_difference(name, alpha, seed):
+    """Where no face is gained or lost within the step: a kink has no derivative."""
+    g, v = draws(name, seed, rows=2)
+    assume(not kink_within(name, g, alpha))
+    regularizer = quadratic(name)
+    w = regularizer.smooth(g, alpha)
+    numeric = finite_difference(lambda at: v @ regularizer.smooth(at, alpha), g)
+    np.testing.assert_allclose(regularizer.vjp(w, alpha, v), numeric, atol=1e-7)
+
+
+def kink_within(name: str, g: np.ndarray, alpha: float, step: float = 2e-6) -> bool:
+    """Whether moving one prediction by the step changes which faces are active."""
+    A, b = SETS[name].faces()
+    moved = g + step * np.vstack([np.eye(g.size), -np.eye(g.size)])
+    active = b - quadratic(name).smooth(moved, alpha) @ A.T <= 1e-9
+    return bool((active != active[0]).any())
+
+
+@every_set
+@given(alpha=st.floats(0.02, 5), seed=seeds)
+def test_the_jacobian_is_a_symmetric_projector(name, alpha, seed):
+    regularizer, d = quadratic(name), SETS[name].dimension
+    w = regularizer.smooth(draws(name, seed, rows=1)[0], alpha)
+    P = -regularizer.vjp(np.tile(w, (d, 1)), 1.0, np.eye(d))
+    np.testing.assert_allclose(P, P.T, atol=1e-12)
+    np.testing.assert_allclose(P @ P, P, atol=1e-12)
+    (A, b), (C, _) = SETS[name].faces(), SETS[name].equalities()
+    active = np.vstack([A[b - A @ w <= 1e-9], C])
+    np.testing.assert_allclose(active @ P, 0, atol=1e-11)
+    assert np.trace(P) == pytest.approx(d - (np.linalg.matrix_rank(active) if len(active) else 0))
+
+
+@every_set
+def test_a_vertex_has_no_gradient(name):
+    w = SETS[name].minimise(draws(name, 6))
+    np.testing.assert_allclose(quadratic(name).vjp(w, 0.1, draws(name, 7)), 0, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["simplex", "budget", "assignment", "shortest_path"])
+def test_equal_costs_give_exactly_zero(name):
+    """Every decision costs the same then; a rounding error would be followed by a later argmin."""
+    w = quadratic(name).smooth(draws(name, 8), 1.0)
+    np.testing.assert_array_equal(quadratic(name).vjp(w, 1e-3, np.full(w.shape, 0.7)), 0)
+
+
+@pytest.mark.parametrize("name", ["simplex", "budget", "assignment", "shortest_path"])
+@given(shift=st.floats(-1e3, 1e3), seed=seeds)
+def test_a_constant_added_to_all_predictions_changes_nothing(name, shift, seed):
+    g, regularizer = draws(name, seed), quadratic(name)
+    np.testing.assert_allclose(
+        regularizer.smooth(g + shift, 0.5), regularizer.smooth(g, 0.5), atol=1e-11
+    )
+
+
+@every_set
+@pytest.mark.parametrize("alpha", [1.0, 1e-6])
+def test_a_row_does_not_see_the_other_rows(name, alpha):
+    """Bitwise the same alone, among 3 and among 20."""
+    g, v, regularizer = draws(name, 9), draws(name, 10), quadratic(name)
+    w = regularizer.smooth(g, alpha)
+    pulled = regularizer.vjp(w, alpha, v)
+    for rows in (slice(0, 1), slice(7, 8), slice(4, 7), slice(19, 20)):
+        np.testing.assert_array_equal(regularizer.smooth(g[rows], alpha), w[rows])
+        np.testing.assert_array_equal(regularizer.vjp(w[rows], alpha, v[rows]), pulled[rows])
+    np.testing.assert_array_equal(regularizer.smooth(g[3], alpha), w[3])
+
+
+@every_set
+def test_numpy_and_torch_agree_with_one_alpha_per_seed(name):
+    g, v, regularizer = draws(name, 11, rows=4), draws(name, 12, rows=4), quadratic(name)
+    alpha = np.array([[0.1], [0.5], [1.0], [3.0]])
+    w = regularizer.smooth(g, alpha)
+    on_torch = regularizer.smooth(torch.tensor(g), torch.tensor(alpha))
+    np.testing.assert_array_equal(on_torch.numpy(), w)
+    pulled = regularizer.vjp(on_torch, torch.tensor(alpha), torch.tensor(v))
+    np.testing.assert_array_equal(pulled.numpy(), regularizer.vjp(w, alpha, v))
+    for s in range(4):
+        np.testing.assert_array_equal(w[s], regularizer.smooth(g[s], float(alpha[s, 0])))
+        one = regularizer.smooth(torch.tensor(g[s]), float(alpha[s, 0]))
+        np.testing.assert_array_equal(one.numpy(), w[s])
+
+
+@every_set
+def test_leading_axes_and_alpha_broadcast(name):
+    g = draws(name, 13, rows=6).reshape(2, 3, -1)
+    alpha = np.array([0.2, 1.0, 4.0])[:, None]
+    w = quadratic(name).smooth(g, alpha)
+    assert w.shape == g.shape
+    spread = quadratic(name).smooth(g[0, 0], alpha)
+    for j in range(3):
+        np.testing.assert_array_equal(w[:, j], quadratic(name).smooth(g[:, j], alpha[j, 0]))
+        np.testing.assert_array_equal(spread[j], quadratic(name).smooth(g[0, 0], alpha[j, 0]))
+
+
+def test_whole_numbers_are_predictions_too():
+    w = quadratic("simplex").smooth(np.array([0, 0, 5, 5, 5, 5]), 1.0)
+    np.testing.assert_array_equal(w, [0.5, 0.5, 0, 0, 0, 0])
+
+
+def test_a_custom_triangle_and_a_custom_box(tmp_path):
+    """A triangle goes through quadprog; a box in disguise is recognised."""
+    pytest.importorskip("quadprog")
+    triangle = Quadratic(
+        polytope=polygon(tmp_path, A=[[-1, 0], [0, -2], [1, 1], [1, -3]], b=[0, 0, 1, 1])
+    )
+    assert isinstance(triangle.projection, Faces)
+    assert triangle.suboptimality == pytest.approx(0.5)
+    for point, nearest in [
+        ([2, 2], [0.5, 0.5]),
+        ([-1, 0.3], [0, 0.3]),
+        ([5, 1], [1, 0]),
+        ([0.2, 0.1], [0.2, 0.1]),
+    ]:
+        w = triangle.smooth(-3.0 * np.array(point), 3.0)
+        np.testing.assert_allclose(w, nearest, atol=1e-14)
+    w = triangle.smooth(np.array([-2.0, -2.0]), 1.0)
+    np.testing.assert_allclose(triangle.vjp(w, 2.0, np.array([1.0, 0.0])), [-0.25, 0.25])
+
+    box = polygon(tmp_path, A=[[-2, 0], [0, -1], [4, 0], [0, 3], [1, 0]], b=[1, 0, 8, 3, 9])
+    projection = Quadratic(polytope=box).projection
+    assert isinstance(projection, WeightedSum)
+    np.testing.assert_array_equal([projection.lower, projection.upper], [[-0.5, 0], [2, 1]])
+
+
+def test_a_run_can_carry_it_to_another_process():
+    g = draws("assignment", 14)
+    copy = pickle.loads(pickle.dumps(quadratic("assignment")))
+    np.testing.assert_array_equal(copy.smooth(g, 0.3), quadratic("assignment").smooth(g, 0.3))
+
+
+def test_without_quadprog_one_line_says_what_to_install(monkeypatch):
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(UserError, match=r"^[^\n]*pip install quadprog$"):
+        Quadratic(polytope=SETS["assignment"])
+    Quadratic(polytope=SETS["budget"])  # a closed form needs none
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_prediction_that_is_no_number_is_not_decided_on(bad):
+    g = draws("assignment", 15)
+    g[7, 2] = bad
+    with pytest.raises(RowError, match="not finite") as caught:
+        quadratic("assignment").smooth(g, 1.0)
+    assert (caught.value.row, caught.value.rows) == (7, 20)
+
+
+@pytest.mark.parametrize("name", ["simplex", "budget", "knapsack"])
+def test_closed_forms_hand_on_what_is_no_number(name):
+    g = draws(name, 15)
+    g[7, 2] = np.nan
+    w = quadratic(name).smooth(g, 1.0)
+    assert np.isnan(w[7]).all()
+    assert np.isfinite(np.delete(w, 7, axis=0)).all()
+
+
+def test_alpha_is_positive_and_one_per_row():
+    g = draws("simplex", 16)
+    with pytest.raises(ValueError, match="positive"):
+        quadratic("simplex").smooth(g, 0.0)
+    with pytest.raises(ValueError, match="one number per row"):
+        quadratic("simplex").smooth(g, np.ones(20))

@@ -1,0 +1,203 @@
+"""Runs are found wherever they are, and files that lie are named and left out."""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.finished_runs import change_summary, write_finished
+from support.synthetic_runs import BEST_COST, harmonic, seed_table, write_run, write_sweep
+
+from odfl_cli.core.errors import UserError
+from odfl_cli.results.tables import flatten, newest, read_runs
+
+
+@pytest.fixture
+def warnings() -> list[str]:
+    return []
+
+
+def cut_last_row(path):
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+
+
+def cut_in_a_number(path):
+    path.write_text(path.read_text()[:-3])
+
+
+def replace_cell(text):
+    def spoil(path):
+        table = pd.read_csv(path).astype(object)
+        table.loc[1, "avg_cost"] = text
+        table.to_csv(path, index=False)
+
+    return spoil
+
+
+SPOILT = {
+    "truncated": (cut_last_row, "ends at round 99 of 100"),
+    "cut in a number": (cut_in_a_number, "ends in the middle of a line"),
+    "empty": (lambda path: path.write_text(""), "No columns"),
+    "header only": (lambda path: path.write_text("t,cost\n"), "no rows"),
+    "foreign": (lambda path: path.write_text("name,age\nAda,36\n"), "no column t, cost"),
+    "binary": (lambda path: path.write_bytes(bytes(range(256)) * 4), ""),
+    "words": (replace_cell("much"), "not finite numbers"),
+    "NaN": (replace_cell(""), "not finite numbers"),
+    "infinite": (replace_cell("inf"), "not finite numbers"),
+    "backwards": (
+        lambda path: seed_table(1.0, 100)[::-1].to_csv(path, index=False),
+        "count rounds upwards",
+    ),
+    "gone": (lambda path: path.unlink(), "no such file"),
+}
+
+
+@pytest.mark.parametrize(("spoil", "reason"), SPOILT.values(), ids=SPOILT)
+def test_a_spoilt_csv_is_named_and_skipped(tmp_path, warnings, spoil, reason):
+    run = write_run(tmp_path / "run")
+    spoil(run / "seed-1.csv")
+    (read,) = read_runs([tmp_path], warnings.append)
+    assert read.seeds == [0, 2]
+    (line,) = warnings
+    assert str(run / "seed-1.csv") in line
+    assert reason in line
+    assert "\n" not in line
+
+
+BROKEN_SUMMARIES = {
+    "not JSON": '{"choices": {"al',
+    "a list": "[]",
+    "no algorithm": {"choices": {}},
+    "no config": {"config": None},
+    "no rounds": {"rounds": "many"},
+    "no seeds": {"seeds": 3},
+}
+
+
+@pytest.mark.parametrize("content", BROKEN_SUMMARIES.values(), ids=BROKEN_SUMMARIES)
+def test_a_broken_summary_is_named_and_its_run_skipped(tmp_path, warnings, content):
+    write_run(tmp_path / "good", algo="pf_ogd")
+    bad = write_run(tmp_path / "bad") / "summary.json"
+    if isinstance(content, dict):
+        content = json.dumps(json.loads(bad.read_text()) | content)
+    bad.write_text(content)
+    assert [run.algorithm for run in read_runs([tmp_path], warnings.append)] == ["pf_ogd"]
+    (line,) = warnings
+    assert str(bad) in line
+
+
+def test_an_unfinished_run_without_a_summary_is_skipped(tmp_path, warnings):
+    write_run(tmp_path / "good")
+    (write_run(tmp_path / "unfinished") / "summary.json").unlink()
+    assert len(read_runs([tmp_path], warnings.append)) == 1
+    assert "unfinished" in warnings[0]
+
+
+def test_a_csv_that_was_edited_is_named_and_skipped(tmp_path, warnings):
+    run = write_finished(tmp_path / "run")
+    assert read_runs([run], warnings.append)[0].seeds == [0, 1, 2]
+    assert warnings == []
+    file = run / "seed-1.csv"
+    file.write_text(file.read_text().replace("0.25", "0.26"))  # as long as before, and readable
+    assert read_runs([run], warnings.append)[0].seeds == [0, 2]
+    (line,) = warnings
+    assert f"{file}: it is not what was written" in line
+
+
+def test_a_run_of_a_newer_version_is_named_and_skipped(tmp_path, warnings):
+    write_finished(tmp_path / "run", algo="pf_ogd")
+    newer = write_finished(tmp_path / "newer")
+    change_summary(newer, format=99)
+    assert [run.algorithm for run in read_runs([tmp_path], warnings.append)] == ["pf_ogd"]
+    (line,) = warnings
+    assert str(newer) in line
+    assert "format 99" in line
+
+
+def test_a_seed_that_the_summary_does_not_name_is_foreign(tmp_path, warnings):
+    run = write_run(tmp_path / "run")
+    (run / "seed-9.csv").write_bytes((run / "seed-0.csv").read_bytes())
+    assert read_runs([run], warnings.append)[0].seeds == [0, 1, 2]
+    assert "seed-9.csv" in warnings[0]
+
+
+def test_nothing_left_is_an_error(tmp_path, warnings):
+    run = write_run(tmp_path / "run", levels={0: 1.0})
+    cut_last_row(run / "seed-0.csv")
+    with pytest.raises(UserError, match="no run there could be read"):
+        read_runs([run], warnings.append)
+    assert any("seed-0.csv" in line for line in warnings)
+
+
+def test_a_directory_without_runs_and_one_that_is_not_there_are_errors(tmp_path, warnings):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError, match=r"empty.*holds a run"):
+        read_runs([tmp_path / "empty"], warnings.append)
+    with pytest.raises(UserError, match=r"nowhere is not a directory"):
+        read_runs([tmp_path / "nowhere"], warnings.append)
+
+
+def test_a_sweep_and_a_search_find_each_run_once(tmp_path, warnings):
+    runs = [write_run(tmp_path / "runs" / name, algo=name) for name in ("df_ogd", "pf_ogd", "spo")]
+    sweep = write_sweep(tmp_path / "sweeps" / "main", runs[:2])
+    found = read_runs([sweep], warnings.append)
+    assert [run.algorithm for run in found] == ["df_ogd", "pf_ogd"]
+    assert found[0].directory == runs[0]
+    assert len(read_runs([tmp_path, sweep, runs[0]], warnings.append)) == 3
+    assert warnings == []
+
+
+def test_a_job_of_a_sweep_that_never_ran_is_named(tmp_path, warnings):
+    run = write_run(tmp_path / "runs" / "there")
+    sweep = write_sweep(tmp_path / "sweep", [run, tmp_path / "runs" / "missing"])
+    assert len(read_runs([sweep], warnings.append)) == 1
+    assert "missing" in warnings[0]
+
+
+def age(path, seconds):
+    os.utime(path, (1e9 + seconds, 1e9 + seconds))
+
+
+def test_newest_is_what_finished_last(tmp_path):
+    old, swept = (write_run(tmp_path / "runs" / name) for name in ("old", "swept"))
+    sweep = write_sweep(tmp_path / "sweeps" / "main", [swept])
+    age(sweep / "index.json", 0)  # written when the sweep began
+    age(old / "summary.json", 1)
+    age(swept / "summary.json", 2)
+    assert newest(tmp_path) == sweep
+    age(old / "summary.json", 3)
+    assert newest(tmp_path) == old
+
+
+def test_newest_without_any_run_says_so(tmp_path):
+    with pytest.raises(UserError, match="odfl run"):
+        newest(tmp_path)
+
+
+def test_final_rows_and_thinned_regret_count_every_round(tmp_path, warnings):
+    rounds, levels = 100, {3: 0.5, 7: 0.75}
+    (run,) = read_runs([write_run(tmp_path / "run", levels=levels)], warnings.append)
+    assert len(run.rows) < 2 * rounds
+    final = run.final()
+    assert final["seed"].tolist() == [3, 7]
+    above = np.array([0.5, 0.75]) - BEST_COST + harmonic(rounds) / rounds
+    np.testing.assert_allclose(final["avg_regret"], above)
+    np.testing.assert_allclose(final["regret"], rounds * above)
+
+
+def test_extra_columns_are_kept_and_the_regret_column_may_be_absent(tmp_path, warnings):
+    run = write_run(tmp_path / "run", levels={0: 1.0})
+    table = pd.read_csv(run / "seed-0.csv").drop(columns="regret").assign(path_length=1.5, note="x")
+    table.to_csv(run / "seed-0.csv", index=False)
+    (read,) = read_runs([run], warnings.append)
+    assert (read.rows["path_length"] == 1.5).all()
+    assert not {"note", "avg_regret"}.intersection(read.rows)
+
+
+def test_flatten_makes_dotted_keys():
+    assert flatten({"a": {"b": {"c": 1}, "d": [2]}, "e": None}) == {
+        "a.b.c": 1,
+        "a.d": [2],
+        "e": None,
+    }

@@ -1,0 +1,53 @@
+"""The journal of a sweep: every attempt has its own, and no line can end the display."""
+
+import os
+from pathlib import Path
+
+from support.attempts import start
+
+from odfl_cli.runs.sweep.journal import WEEK, Entry, Reader, add, forget_old, journal
+
+DONE = Entry(0, "run", "done", 0.5, "told")
+
+
+def test_what_is_added_is_read_once(tmp_path: Path) -> None:
+    file = journal(tmp_path, "a")
+    reader = Reader(file)
+    assert reader.news() == []
+    add(file, DONE)
+    assert reader.news() == [DONE]
+    assert reader.news() == []
+
+
+def test_half_a_line_waits_and_a_broken_one_is_passed_over(tmp_path: Path) -> None:
+    file = journal(tmp_path, "a")
+    reader = Reader(file)
+    add(file, DONE)
+    whole = file.read_bytes()
+    file.write_bytes(whole[:9])
+    assert reader.news() == []
+    file.write_bytes(whole + b'{"job": 1, "ru\n' + b"[1]\n" + b'{"other": 1}\n' + whole)
+    assert reader.news() == [DONE, DONE]
+
+
+def test_only_journals_of_long_ago_are_forgotten(tmp_path: Path) -> None:
+    old, new = journal(tmp_path, "old"), journal(tmp_path, "new")
+    for file in (old, new):
+        add(file, DONE)
+    os.utime(old, (0, old.stat().st_mtime - WEEK - 60))
+    forget_old(tmp_path)
+    assert not old.exists()
+    assert new.exists()
+
+
+def test_two_identical_sweeps_at_once_both_tell_all_their_jobs(tmp_path: Path) -> None:
+    words = ("run", "-m", "algo=pf_ogd,uniform", "data.gamma=0,0.5,1", "horizon=smoke", "seeds=1")
+    attempts = [start(*words, cwd=tmp_path) for _ in range(2)]
+    for attempt in attempts:
+        told, complaints = attempt.communicate(timeout=300)
+        assert attempt.returncode == 0, complaints
+        assert "Traceback" not in complaints
+        assert [f"[{place}/6]" in told for place in range(1, 7)] == [True] * 6
+        assert "6 jobs: " in told
+        assert "0 failed, 0 unfinished" in told
+    assert not list(tmp_path.rglob(".journal*"))

@@ -1,0 +1,232 @@
+"""Sweeps: failures stay alone, and the same command computes what is missing."""
+
+import json
+import os
+import pty
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.attempts import computations, csvs, start
+from support.commands import complaints, odfl, run_directories
+
+from odfl_cli.results.run_state import inspect
+from odfl_cli.results.tables import read_runs
+
+FLAKY = '''
+from pathlib import Path
+
+from odfl_cli.algorithms import Algorithm, State, settings
+
+
+@settings
+class Flaky(Algorithm):
+    """Stands still, and breaks for some rates as long as a file says so."""
+
+    rate: int = 0
+    name = "flaky"
+
+    def update(self, state, X, costs, draws):
+        if self.rate in (3, 7, 11) and Path("broken").exists():
+            raise ZeroDivisionError(f"rate {self.rate} is cursed\\nand more")
+        return State(state.t + 1, state.theta)
+'''
+
+
+@pytest.fixture
+def flaky(tmp_path: Path) -> Path:
+    (tmp_path / "flaky.py").write_text(FLAKY)
+    (tmp_path / "conf" / "algo").mkdir(parents=True)
+    (tmp_path / "conf" / "algo" / "flaky.yaml").write_text("_target_: flaky.Flaky\nrate: 0\n")
+    (tmp_path / "broken").touch()
+    return tmp_path
+
+
+def index_of(root: Path) -> list[dict]:
+    (path,) = root.glob("outputs/sweeps/*/index.json")
+    return json.loads(path.read_text())["jobs"]
+
+
+def test_three_of_twenty_fail_and_only_they_are_computed_again(flaky):
+    rates = ",".join(map(str, range(20)))
+    command = ("run", "-m", "--config-dir", "conf", "algo=flaky", f"algo.rate={rates}")
+    command += ("horizon.rounds=3", "seeds=2")
+    done = odfl(*command, cwd=flaky)
+    assert done.returncode == 1, done.stderr
+    assert "20 jobs: 17 done, 0 skipped, 3 failed, 0 unfinished" in done.stdout
+    table = done.stdout[done.stdout.index("20 jobs:") :].splitlines()
+    assert [line.split("ZeroDivisionError: ")[1] for line in table if "cursed" in line] == [
+        f"rate {rate} is cursed and more" for rate in (3, 7, 11)
+    ]
+    assert len(run_directories(flaky)) == 17
+    failures = sorted(flaky.rglob("failed.json"))
+    assert len(failures) == 3
+    for failure in failures:
+        rate = json.loads(failure.read_text())["config"]["algo"]["rate"]
+        assert (
+            f"ZeroDivisionError: rate {rate} is cursed" in (failure.parent / "run.log").read_text()
+        )
+    assert [job["state"] for job in index_of(flaky)].count("failed") == 3
+    assert index_of(flaky)[7]["state"] == "failed"
+
+    (flaky / "broken").unlink()
+    gone = run_directories(flaky)[0]
+    shutil.rmtree(gone)
+    again = odfl(*command, "retry=failed", cwd=flaky)
+    assert "20 jobs: 3 done, 16 skipped, 0 failed, 1 unfinished" in again.stdout
+    assert again.returncode == 1
+    assert odfl(*command, cwd=flaky).returncode == 0
+    runs = run_directories(flaky)
+    attempts = {run: len(computations(run)) for run in runs}
+    cursed = {failure.parent for failure in failures}
+    assert attempts == {run: 2 if run in cursed else 1 for run in runs}
+    assert len(runs) == 20
+    assert {job["state"] for job in index_of(flaky)} == {"finished"}
+    assert not list(flaky.rglob("failed.json"))
+
+
+GRID = ("run", "-m", "algo=uniform", "horizon=smoke", "sweep=mine")
+
+
+def test_plain_lines_count_the_jobs_and_show_their_results(tmp_path):
+    done = odfl(*GRID, "data.gamma=0,0.5,1", "seeds=2", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("[") and "/3]" in line]
+    assert [line.split("]")[0] for line in lines] == ["[1/3", "[2/3", "[3/3"]
+    assert all("done in" in line and "average cost" in line for line in lines)
+    assert complaints(done) == []
+    assert sorted(path.name for path in (tmp_path / "outputs/sweeps/mine").iterdir()) == [
+        ".lock",
+        "index.json",
+    ]
+
+
+def test_swept_seeds_meet_in_one_directory(tmp_path):
+    done = odfl(*GRID, "seeds=[0],[1],[0,1,2]", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (run,) = run_directories(tmp_path)
+    assert computations(run) == ["[0]", "[1]", "[2]"]
+    assert [job["seeds"] for job in index_of(tmp_path)] == [[0], [1], [0, 1, 2]]
+
+
+def test_a_plot_takes_the_seeds_that_the_sweep_asked_for(tmp_path):
+    for seeds, sweep in (("seeds=3", "sweep=three"), ("seeds=2", "sweep=two")):
+        assert odfl(*GRID, seeds, sweep, cwd=tmp_path).returncode == 0
+    sweeps = tmp_path / "outputs" / "sweeps"
+
+    def plotted(*places: Path) -> list[int]:
+        warnings: list[str] = []
+        (run,) = read_runs(list(places), warnings.append)
+        assert warnings == []
+        return run.seeds
+
+    assert plotted(sweeps / "two") == [0, 1]
+    assert plotted(sweeps / "three") == [0, 1, 2]
+    assert plotted(sweeps) == [0, 1, 2]
+    assert plotted(sweeps / "two", tmp_path / "outputs" / "runs") == [0, 1, 2]
+
+
+def test_an_index_edited_into_nonsense_is_one_line_and_written_anew(tmp_path):
+    index = tmp_path / "outputs" / "sweeps" / "mine" / "index.json"
+    index.parent.mkdir(parents=True)
+    index.write_text('{"jobs": "all of them"}')
+    done = odfl(*GRID, "seeds=1", cwd=tmp_path)
+    assert done.returncode == 0
+    (line,) = complaints(done)
+    assert str(index) in line
+    assert [job["state"] for job in index_of(tmp_path)] == ["finished"]
+
+
+def test_one_live_display_on_a_terminal(tmp_path):
+    """Jobs done of all, and the terminal as it was: the cursor that was hidden is shown again."""
+    command = [sys.executable, "-m", "odfl_cli.cli", *GRID, "data.gamma=0,1", "seeds=1"]
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        os.execve(sys.executable, command, os.environ | {"TERM": "xterm", "COLUMNS": "120"})
+    output = b""
+    try:
+        while part := os.read(terminal, 65536):
+            output += part
+    except OSError:  # how a terminal says that the other side has gone
+        pass
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    text = output.decode()
+    assert "0/2" in text
+    assert "2/2" in text
+    assert "0 failed" in text
+    assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
+
+
+def sweep_of(jobs: int) -> tuple[str, ...]:
+    gammas = ",".join(str(i / jobs) for i in range(jobs))
+    return ("run", "-m", "algo=uniform,pf_ogd", f"data.gamma={gammas}", "horizon=short", "seeds=2")
+
+
+def killed_and_restarted(root: Path, jobs: int, kills: int) -> None:
+    """A sweep killed at random moments ends as an undisturbed one, without wasted work."""
+    random_moment = random.Random(20)
+    command = sweep_of(jobs)
+    (root / "whole").mkdir()
+    (root / "killed").mkdir()
+    begun = time.monotonic()
+    assert odfl(*command, cwd=root / "whole").returncode == 0
+    duration = time.monotonic() - begun
+    for _ in range(kills):
+        process = start(*command, cwd=root / "killed")
+        time.sleep(random_moment.uniform(0.2, 1.0) * duration / 2)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+    done = odfl(*command, cwd=root / "killed")
+    assert done.returncode == 0, done.stderr
+    assert csvs(root / "killed") == csvs(root / "whole")
+    runs = run_directories(root / "killed")
+    assert len(runs) == 2 * jobs
+    begun_again = [len(computations(run)) - 1 for run in runs]
+    assert min(begun_again) == 0
+    assert sum(begun_again) <= kills
+    assert not list(root.rglob("*.part"))
+    (index,) = (root / "killed").rglob("index.json")
+    assert {job["state"] for job in json.loads(index.read_text())["jobs"]} == {"finished"}
+
+
+def test_killed_three_times(tmp_path):
+    killed_and_restarted(tmp_path, jobs=6, kills=3)
+
+
+@pytest.mark.slow
+def test_killed_ten_times(tmp_path):
+    killed_and_restarted(tmp_path, jobs=30, kills=10)
+
+
+def test_a_small_disk_that_fills_up(tmp_path):
+    """On a real full file system where one can be mounted."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(disk)], capture_output=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip("mounting a file system is not allowed here")
+    command = ("run", "-m", "algo=uniform", "data.gamma=0,0.25,0.5,0.75,1", "seeds=4")
+    try:
+        done = odfl(*command, f"outputs={disk}", cwd=tmp_path)
+        assert done.returncode == 1, done.stdout
+        assert "No space left on device" in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        full = csvs(disk)
+        assert odfl(*command, cwd=tmp_path).returncode == 0
+        whole = csvs(tmp_path / "outputs")
+        for run in disk.glob("runs/*"):
+            if run.is_dir() and inspect(run).state == "finished":
+                assert {n: c for n, c in full.items() if n.startswith(run.name)}.items() <= (
+                    whole.items()
+                )
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)

@@ -1,0 +1,170 @@
+"""Small problems and jobs for the tests."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig
+
+from odfl_cli.algorithms import Algorithm
+from odfl_cli.config.directory import conf_directory
+from odfl_cli.config.extras import prefer_own_presets
+from odfl_cli.config.identity import register_resolvers
+from odfl_cli.core.streams import draw
+from odfl_cli.engine.compiled_engine import missing_kernel
+from odfl_cli.engine.torch_engine import TorchEngine
+from odfl_cli.environments import Environment, Rounds, Sin4
+from odfl_cli.problem.ball import Ball
+from odfl_cli.problem.horizon import Horizon
+from odfl_cli.problem.oracles import SGD
+from odfl_cli.problem.polytopes import Simplex
+from odfl_cli.problem.predictors import Linear
+from odfl_cli.problem.problem import Problem
+from odfl_cli.problem.regularizers import Entropy
+from odfl_cli.runs.build import build
+from odfl_cli.runs.simulate import Job
+
+
+def make_problem(
+    items: int = 4,
+    features: int = 3,
+    rounds: int = 20,
+    radius: float = 1.0,
+    steps: int = 3,
+    lr: float = 0.2,
+    batch: int = 2,
+) -> Problem:
+    """A linear predictor on the simplex, smoothed by entropy."""
+    simplex = Simplex(dimension=items)
+    return Problem(
+        items=items,
+        features=features,
+        rounds=rounds,
+        theta_set=Ball(radius=radius),
+        predictor=Linear(),
+        polytope=simplex,
+        regularizer=Entropy(polytope=simplex),
+        oracle=SGD(steps=steps, lr=lr, batch=batch),
+    )
+
+
+def make_job(
+    kind: type[Algorithm],
+    seeds: tuple[int, ...] = (0, 1),
+    environment: Environment | None = None,
+    rows: int = 500,
+    settings: dict[str, Any] | None = None,
+    **sizes: Any,
+) -> Job:
+    """A job of the algorithm `kind` on small data of the same sizes."""
+    problem = make_problem(**sizes)
+    return Job(
+        environment or Sin4(items=problem.items, features=problem.features),
+        kind(problem=problem, **(settings or {})),
+        TorchEngine(),
+        Horizon(rounds=problem.rounds, rows=rows),
+        seeds,
+    )
+
+
+def block_of(job: Job, start: int, stop: int) -> tuple[Rounds, dict[str, np.ndarray]]:
+    """The data and the algorithm's draws of rounds start ≤ t < stop."""
+    draws = {
+        name: draw(job.seeds, name, spec, start, stop)
+        for name, spec in job.algorithm.draws().items()
+    }
+    return job.environment.rounds(job.seeds, start, stop), draws
+
+
+def random_rounds(seeds: int, rounds: int, items: int, features: int, seed: int = 0) -> Rounds:
+    """Rounds without an environment."""
+    rng = np.random.default_rng(seed)
+    return Rounds(
+        rng.normal(size=(seeds, rounds, items, features)), rng.random((seeds, rounds, items))
+    )
+
+
+def finite_difference(function, at: np.ndarray, step: float = 1e-6) -> np.ndarray:
+    """Central differences of a scalar function, one coordinate after another."""
+    out = np.empty_like(at)
+    for i in range(at.size):
+        up, down = at.copy(), at.copy()
+        up.flat[i] += step
+        down.flat[i] -= step
+        out.flat[i] = (function(up) - function(down)) / (2 * step)
+    return out
+
+
+def choices(group: str) -> list[str]:
+    """The YAML files of a configuration group."""
+    return sorted(path.stem for path in (conf_directory() / group).glob("*.yaml"))
+
+
+@cache
+def with_kernel() -> list[str]:
+    """The algorithms that the compiled engine knows; torch runs them all."""
+    return [
+        name
+        for name in choices("algo")
+        if missing_kernel(composed_job(f"algo={name}").algorithm) is None
+    ]
+
+
+def groups() -> list[str]:
+    """The folders of conf/ that hold YAML files."""
+    return sorted(
+        path.name for path in Path(conf_directory()).iterdir() if any(path.glob("*.yaml"))
+    )
+
+
+COMPANIONS: dict[str, tuple[str, ...]] = {
+    "polytope=box": ("regularizer=log_barrier",),
+    "polytope=budget": ("regularizer=log_barrier",),
+    "polytope=knapsack": ("regularizer=log_barrier",),
+    "polytope=shortest_path": ("regularizer=log_barrier", "data.items=40"),
+    "polytope=assignment": ("regularizer=log_barrier", "data.items=25"),
+    "oracle=exact": ("data.features=3",),
+    "data=replay": ("data.file=recorded.csv", "data.group=group"),
+    "data=electricity": ("polytope=budget", "regularizer=log_barrier"),
+    "experiment=electricity": ("seeds=[0,1]",),
+    "polytope=custom": ("regularizer=log_barrier", "data.items=3", "polytope.file=triangle.csv"),
+}
+"""What else a choice needs to run: the entropy knows the simplex alone, and sizes must fit."""
+
+TRIANGLE = """1, 0, 0, >=, 0
+0, 1, 0, >=, 0
+0, 0, 1, >=, 0
+1, 1, 1, =, 1
+"""
+
+
+RECORDED = "group,round,item,x,cost\n" + "".join(
+    f"{group},{t},{item},{t * item / 7},{(t + group) % 3 - item}\n"
+    for group in range(2)
+    for t in range(6)
+    for item in range(5)
+)
+
+
+def runnable(choice: str, folder: Path) -> tuple[str, ...]:
+    """The choice with its companions; the files that they name are written to `folder`."""
+    (folder / "triangle.csv").write_text(TRIANGLE)
+    (folder / "recorded.csv").write_text(RECORDED)
+    companions = COMPANIONS.get(choice, ())
+    return choice, *(name.replace(".file=", f".file={folder}/") for name in companions)
+
+
+@cache
+def composed(*overrides: str, hydra: bool = False) -> DictConfig:
+    """The configuration as `odfl run …` would compose it. Shared: do not change it."""
+    register_resolvers()
+    prefer_own_presets()
+    with initialize_config_dir(str(conf_directory()), version_base="1.3"):
+        return compose("config", overrides=list(overrides), return_hydra_config=hydra)
+
+
+def composed_job(*overrides: str) -> Job:
+    """The job of that configuration."""
+    return build(composed(*overrides))
