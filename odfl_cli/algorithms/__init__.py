@@ -3,6 +3,7 @@
 from odfl_cli.algorithms.base import Algorithm, OracleCall, State
 from odfl_cli.algorithms.clairvoyant import Clairvoyant
 from odfl_cli.algorithms.df_ftpl import DFFTPL
+from odfl_cli.algorithms.df_moments import DFMoments
 from odfl_cli.algorithms.df_ogd import DFOGD
 from odfl_cli.algorithms.fenchel_young import FenchelYoung
 from odfl_cli.algorithms.hedge import Hedge
@@ -26,6 +27,7 @@ __all__ = [
     "SPO",
     "Algorithm",
     "Clairvoyant",
+    "DFMoments",
     "FenchelYoung",
     "Hedge",
     "OracleCall",

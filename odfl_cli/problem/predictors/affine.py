@@ -12,6 +12,10 @@ class Affine:
         """m = p + 1."""
         return features + 1
 
+    def design(self, X: Array) -> Array:
+        """X and a column of ones."""
+        return with_ones(X)
+
     def predict(self, theta: Array, X: Array) -> Array:
         """X θ_{1…p} + θ_{p+1}."""
         return dot(with_ones(X), theta[..., None, :])

@@ -1,6 +1,6 @@
 """A linear predictor for every item."""
 
-from odfl_cli.core.arrays import Array, dot
+from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.settings import settings
 
 
@@ -11,6 +11,13 @@ class PerItem:
     def parameter_count(self, items: int, features: int) -> int:
         """m = d p."""
         return items * features
+
+    def design(self, X: Array) -> Array:
+        """Row i holds x_i in the columns of θ_i and zeros elsewhere."""
+        xp, items = array_namespace(X), X.shape[-2]
+        unit = xp.eye(items, dtype=X.dtype, device=X.device)
+        blocks = unit[..., None] * X[..., None, :]
+        return blocks.reshape(*X.shape[:-1], items * X.shape[-1])
 
     def predict(self, theta: Array, X: Array) -> Array:
         """⟨x_i, θ_i⟩ for every item."""
