@@ -15,6 +15,7 @@ from odfl_cli.algorithms import (
     SPO,
     Algorithm,
     Clairvoyant,
+    DFMoments,
     SPOPrinted,
     Uniform,
 )
@@ -31,6 +32,7 @@ from odfl_cli.problem.solver import Solver
 KERNELS: dict[type, str] = {
     DFOGD: "df_ogd",
     DFFTPL: "df_ftpl",
+    DFMoments: "df_moments",
     PFOGD: "pf_ogd",
     SPO: "spo",
     SPOPrinted: "spo_printed",
