@@ -302,7 +302,7 @@ def design_of(problem: Problem) -> Callable[[Array], Array]:
 def signal_share(noise: Array, size: Array) -> Array:
     """(1 − noise/size)₊: the share of a squared norm that noise does not explain."""
     xp = array_namespace(size)
-    return xp.clip(1.0 - noise / xp.clip(size, min=TINY), min=0.0)
+    return xp.clip((size - noise) / xp.clip(size, min=TINY), min=0.0)
 
 
 def with_ridge(S: Array, N: Array) -> Array:

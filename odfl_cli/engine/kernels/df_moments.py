@@ -119,7 +119,7 @@ def add_ridge(S, N):
 @inner
 def signal_share(noise, size):
     """(1 − noise/size)₊."""
-    return max(1.0 - noise / max(size, TINY), 0.0)
+    return max((size - noise) / max(size, TINY), 0.0)
 
 
 @inner
