@@ -6,6 +6,7 @@ from odfl_cli.algorithms.df_ftpl import DFFTPL
 from odfl_cli.algorithms.df_moments import DFMoments
 from odfl_cli.algorithms.df_ogd import DFOGD
 from odfl_cli.algorithms.fenchel_young import FenchelYoung
+from odfl_cli.algorithms.guard import Guard
 from odfl_cli.algorithms.hedge import Hedge
 from odfl_cli.algorithms.ogd import OGD
 from odfl_cli.algorithms.perturbed import Perturbed
@@ -29,6 +30,7 @@ __all__ = [
     "Clairvoyant",
     "DFMoments",
     "FenchelYoung",
+    "Guard",
     "Hedge",
     "OracleCall",
     "Perturbed",
