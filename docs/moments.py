@@ -66,7 +66,7 @@ ABLATION = {
     "3 standard errors": ["algo.standard_errors=3"],
 }
 ABLATED = ["K = 5", "K = 80", "K = 80, switching", "γ = 0.5, A = 1, T = 1000", "knapsack"]
-COLUMNS = ["avg_cost", "dynamic_regret"]
+COLUMNS = {"avg_cost": "cost", "dynamic_regret": "regret"}
 
 
 def collect(name: str, jobs: dict[tuple[str, ...], list[str]]) -> None:
@@ -119,40 +119,43 @@ def ablation() -> None:
 
 
 def comparison_table(seeds: str) -> str:
-    """Average cost and regret of DF-Moments, and what the others pay above it, paired by seed."""
+    """Cost and regret of DF-Moments, and by how much the others exceed it, paired by seed."""
     data = pd.read_csv(DATA / "df_moments.csv")
     data = data[data["set"] == seeds]
     others = [algo for algo in ALGORITHMS[1:] if algo in set(data["algo"])]
     rows = [["world", "df_moments: cost", "regret", *others], ["---"] * (3 + len(others))]
     for world in [world for world in WORLDS if world in set(data["world"])]:
         part = data[data["world"] == world]
-        cost = part.pivot(index="seed", columns="algo", values="avg_cost")
         ours = part[part["algo"] == "df_moments"]
-        regret = estimate(ours["dynamic_regret"]) if ours["dynamic_regret"].notna().all() else ""
-        gaps = [estimate(cost[a] - cost["df_moments"], "+") if a in cost else "" for a in others]
+        column, values = by_seed(part)
+        regret = estimate(values["df_moments"]) if column == "dynamic_regret" else ""
+        gaps = [gap(values, algo, "df_moments") for algo in others]
         rows.append([world, f"{ours['avg_cost'].mean():.4f}", regret, *gaps])
     return markdown(rows)
 
 
 def ablation_table() -> str:
-    """Average cost of the full algorithm, and what it costs to leave a rule out, paired by seed."""
+    """Regret, or cost, of the full algorithm, and what it costs to leave a rule out, paired by seed."""
     data = pd.read_csv(DATA / "df_moments_ablation.csv")
+    worlds = {world: by_seed(data[data["world"] == world]) for world in ABLATED}
     rows = [["variant", *ABLATED], ["---"] * (1 + len(ABLATED))]
-    cost = {
-        w: part.pivot(index="seed", columns="algo", values="avg_cost")
-        for w, part in data.groupby("world")
-    }
-    for variant in ABLATION:
-        cells = []
-        for world in ABLATED:
-            values = cost[world][variant]
-            cells.append(
-                f"{values.mean():.4f}"
-                if variant == "full"
-                else estimate(values - cost[world]["full"], "+")
-            )
-        rows.append([variant, *cells])
+    measured = [COLUMNS[column] for column, _ in worlds.values()]
+    full = [f"{values['full'].mean():.4f}" for _, values in worlds.values()]
+    rows.append(["full", *(f"{what} {x}" for what, x in zip(measured, full, strict=True))])
+    for variant in [name for name in ABLATION if name != "full"]:
+        rows.append([variant, *(gap(values, variant, "full") for _, values in worlds.values())])
     return markdown(rows)
+
+
+def by_seed(data: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """Regret where it was measured, else the average cost: its column, and a table seed × algo."""
+    column = "dynamic_regret" if data["dynamic_regret"].notna().all() else "avg_cost"
+    return column, data.pivot(index="seed", columns="algo", values=column)
+
+
+def gap(values: pd.DataFrame, one: str, other: str) -> str:
+    """The paired difference, or nothing where one was not run."""
+    return estimate(values[one] - values[other], "+") if one in values else ""
 
 
 def estimate(values: pd.Series, sign: str = "") -> str:

@@ -38,6 +38,8 @@ LOOKS = {
     "pf_ogd": Look("PF-OGD", GREEN, (0, (6, 1.5, 1.2, 1.5))),
     "spo": Look("SPO+", RED, (0, (1.2, 1.2))),
     "spo_printed": Look("SPO+ as printed", PURPLE, (0, (3, 1.2, 1.2, 1.2, 1.2, 1.2))),
+    "df_moments": Look("DF-Moments", INK, "-", 1.8),
+    "guard": Look("DF-Moments, guarded", INK, (0, (4, 1.5))),
     "rls": Look("RLS", BROWN, "-"),
     "rls_forgetting": Look("RLS, forgetting", BROWN, (0, (4, 1.5))),
     "restart": Look("Restarts", PINK, (0, (7, 1.5))),
