@@ -46,16 +46,9 @@ WORLDS = {
     "reversing tail": [*LONG, "data.link=reversing", *UNCLIPPED],
     "reversing tail, K = 80": [*HARD, "data.link=reversing", *UNCLIPPED],
 }
-ALGORITHMS = [
-    "df_moments",
-    "df_ogd",
-    "df_ftpl",
-    "pf_ogd",
-    "spo",
-    "rls",
-    "rls_forgetting",
-    "restart",
-]
+COMPILED = ["df_moments", "df_ogd", "df_ftpl", "pf_ogd", "spo"]
+OTHERS = ["rls", "rls_forgetting", "restart", "guard"]
+ALGORITHMS = [*COMPILED, *OTHERS]
 ABLATION = {
     "full": [],
     "without the second moment": ["algo.curvature=false"],
@@ -99,9 +92,10 @@ def comparison(worlds: list[str]) -> None:
         "df_moments",
         {
             (world, algo, seeds): [f"algo={algo}", *WORLDS[world]]
-            for world in worlds
+            for algorithms in (COMPILED, OTHERS)  # the fast ones first
             for seeds in ("fresh", "used")
-            for algo in ALGORITHMS
+            for world in worlds
+            for algo in algorithms
         },
     )
 

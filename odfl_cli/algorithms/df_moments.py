@@ -70,7 +70,7 @@ class DFMomentsState(NamedTuple):
     gram: Array  # S_j, [S, J, m, m]
     first: Array  # m_j, [S, J, m]
     second: Array  # M_j, [S, J, m, m]
-    count: Array  # N_j, [S, J]
+    counts: Array  # N_j, [S, J]
     noise: Array  # Q_j of m and of M, [S, J, 2]
     kept: Array  # f_j of m and of M, [S, J, 2]
     omega: Array  # ω_j, [S, J]
@@ -131,27 +131,17 @@ class DFMoments(Algorithm):
     def init(self, seeds: int, truth: np.ndarray | None) -> DFMomentsState:
         """θ_1 = 0, all sums zero, memories weighted alike."""
         m, J = self.problem.parameters, len(self.fading)
-        zeros = lambda *shape: np.zeros((seeds, *shape))  # noqa: E731
-        return DFMomentsState(
-            t=0,
-            theta=zeros(m),
-            v=zeros(m),
-            column_mean=zeros(m),
-            cost_mean=zeros(),
-            varied=zeros(m),
-            gram=zeros(J, m, m),
-            first=zeros(J, m),
-            second=zeros(J, m, m),
-            count=zeros(J),
-            noise=zeros(J, 2),
-            kept=zeros(J, 2),
-            omega=np.full((seeds, J), 1.0 / J),
-            b=zeros(m),
-            u=zeros(m),
-            pull=zeros(m),
-            pull_noise=zeros(),
-            spread=zeros(2),
-        )
+        shapes: dict[str, tuple[int, ...]] = {
+            **dict.fromkeys(("theta", "v", "column_mean", "varied", "b", "u", "pull"), (m,)),
+            **dict.fromkeys(("cost_mean", "pull_noise"), ()),
+            **dict.fromkeys(("gram", "second"), (J, m, m)),
+            **dict.fromkeys(("noise", "kept"), (J, 2)),
+            "first": (J, m),
+            "counts": (J,),
+            "spread": (2,),
+        }
+        sums = {name: np.zeros((seeds, *shape)) for name, shape in shapes.items()}
+        return DFMomentsState(t=0, omega=np.full((seeds, J), 1.0 / J), **sums)
 
     def update(
         self, state: DFMomentsState, X: Array, costs: Array, draws: dict[str, Array]
@@ -214,7 +204,7 @@ class DFMoments(Algorithm):
         r = (r - mean(r, -1)[..., None]) * float(self.curvature)
         gram, z = weighted_gram(D, 1.0 + 0.0 * r), weighted_sum(D, costs)
         Z = weighted_gram(D, r)
-        N = state.count[..., 0] + D.shape[-2]
+        N = state.counts[..., 0] + D.shape[-2]
         sigma = (state.gram[..., 0, :, :] + gram) / N[..., None, None]
         inverse = inverted(with_ridge(sigma, N))
         return Statistics(D, gram, z, Z, sigma, inverse, squares(inverse, z, Z))
@@ -224,7 +214,7 @@ class DFMoments(Algorithm):
         xp, d = array_namespace(seen.z), seen.D.shape[-2]
         if t == 1:
             return state.omega
-        told = state.kept / state.count[..., None]
+        told = state.kept / state.counts[..., None]
         missed_z = seen.z[..., None, :] / d - told[..., 0, None] * state.first
         missed_Z = seen.Z[..., None, :, :] / d - told[..., 1, None, None] * state.second
         missed = squares(seen.inverse[..., None, :, :], missed_z, missed_Z)
@@ -244,7 +234,7 @@ class DFMoments(Algorithm):
             gram=matrix * state.gram + seen.gram[..., None, :, :],
             first=column * state.first + seen.z[..., None, :],
             second=matrix * state.second + seen.Z[..., None, :, :],
-            count=gamma * state.count + seen.D.shape[-2],
+            counts=gamma * state.counts + seen.D.shape[-2],
             noise=column**2 * state.noise + seen.squares[..., None, :],
         )
 
@@ -254,7 +244,7 @@ class DFMoments(Algorithm):
         size = squares(seen.inverse[..., None, :, :], state.first, state.second)
         errors = xp.asarray(self.errors, dtype=size.dtype, device=size.device)
         kept = signal_share(errors * state.noise, size)
-        least = xp.stack([1.0 / state.count, 0.0 * state.count], axis=-1)
+        least = xp.stack([1.0 / state.counts, 0.0 * state.counts], axis=-1)
         return xp.maximum(kept, least)
 
     def _combined(
@@ -262,7 +252,7 @@ class DFMoments(Algorithm):
     ) -> tuple[Array, Array]:
         """Line 7: b [S, m] and B [S, m, m]."""
         weight = omega[..., None] * kept
-        N = (omega * state.count).sum(-1)
+        N = (omega * state.counts).sum(-1)
         gram = (omega[..., None, None] * state.gram).sum(-3)
         first = (weight[..., 0, None] * state.first).sum(-2)
         second = (weight[..., 1, None, None] * state.second).sum(-3) / N[..., None, None]

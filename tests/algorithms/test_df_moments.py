@@ -83,7 +83,7 @@ def test_pure_noise_is_shrunk_to_nothing():
     kept = np.stack([state.kept for state in states[20:]])
     assert (kept[..., 1] > 0).mean() < 0.1
     assert np.median(
-        kept[..., 0] * np.stack([state.count for state in states[20:]])
+        kept[..., 0] * np.stack([state.counts for state in states[20:]])
     ) == pytest.approx(1.0)
 
 

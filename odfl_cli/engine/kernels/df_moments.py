@@ -53,7 +53,7 @@ class Sums(NamedTuple):
     gram: np.ndarray
     first: np.ndarray
     second: np.ndarray
-    count: np.ndarray
+    counts: np.ndarray
     noise: np.ndarray
     kept: np.ndarray
     omega: np.ndarray
@@ -192,7 +192,7 @@ def take_statistics(rules, sums, space):
     for q in range(m):
         for i in range(d):
             space.weighted[q, i] = columns[q, i] * (r[i] - total / d)
-    N = sums.count[0] + d
+    N = sums.counts[0] + d
     for q in range(m):
         space.z[q] = dot(columns[q], space.y)
         for k in range(q + 1):
@@ -213,14 +213,14 @@ def take_statistics(rules, sums, space):
 @inner
 def weigh_memories(t, rules, sums, space):
     """Line 4; leaves Σ⁻¹M_j in `told`."""
-    d, J = space.y.shape[0], sums.count.shape[0]
+    d, J = space.y.shape[0], sums.counts.shape[0]
     for j in range(J):
         product(space.inverse, sums.second[j], space.told[j])
     if t == 1:
         return
     best = -np.inf
     for j in range(J):
-        one, two = sums.kept[j, 0] / sums.count[j], sums.kept[j, 1] / sums.count[j]
+        one, two = sums.kept[j, 0] / sums.counts[j], sums.kept[j, 1] / sums.counts[j]
         for q in range(space.x.shape[0]):
             space.x[q] = space.z[q] / d - one * sums.first[j, q]
             for k in range(space.x.shape[0]):
@@ -243,9 +243,9 @@ def weigh_memories(t, rules, sums, space):
 def remember_and_shrink(rules, sums, space):
     """Lines 5 and 6."""
     d, m = space.y.shape[0], space.z.shape[0]
-    for j in range(sums.count.shape[0]):
+    for j in range(sums.counts.shape[0]):
         gamma = rules.fading[j]
-        sums.count[j] = gamma * sums.count[j] + d
+        sums.counts[j] = gamma * sums.counts[j] + d
         for q in range(m):
             sums.first[j, q] = gamma * sums.first[j, q] + space.z[q]
             for k in range(m):
@@ -256,7 +256,7 @@ def remember_and_shrink(rules, sums, space):
             sums.noise[j, a] = gamma * gamma * sums.noise[j, a] + space.squares[a]
         size = quadratic_form(space.inverse, sums.first[j])
         kept = signal_share(rules.errors[0] * sums.noise[j, 0], size)
-        sums.kept[j, 0] = max(kept, 1.0 / sums.count[j])
+        sums.kept[j, 0] = max(kept, 1.0 / sums.counts[j])
         size = trace_of_square(space.told[j])
         sums.kept[j, 1] = signal_share(rules.errors[1] * sums.noise[j, 1], size)
 
@@ -264,11 +264,11 @@ def remember_and_shrink(rules, sums, space):
 @inner
 def combine(sums, space):
     """Line 7: b and B."""
-    m, N = space.z.shape[0], dot(sums.omega, sums.count)
+    m, N = space.z.shape[0], dot(sums.omega, sums.counts)
     space.solving[:] = 0.0
     sums.b[:] = 0.0
     space.B[:] = 0.0
-    for j in range(sums.count.shape[0]):
+    for j in range(sums.counts.shape[0]):
         omega = sums.omega[j]
         one, two = omega * sums.kept[j, 0], omega * sums.kept[j, 1] / N
         for q in range(m):
@@ -320,7 +320,7 @@ def refine(rules, sums, space):
 @kernel(void(PARTS, RULES, i8, CUBE, CUBE, MATRIX, SUMS, VECTOR, VECTOR))
 def play(parts, rules, start, X, D, costs, sums, paid, errors):
     """Rounds of one seed after round `start`: X [B, d, p], D [B, d, m], costs [B, d]."""
-    d, m, J = D.shape[1], D.shape[2], sums.count.shape[0]
+    d, m, J = D.shape[1], D.shape[2], sums.counts.shape[0]
     space = Space(
         np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d),
         np.empty((m, d)), np.empty((m, d)), np.empty(m), np.empty(m), np.empty(m),
