@@ -2,7 +2,7 @@
 
 All costs of a round are seen, not only those that are paid. For costs c = φ(⟨x, θ*⟩) + noise the
 first moment E[c x] points along θ* when φ has a slope (least squares), and the second moment
-E[(c − c̄) x xᵀ] has θ* as its lowest eigenvector when φ has its costs in the middle (Stein, *Estimation
+E[(c − c̄) x xᵀ] has θ* as its lowest eigenvector when φ is high in the middle (Stein, *Estimation
 of the Mean of a Multivariate Normal Distribution*, Annals of Statistics 9(6), 1981; Li, *On Principal
 Hessian Directions*, JASA 87(420), 1992). docs/df-moments.md derives every line.
 
@@ -15,7 +15,7 @@ The box, for decisions argmin_w ⟨Dθ, w⟩ with D [d, m] the predictor's desig
     4  which memory: ω_j ∝ ω_j exp(−½ Σ_A n_A ‖A_t/d − f_j A_j/N_j‖² / mean‖A_t/d‖²), A = m and M;
        then fixed share 1/t
     5  remember: (S, m, M, N)_j ← γ_j (S, m, M, N)_j + (DᵀD, z, Z, d), Q_j ← γ_j² Q_j + ‖A_t‖²
-    6  shrink: f_j = (1 − (1 + z √(2/n_A)) Q_j / ‖A_j‖²)₊ for each A; for m at least 1/N_j
+    6  shrink: f_j = (1 − (1 + s √(2/n_A)) Q_j / ‖A_j‖²)₊ for each A; for m at least 1/N_j
     7  combine: b = (Σ ω S_j)⁻¹ Σ ω f_j m_j, B = Σ⁻¹ Σ ω f_j M_j / Σ ω N_j
     8  direction: sign u so that uᵀΣb ≥ 0; twice u ← normalise(b + √tr(B²) u − Bu)
     9  refine: h = t^(−1/4) sd(g)/sd(c), q = Dᵀ(w(g + hc) − w(g − hc)), G ← G + q, Q_G ← Q_G + ‖q‖²
@@ -52,7 +52,8 @@ POWER_STEPS = 2
 """Steps of line 8 in a round; u moves little between rounds, so more change nothing."""
 
 WIDTH_EXPONENT = -0.25
-"""How h of line 9 shrinks with t: a difference quotient has variance 1/(th) and bias h²."""
+"""How h of line 9 shrinks with t: a little faster than the t^(−1/5) that balances a difference
+quotient's bias h² with its variance 1/(th), so that what is summed up is noise, not bias."""
 
 TINY = 1e-300
 """Stands in for a zero that divides a zero."""
@@ -98,7 +99,7 @@ class DFMoments(Algorithm):
     """DF-Moments; nothing is to be set per problem.
 
     `memories` are the rounds τ that the fading memories remember (γ = 1 − 1/τ), beside one that
-    forgets nothing. `standard_errors` is z of line 6. `curvature` and `refine` switch the second
+    forgets nothing. `standard_errors` is s of line 6. `curvature` and `refine` switch the second
     moment (M = 0) and lines 9 and 10 (θ = u) off: for ablations.
     """
 
@@ -125,7 +126,7 @@ class DFMoments(Algorithm):
 
     @property
     def errors(self) -> np.ndarray:
-        """1 + z √(2/n_A), [2]: Q/‖A‖² has mean 1 and deviation √(2/n_A) where A is noise."""
+        """1 + s √(2/n_A), [2]: Q/‖A‖² has mean 1 and deviation √(2/n_A) where A is noise."""
         return 1.0 + self.standard_errors * np.sqrt(2.0 / self.sizes)
 
     def init(self, seeds: int, truth: np.ndarray | None) -> DFMomentsState:

@@ -35,7 +35,7 @@ class Rules(NamedTuple):
 
     fading: np.ndarray  # γ_j, [J]
     sizes: np.ndarray  # n_A, [2]
-    errors: np.ndarray  # 1 + z √(2/n_A), [2]
+    errors: np.ndarray  # 1 + s √(2/n_A), [2]
     centre: bool
     curvature: bool
     refine: bool
