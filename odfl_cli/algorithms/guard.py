@@ -18,6 +18,7 @@ from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Real, settings
 from odfl_cli.core.streams import Draw
+from odfl_cli.problem.problem import Problem
 
 TINY = 1e-300
 """Stands in for a range of zero, which divides a zero."""
@@ -48,23 +49,21 @@ class Guard(Algorithm):
     """
 
     base: SkipValidation[Callable[..., Algorithm]]
-    rivals: SkipValidation[dict[str, Callable[..., Algorithm]]]
+    rivals: SkipValidation[dict[str, Callable[..., Algorithm] | None]]  # None: not this one
     eta: Annotated[Real, Field(gt=0, le=0.5)] = 0.5
     range: Annotated[Real, Field(gt=0)] | None = None
     name = "guard"
 
     def __post_init__(self) -> None:
-        if not self.rivals:
+        if len(self.learners) == 1:
             raise UserError("algo.rivals: a guard needs one rival at least")
-        _ = self.learners
 
     @cached_property
     def learners(self) -> tuple[Algorithm, ...]:
         """The base, then the rivals."""
-        made = [_made(self.base, self.problem, "algo.base")]
-        for name, rival in self.rivals.items():
-            made.append(_made(rival, self.problem, f"algo.rivals.{name}"))
-        return tuple(made)
+        rivals = {f"algo.rivals.{name}": rival for name, rival in self.rivals.items() if rival}
+        parts = {"algo.base": self.base, **rivals}
+        return tuple(_made(part, self.problem, key) for key, part in parts.items())
 
     def draws(self) -> dict[str, Draw]:
         """What the algorithms draw, each in a stream of its own."""
@@ -125,8 +124,10 @@ def own(draws: dict[str, Array], k: int) -> dict[str, Array]:
     return {name.removeprefix(prefix): x for name, x in draws.items() if name.startswith(prefix)}
 
 
-def _made(partial: Callable[..., Algorithm], problem: Any, group: str) -> Algorithm:
+def _made(part: Any, problem: Problem, key: str) -> Algorithm:
+    if not callable(part):
+        raise UserError(f"{key}={part}: choose an algorithm, as algo@{key}=rls")
     try:
-        return partial(problem=problem)
+        return part(problem=problem)
     except ValidationError as error:
-        raise refusal(error, group) from error
+        raise refusal(error, key) from error

@@ -88,3 +88,15 @@ def test_one_line_refusals():
         Guard(problem=make_problem(), base=RLS, rivals={})
     with pytest.raises(UserError, match=r"algo\.rivals\.rls\.ridge=-1"):
         composed_job("algo=guard", "algo.rivals.rls.ridge=-1")
+    with pytest.raises(UserError, match=r"algo\.rivals\.rls=5: choose an algorithm"):
+        composed_job("algo=guard", "algo.rivals.rls=5")
+
+
+def test_a_rival_can_be_left_out_and_another_named():
+    changed = (
+        "algo.rivals.spo=null",
+        "+algo@algo.rivals.ogd=ogd",
+        "+algo.rivals.ogd._partial_=true",
+    )
+    learners = composed_job("algo=guard", *changed).algorithm.learners
+    assert [learner.name for learner in learners] == ["df_moments", "rls", "df_ogd", "ogd"]
