@@ -1,5 +1,6 @@
 """What happens around Hydra's jobs: checks before the first file, an account after the last."""
 
+import logging
 import os
 import secrets
 import sys
@@ -19,10 +20,12 @@ from odfl_cli.build import build, top_level
 from odfl_cli.errors import UserError
 from odfl_cli.extras import require_extras
 from odfl_cli.failures import one_line
-from odfl_cli.files import make_writable
+from odfl_cli.files import make_writable, open_regular
 from odfl_cli.journal import forget_old, journal
+from odfl_cli.locks import check_lock
 from odfl_cli.naming import identity, resolved
 from odfl_cli.objective import check_objective
+from odfl_cli.ownership import check_hydra_file, check_place
 from odfl_cli.run_state import inspect
 from odfl_cli.runner import check_directory
 from odfl_cli.sweep_end import close_sweep
@@ -44,6 +47,7 @@ class CheckBeforeStart(Callback):
             if not config.hydra.run.dir:
                 raise UserError("hydra.run.dir=: a directory is needed")
             directory = Path(config.hydra.run.dir)
+            check_place(directory, top_level(config).seed_list(), config.hydra.output_subdir)
             check_directory(inspect(directory), resolved(config))
             make_writable(directory)
 
@@ -54,6 +58,8 @@ class CheckBeforeStart(Callback):
             top_level(config)
             jobs = _checked(grid_jobs(config))
             sweep = sweep_directory(config)
+            check_hydra_file(Path(config.hydra.sweep.dir, "multirun.yaml"))
+            check_lock(sweep)
             make_writable(Path(config.hydra.sweep.dir))
             make_writable(sweep)
             _keep_index(sweep, jobs, is_grid(str(config.hydra.sweeper._target_)))
@@ -72,6 +78,24 @@ class CheckBeforeStart(Callback):
     def __getstate__(self) -> dict[str, Any]:
         """Jobs in other processes take the checks along, but not the display."""
         return {}
+
+
+class LogFile(logging.FileHandler):
+    """run.log: the first file of a job in whatever process it runs, so the place is checked here.
+
+    A sweep that chooses its jobs as it goes does not know their directories before.
+    """
+
+    def __init__(self, filename: str, mode: str = "a", **options: Any) -> None:
+        with refusing():
+            check_place(Path(filename).parent)
+        super().__init__(filename, mode, **options)
+
+    def _open(self) -> Any:
+        """The file itself, never one that a link points to."""
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        descriptor = open_regular(self.baseFilename, flags)
+        return os.fdopen(descriptor, self.mode, encoding=self.encoding, errors=self.errors)
 
 
 @contextmanager
@@ -103,12 +127,13 @@ def _checked(jobs: list[SweepJob]) -> list[IndexJob]:
     checked = []
     for job in jobs:
         _check(job.config)
+        seeds = top_level(job.config).seed_list()
+        check_place(job.directory, seeds, job.config.hydra.output_subdir)
         values, state = resolved(job.config), inspect(job.directory)
         check_directory(state, values)
         if job.directory.exists() and not os.access(job.directory, os.W_OK):
             raise UserError(f"{job.directory}: cannot write there")
         identities[job.directory].add(identity(values))
-        seeds = top_level(job.config).seed_list()
         checked.append(IndexJob(job.overrides, job.directory, seeds).judged(state))
     for directory, different in identities.items():
         if len(different) > 1:

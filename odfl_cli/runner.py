@@ -14,10 +14,11 @@ from odfl_cli import __version__
 from odfl_cli.build import build, sized, top_level
 from odfl_cli.errors import UserError
 from odfl_cli.failures import write_failure
-from odfl_cli.files import remove_leftovers, write_json
+from odfl_cli.files import write_json
 from odfl_cli.locks import locked
 from odfl_cli.metrics.reports import with_earlier
 from odfl_cli.naming import identity, resolved, sources
+from odfl_cli.ownership import UNLISTED, note_unlisted, remove_leftovers
 from odfl_cli.records import columns, last_rows, write_seed
 from odfl_cli.run_state import FAILURE, FORMAT, SUMMARY, RunState, inspect_files, seed_file
 from odfl_cli.schema import TopLevel
@@ -164,6 +165,7 @@ def _compute(
         return _compute(order, replace(state, seeds=()), everything, progress)
     writing = time.perf_counter()
     files = {seed_file(seed): (state.summary or {})["files"][seed_file(seed)] for seed in kept}
+    note_unlisted(order.directory, map(seed_file, missing))
     for row, seed in enumerate(missing):
         files[seed_file(seed)] = write_seed(order.directory, seed, simulation.table, row)
     done = time.perf_counter()
@@ -179,6 +181,7 @@ def _compute(
         "files": dict(sorted(files.items())),
     }
     write_json(order.directory / SUMMARY, summary)
+    (order.directory / UNLISTED).unlink(missing_ok=True)
     (order.directory / FAILURE).unlink(missing_ok=True)
     log.info("finished in %.2f s", seconds["wall"])
     return summary
