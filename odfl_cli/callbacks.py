@@ -22,10 +22,9 @@ from odfl_cli.extras import require_extras
 from odfl_cli.failures import one_line
 from odfl_cli.files import make_writable, open_regular
 from odfl_cli.journal import forget_old, journal
-from odfl_cli.locks import check_lock
 from odfl_cli.naming import identity, resolved
 from odfl_cli.objective import check_objective
-from odfl_cli.ownership import check_hydra_file, check_place
+from odfl_cli.ownership import check_place, check_sweep_place
 from odfl_cli.run_state import inspect
 from odfl_cli.runner import check_directory
 from odfl_cli.sweep_end import close_sweep
@@ -58,8 +57,7 @@ class CheckBeforeStart(Callback):
             top_level(config)
             jobs = _checked(grid_jobs(config))
             sweep = sweep_directory(config)
-            check_hydra_file(Path(config.hydra.sweep.dir, "multirun.yaml"))
-            check_lock(sweep)
+            check_sweep_place(sweep, Path(config.hydra.sweep.dir))
             make_writable(Path(config.hydra.sweep.dir))
             make_writable(sweep)
             _keep_index(sweep, jobs, is_grid(str(config.hydra.sweeper._target_)))

@@ -61,8 +61,13 @@ def check_place(directory: Path, seeds: Iterable[int] = (), hydra: str | None = 
         raise UserError(f"{there}: odfl did not write it; choose another directory")
 
 
-def check_hydra_file(path: Path) -> None:
-    """Refuses a file in the place of one of Hydra's if it is a link or names no class of odfl."""
+def check_sweep_place(sweep: Path, runs: Path) -> None:
+    """Refuses directories where a sweep would write through a link or over files of others."""
+    for directory in (sweep, sweep / "submitit"):
+        if directory.is_symlink():
+            raise UserError(f"{directory}: it is a link; choose another name with sweep=")
+    check_lock(sweep)
+    path = runs / "multirun.yaml"
     check_writable_in_place(path)
     if path.is_file() and path.stat().st_size and not _names_odfl([path]):
         raise UserError(f"{path}: odfl did not write it; choose another directory")

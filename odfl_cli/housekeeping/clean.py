@@ -96,8 +96,8 @@ def remove(candidate: Candidate) -> bool:
                 return False
             remove_run(place)
             os.unlink(LOCK, dir_fd=place)
-    with suppress(OSError):  # not empty
-        os.rmdir(directory.resolve())
+    with suppress(OSError):  # not empty, or a link by now
+        os.rmdir(os.path.abspath(directory))
     return True
 
 
