@@ -62,7 +62,7 @@ def content(tree: Path) -> dict[str, str]:
 def test_a_lock_that_is_a_link_is_refused(outputs: Path, canary: Path, link: Callable) -> None:
     before = content(canary)
     link(canary / "precious", outputs / LOCK)
-    with pytest.raises(UserError, match="link"), locked(outputs):
+    with pytest.raises(UserError, match="is a link"), locked(outputs):
         pass
     assert not is_locked(outputs)
     assert content(canary) == before
@@ -70,7 +70,7 @@ def test_a_lock_that_is_a_link_is_refused(outputs: Path, canary: Path, link: Cal
 
 def test_a_link_to_nowhere_makes_no_file(outputs: Path, tmp_path: Path) -> None:
     (outputs / LOCK).symlink_to(tmp_path / "new")
-    with pytest.raises(UserError, match="link"), locked(outputs):
+    with pytest.raises(UserError, match="is a link"), locked(outputs):
         pass
     assert not (tmp_path / "new").exists()
 
@@ -99,7 +99,7 @@ def test_a_fifo_or_a_directory_for_a_lock_is_refused_at_once(outputs: Path) -> N
         make(place / LOCK)
         assert not is_locked(place)
         assert holder(place) == "another process"
-        with pytest.raises(UserError, match="regular"), locked(place):
+        with pytest.raises(UserError, match="regular file"), locked(place):
             pass
 
 
@@ -131,7 +131,7 @@ def test_clean_stays_in_the_outputs_folder_of_a_sweep(
     assert main([str(hostile_index(outputs / place, directory)), *ALL]) == 0
     assert content(canary) == before
     told = capsys.readouterr()
-    assert "outside" in told.err
+    assert "lies outside" in told.err
     assert told.out == "nothing to remove\n"
 
 
@@ -183,7 +183,7 @@ def test_a_directory_that_becomes_a_link_before_it_is_removed(outputs: Path, can
     (found,) = candidates([outputs])
     run.rename(outputs / "moved")
     run.symlink_to(canary / "victim")
-    with pytest.raises(UserError, match="link"):
+    with pytest.raises(UserError, match="is a link"):
         remove(found)
     assert content(canary) == before
 
@@ -297,13 +297,19 @@ def test_a_planted_link_is_refused(outputs: Path, canary: Path, name: str) -> No
     run = outputs / "run"
     (run / name).parent.mkdir(parents=True)
     (run / name).symlink_to(canary if name == ".hydra" else canary / "precious")
-    with pytest.raises(UserError, match="link"):
+    with pytest.raises(UserError, match="is a link"):
         check_place(run)
+
+
+def test_a_log_with_two_names_is_refused(outputs: Path, canary: Path) -> None:
+    os.link(canary / "run.log", outputs / "run.log")
+    with pytest.raises(UserError, match="is a link"):
+        check_place(outputs)
 
 
 def test_a_run_directory_that_is_a_link_is_refused(outputs: Path, canary: Path) -> None:
     (outputs / "run").symlink_to(canary / "victim")
-    with pytest.raises(UserError, match="link"):
+    with pytest.raises(UserError, match="is a link"):
         check_place(outputs / "run")
 
 
@@ -336,10 +342,10 @@ def test_a_sweep_is_refused_where_it_would_change_files_of_others(
     with pytest.raises(UserError, match="odfl did not write it"):
         check_sweep_place(outputs / "main", canary)
     (outputs / "multirun.yaml").symlink_to(canary / "precious")
-    with pytest.raises(UserError, match="link"):
+    with pytest.raises(UserError, match="is a link"):
         check_sweep_place(outputs / "main", outputs)
     (outputs / "main").symlink_to(canary)
-    with pytest.raises(UserError, match="link"):
+    with pytest.raises(UserError, match="is a link"):
         check_sweep_place(outputs / "main", outputs / "runs")
 
 
@@ -359,15 +365,15 @@ def test_reading_is_bounded(outputs: Path, canary: Path) -> None:
     (outputs / "link").symlink_to(canary / "precious")
     os.mkfifo(outputs / "fifo")
     for name in ("link", "fifo", "."):
-        with pytest.raises(UserError, match="regular"):
+        with pytest.raises(UserError, match="regular file"):
             read_regular(outputs / name)
-    with pytest.raises(UserError, match="link"):
+    with pytest.raises(UserError, match="is a link"):
         check_writable_in_place(outputs / "fifo")
 
 
 @pytest.mark.parametrize("path", ["..", "../x", "a/../../x", "/"])
 def test_a_directory_outside_is_not_opened(outputs: Path, path: str) -> None:
-    with pytest.raises(UserError, match="outside"), open_below(outputs, path):
+    with pytest.raises(UserError, match="lies outside"), open_below(outputs, path):
         pass
 
 
