@@ -3,17 +3,20 @@
 import os
 import re
 import sys
-from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from odfl_cli.cli.locations import OUTPUTS, warn
 from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import UNFINISHED
+from odfl_cli.core.files import open_below
 from odfl_cli.core.locks import LOCK, is_locked, locked
 from odfl_cli.core.text import UNITS, age, size, table
-from odfl_cli.results.catalogue import HYDRA, LOG, Entry, catalogue
-from odfl_cli.results.run_state import FAILURE, SUMMARY, inspect_files
+from odfl_cli.results.catalogue import Entry, catalogue
+from odfl_cli.results.ownership import is_run, remove_run
+from odfl_cli.results.run_state import inspect_files
+from odfl_cli.results.sweep_index import INDEX
 
 DESCRIPTION = """\
 Removes runs, after it has listed them and asked. Several conditions must all hold; --failed and
@@ -24,9 +27,20 @@ EXAMPLES = """\
   odfl clean --unfinished --older-than 2d      left behind by killed processes
   odfl clean --version 0.1.0 --yes             without asking
 """
-HYDRA_FILES = ("config.yaml", "hydra.yaml", "overrides.yaml")
-SEED_FILE = re.compile(r"seed-\d+\.csv")
 SECONDS = {**dict(UNITS), "w": 7 * 86400}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A run that may be removed, and the directory that it must lie in."""
+
+    entry: Entry
+    root: Path
+
+    @property
+    def path(self) -> str:
+        """Of the run, relative to the root."""
+        return os.path.relpath(self.entry.directory, self.root)
 
 
 def main(argv: list[str]) -> int:
@@ -45,9 +59,10 @@ def main(argv: list[str]) -> int:
             "clean: say which runs: --failed, --unfinished, --older-than 30d or --version X"
         )
     chosen = [
-        entry
-        for entry in catalogue(arguments.paths or [OUTPUTS])
-        if _matches(entry, states, arguments.older_than, arguments.version)
+        candidate
+        for candidate in candidates(arguments.paths or [OUTPUTS])
+        if _matches(candidate.entry, states, arguments.older_than, arguments.version)
+        and _is_within(candidate)
     ]
     if not chosen:
         print("nothing to remove")
@@ -58,19 +73,50 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def remove(entry: Entry) -> bool:
-    """Removes what odfl wrote, and the directory if nothing else is in it; not a run that moved on."""
-    if is_locked(entry.directory):
-        return False
-    with locked(entry.directory):
-        if inspect_files(entry.directory).state != entry.state:
+def candidates(paths: list[Path]) -> list[Candidate]:
+    """Every run that the paths hold, each once."""
+    found: dict[Path, Candidate] = {}
+    for path in paths:
+        for entry in catalogue([path]):
+            found.setdefault(entry.directory.resolve(), Candidate(entry, _root(path)))
+    return list(found.values())
+
+
+def remove(candidate: Candidate) -> bool:
+    """Removes what odfl wrote, and the directory if nothing else is in it; not a run that moved on.
+
+    All is done relative to the open directory, so that nothing can take its place meanwhile.
+    """
+    directory = candidate.entry.directory
+    with open_below(candidate.root, candidate.path) as place:
+        if is_locked(directory):
             return False
-        for path in _files(entry):
-            path.unlink(missing_ok=True)
-        _remove_if_empty(entry.directory / HYDRA)
-        (entry.directory / LOCK).unlink(missing_ok=True)
-    _remove_if_empty(entry.directory)
+        with locked(directory):
+            if inspect_files(directory).state != candidate.entry.state:
+                return False
+            remove_run(place)
+            os.unlink(LOCK, dir_fd=place)
+    with suppress(OSError):  # not empty, or a link by now
+        os.rmdir(os.path.abspath(directory))
     return True
+
+
+def _root(path: Path) -> Path:
+    """What the runs must lie in: the folder; of a sweep, the outputs folder that it belongs to."""
+    whole = Path(os.path.abspath(path))
+    if (path / INDEX).exists() and whole.parent.name == "sweeps":
+        return whole.parent.parent
+    return whole.parent if path.is_symlink() and is_run(path) else whole
+
+
+def _is_within(candidate: Candidate) -> bool:
+    """Whether the run lies in its root and no link leads there; a warning says if not."""
+    try:
+        with open_below(candidate.root, candidate.path):
+            return True
+    except UserError as error:
+        warn(f"{candidate.entry.directory}: left, {error}")
+        return False
 
 
 def _matches(entry: Entry, states: set[str], older: float | None, version: str | None) -> bool:
@@ -83,12 +129,13 @@ def _matches(entry: Entry, states: set[str], older: float | None, version: str |
     )
 
 
-def _agreed(chosen: list[Entry]) -> bool:
+def _agreed(chosen: list[Candidate]) -> bool:
     """Shows what would go, and asks."""
-    rows = [(str(e.directory), e.state, size(e.size), age(e.age)) for e in chosen]
+    entries = [candidate.entry for candidate in chosen]
+    rows = [(str(e.directory), e.state, size(e.size), age(e.age)) for e in entries]
     print(table([("run", "state", "size", "age"), *rows], elastic=0))
     total = (
-        f"{len(chosen)} run{'s' if len(chosen) > 1 else ''}, {size(sum(e.size for e in chosen))}"
+        f"{len(chosen)} run{'s' if len(chosen) > 1 else ''}, {size(sum(e.size for e in entries))}"
     )
     if not sys.stdin.isatty():
         raise UserError(f"clean: {total}: not removed without being asked; add --yes")
@@ -98,32 +145,22 @@ def _agreed(chosen: list[Entry]) -> bool:
         return False
 
 
-def _remove_all(chosen: list[Entry]) -> None:
-    for entry in chosen:
-        freed = size(entry.size)
+def _remove_all(chosen: list[Candidate]) -> None:
+    for candidate in chosen:
+        directory, freed = candidate.entry.directory, size(candidate.entry.size)
         try:
-            removed = remove(entry)
+            removed = remove(candidate)
         except OSError as error:
             raise UserError(f"{error.filename}: cannot be removed ({error.strerror})") from error
+        except UserError as error:
+            warn(f"{directory}: left, {error}")
+            continue
         if not removed:
-            warn(f"{entry.directory}: left, it is in use again")
-        elif entry.directory.exists():
-            warn(f"{entry.directory}: kept, it holds files that are not odfl's")
+            warn(f"{directory}: left, it is in use again")
+        elif directory.exists():
+            warn(f"{directory}: kept, it holds files that no record of odfl lists")
         else:
-            print(f"removed {entry.directory} ({freed})")
-
-
-def _files(entry: Entry) -> Iterator[Path]:
-    """What odfl and Hydra wrote into the directory."""
-    yield from (entry.directory / name for name in (SUMMARY, FAILURE, LOG))
-    yield from (entry.directory / HYDRA / name for name in HYDRA_FILES)
-    yield from (path for path in entry.directory.iterdir() if SEED_FILE.fullmatch(path.name))
-    yield from entry.directory.glob(f".*{UNFINISHED}")
-
-
-def _remove_if_empty(directory: Path) -> None:
-    if directory.is_dir() and not os.listdir(directory):
-        directory.rmdir()
+            print(f"removed {directory} ({freed})")
 
 
 def _seconds(text: str) -> float:

@@ -15,10 +15,9 @@ import yaml
 from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.flat import flatten, interpolated
+from odfl_cli.results.ownership import HYDRA, LOG, is_run
 from odfl_cli.results.run_state import FAILURE, SUMMARY, RunState, inspect
 from odfl_cli.results.sweep_index import INDEX, read_index
-
-LOG, HYDRA = "run.log", ".hydra"
 
 
 @dataclass(frozen=True)
@@ -138,18 +137,6 @@ def finished(paths: list[Path], warn: Callable[[str], None]) -> list[Entry]:
     if others:
         warn(f"left out of {where}: {counts}")
     return whole
-
-
-def is_run(directory: Path) -> bool:
-    """Whether odfl made this directory for a run: its own records say so."""
-    if {"choices", "config"} <= _read_json(directory / SUMMARY).keys():
-        return True
-    if "error" in _read_json(directory / FAILURE):
-        return True
-    try:
-        return "odfl_cli." in (directory / HYDRA / "hydra.yaml").read_text()
-    except (OSError, ValueError):
-        return False
 
 
 def _jobs(sweep: Path) -> Iterator[tuple[Path, tuple[int, ...] | None]]:

@@ -58,16 +58,16 @@ def inspect_files(directory: Path) -> RunState:
     summary, wrong = _read(directory / SUMMARY)
     if summary and isinstance(number := summary.get("format", 0), int) and number > FORMAT:
         reason = f"{SUMMARY} has format {number}, this version of odfl reads up to {FORMAT}"
-        return RunState(directory, "newer", summary, reason=reason, versions=_versions(summary))
+        return RunState(directory, "newer", summary, reason=reason, versions=versions_of(summary))
     found: dict[str, Any] = {}
     if summary is not None:
         listed, seeds, wrong = _seeds(directory, summary)
-        versions = _versions(summary)
+        versions = versions_of(summary)
         found = {"summary": summary, "listed": listed, "seeds": seeds, "versions": versions}
     failure, garbled = _read(directory / FAILURE)
     if failure is not None or garbled:
         error = str((failure or {}).get("error", garbled))
-        found |= {"error": error, "versions": found.get("versions") or _versions(failure or {})}
+        found |= {"error": error, "versions": found.get("versions") or versions_of(failure or {})}
         return RunState(directory, "failed", reason=error, **found)
     if wrong:
         return RunState(directory, "damaged", reason=wrong, **found)
@@ -84,6 +84,14 @@ def seed_file(seed: int) -> str:
 def file_record(content: bytes, version: str) -> dict[str, Any]:
     """How summary.json remembers a file."""
     return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest(), "odfl": version}
+
+
+def versions_of(record: dict[str, Any]) -> tuple[str, ...]:
+    """Of odfl, from a summary's files or from the versions beside a failure: the mark of a record."""
+    files = record.get("files")
+    entries = files.values() if isinstance(files, dict) else [record.get("versions")]
+    found = {str(entry["odfl"]) for entry in entries if isinstance(entry, dict) and "odfl" in entry}
+    return tuple(sorted(found))
 
 
 def _read(path: Path) -> tuple[dict[str, Any] | None, str | None]:
@@ -126,11 +134,3 @@ def _wrong(path: Path, record: dict[str, Any] | None) -> str | None:
     if hashlib.sha256(content).hexdigest() != record.get("sha256"):
         return f"{path.name} is not what was written"
     return None
-
-
-def _versions(record: dict[str, Any]) -> tuple[str, ...]:
-    """From a summary's files, or from the versions beside a failure."""
-    files = record.get("files")
-    entries = files.values() if isinstance(files, dict) else [record.get("versions")]
-    found = {str(entry["odfl"]) for entry in entries if isinstance(entry, dict) and "odfl" in entry}
-    return tuple(sorted(found))

@@ -1,5 +1,6 @@
 """What happens around Hydra's jobs: checks before the first file, an account after the last."""
 
+import logging
 import os
 import secrets
 import sys
@@ -18,8 +19,9 @@ from yaml import MarkedYAMLError
 from odfl_cli.config.extras import require_extras
 from odfl_cli.config.identity import identity, resolved
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import make_writable
+from odfl_cli.core.files import make_writable, open_regular
 from odfl_cli.core.tracebacks import account
+from odfl_cli.results.ownership import check_place, check_sweep_place
 from odfl_cli.results.run_state import inspect
 from odfl_cli.results.sweep_index import INDEX, IndexJob, read_index, write_index
 from odfl_cli.runs.build import build, top_level
@@ -50,6 +52,7 @@ class CheckBeforeStart(Callback):
             if not config.hydra.run.dir:
                 raise UserError("hydra.run.dir=: a directory is needed")
             directory = Path(config.hydra.run.dir)
+            check_place(directory, top_level(config).seed_list(), config.hydra.output_subdir)
             check_directory(inspect(directory), resolved(config))
             make_writable(directory)
 
@@ -60,6 +63,7 @@ class CheckBeforeStart(Callback):
             top_level(config)
             jobs = _checked(grid_jobs(config))
             sweep = sweep_directory(config)
+            check_sweep_place(sweep, Path(config.hydra.sweep.dir))
             make_writable(Path(config.hydra.sweep.dir))
             make_writable(sweep)
             _keep_index(sweep, jobs, is_grid(str(config.hydra.sweeper._target_)))
@@ -78,6 +82,24 @@ class CheckBeforeStart(Callback):
     def __getstate__(self) -> dict[str, Any]:
         """Jobs in other processes take the checks along, but not the display."""
         return {}
+
+
+class LogFile(logging.FileHandler):
+    """run.log: the first file of a job in whatever process it runs, so the place is checked here.
+
+    A sweep that chooses its jobs as it goes does not know their directories before.
+    """
+
+    def __init__(self, filename: str, mode: str = "a", **options: Any) -> None:
+        with refusing():
+            check_place(Path(filename).parent)
+        super().__init__(filename, mode, **options)
+
+    def _open(self) -> Any:
+        """The file itself, never one that a link points to."""
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        descriptor = open_regular(self.baseFilename, flags)
+        return os.fdopen(descriptor, self.mode, encoding=self.encoding, errors=self.errors)
 
 
 @contextmanager
@@ -109,12 +131,13 @@ def _checked(jobs: list[SweepJob]) -> list[IndexJob]:
     checked = []
     for job in jobs:
         _check(job.config)
+        seeds = top_level(job.config).seed_list()
+        check_place(job.directory, seeds, job.config.hydra.output_subdir)
         values, state = resolved(job.config), inspect(job.directory)
         check_directory(state, values)
         if job.directory.exists() and not os.access(job.directory, os.W_OK):
             raise UserError(f"{job.directory}: cannot write there")
         identities[job.directory].add(identity(values))
-        seeds = top_level(job.config).seed_list()
         checked.append(IndexJob(job.overrides, job.directory, seeds).judged(state))
     for directory, different in identities.items():
         if len(different) > 1:

@@ -14,9 +14,10 @@ from odfl_cli import __version__
 from odfl_cli.config.identity import identity, resolved, sources
 from odfl_cli.config.schema import TopLevel
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import remove_leftovers, write_json
+from odfl_cli.core.files import write_json
 from odfl_cli.core.locks import locked
 from odfl_cli.metrics.reports import with_earlier
+from odfl_cli.results.ownership import UNLISTED, note_unlisted, remove_leftovers
 from odfl_cli.results.run_state import FAILURE, FORMAT, SUMMARY, RunState, inspect_files, seed_file
 from odfl_cli.runs.build import build, sized, top_level
 from odfl_cli.runs.failures import write_failure
@@ -164,6 +165,7 @@ def _compute(
         return _compute(order, replace(state, seeds=()), everything, progress)
     writing = time.perf_counter()
     files = {seed_file(seed): (state.summary or {})["files"][seed_file(seed)] for seed in kept}
+    note_unlisted(order.directory, map(seed_file, missing))
     for row, seed in enumerate(missing):
         files[seed_file(seed)] = write_seed(order.directory, seed, simulation.table, row)
     done = time.perf_counter()
@@ -179,6 +181,7 @@ def _compute(
         "files": dict(sorted(files.items())),
     }
     write_json(order.directory / SUMMARY, summary)
+    (order.directory / UNLISTED).unlink(missing_ok=True)
     (order.directory / FAILURE).unlink(missing_ok=True)
     log.info("finished in %.2f s", seconds["wall"])
     return summary

@@ -11,9 +11,8 @@ import pytest
 from support.commands import odfl
 from support.finished_runs import change_summary, write_failed, write_finished, write_unfinished
 
-from odfl_cli.cli.clean import main, remove
+from odfl_cli.cli.clean import candidates, main, remove
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.catalogue import catalogue
 
 DAY = 86400
 
@@ -78,11 +77,11 @@ def test_a_running_one_is_never_touched(outputs: Path, capsys: pytest.CaptureFix
 
 
 def test_one_that_moved_on_since_it_was_listed_stays(outputs: Path) -> None:
-    (started,) = catalogue([outputs / "failed"])
+    (started,) = candidates([outputs / "failed"])
     with (outputs / "failed" / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert not remove(started)
-    (mended,) = catalogue([outputs / "failed"])
+    (mended,) = candidates([outputs / "failed"])
     (outputs / "failed" / "failed.json").unlink()
     assert not remove(mended)
     assert (outputs / "failed" / "run.log").exists()

@@ -31,7 +31,7 @@ def test_half_a_line_waits_and_a_broken_one_is_passed_over(tmp_path: Path) -> No
 
 
 def test_only_journals_of_long_ago_are_forgotten(tmp_path: Path) -> None:
-    old, new = journal(tmp_path, "old"), journal(tmp_path, "new")
+    old, new = journal(tmp_path, "0" * 12), journal(tmp_path, "1" * 12)
     for file in (old, new):
         add(file, DONE)
     os.utime(old, (0, old.stat().st_mtime - WEEK - 60))

@@ -1,16 +1,20 @@
 """What the jobs of a sweep, in whatever process they run, tell the one that waits for them."""
 
 import json
+import os
+import re
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from odfl_cli.core.files import open_regular
 from odfl_cli.core.locks import locked
 
 ATTEMPT = "ODFL_ATTEMPT"
 """The environment variable that names the attempt at a sweep to its jobs."""
+NAME = re.compile(r"\.journal-[0-9a-f]{12}\.jsonl")
 WEEK = 7 * 86400
 
 Event = Literal["started", "done", "skipped", "failed"]
@@ -34,15 +38,20 @@ def journal(sweep: Path, attempt: str) -> Path:
 
 def add(file: Path, entry: Entry) -> None:
     """Appends an event. A full disk must not turn a result into a failure, so errors pass."""
-    with suppress(OSError), locked(file.parent), open(file, "a") as lines:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    with (
+        suppress(OSError),
+        locked(file.parent),
+        os.fdopen(open_regular(file, flags), "a") as lines,
+    ):
         lines.write(json.dumps(asdict(entry)) + "\n")
 
 
 def forget_old(sweep: Path) -> None:
     """Removes what attempts left behind that were killed long ago."""
-    for file in sweep.glob(journal(sweep, "*").name):
+    for file in (path for path in sweep.iterdir() if NAME.fullmatch(path.name)):
         with suppress(OSError):
-            if time.time() - file.stat().st_mtime > WEEK:
+            if time.time() - file.lstat().st_mtime > WEEK:
                 file.unlink()
 
 
