@@ -1,6 +1,7 @@
 """The configuration of `odfl run …` without its command line."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
@@ -15,17 +16,24 @@ from odfl_cli.core.errors import UserError
 
 
 def compose_job(overrides: Iterable[str]) -> DictConfig:
-    """One job's configuration, or a UserError that says which override is wrong."""
-    register_resolvers()
+    """One job's configuration with Hydra's own, or a UserError that says which override is wrong."""
     given = list(overrides)
-    if mistake := misuse(given):
+    with hydra_for(given):
+        return compose("config", overrides=given, return_hydra_config=True)
+
+
+@contextmanager
+def hydra_for(overrides: list[str]) -> Iterator[None]:
+    """Hydra as it is set up for `odfl run`; what it refuses of the overrides is a UserError."""
+    register_resolvers()
+    if mistake := misuse(overrides):
         raise UserError(mistake)
     surrounding = GlobalHydra.instance().hydra  # of an application that we are called from
     GlobalHydra.instance().clear()
     try:
         with initialize_config_dir(str(conf_directory()), version_base="1.3"):
-            return compose("config", overrides=given)
+            yield
     except (HydraException, OmegaConfBaseException) as error:
-        raise UserError(explain(error, given)) from error
+        raise UserError(explain(error, overrides)) from error
     finally:
         GlobalHydra.instance().hydra = surrounding

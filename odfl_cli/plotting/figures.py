@@ -77,15 +77,20 @@ def draw_curves(
     names = _names_with_absent(panels)
     figure, axes = new_figure(len(panels), names, frame)
     for axis, (column, drawn) in zip(axes, panels.items(), strict=True):
-        for mark in marks:
-            axis.axvline(mark, color=GREY, linewidth=0.6, linestyle=(0, (2, 2)), zorder=0)
-        for one in drawn:
-            _draw_curve(axis, one, len(drawn))
-        last = max(int(one.line.points["x"].max()) for one in drawn)
-        limits = view([one.line for one in drawn])
-        axis.set(xlabel="round $t$", ylabel=column_label(column), xlim=(0, last), ylim=limits)
+        draw_panel(axis, column, drawn, marks)
     finish(figure, axes[0], names, frame)
     return figure
+
+
+def draw_panel(axis: Axes, column: str, drawn: list[Drawn], marks: Sequence[int] = ()) -> None:
+    """A column against the rounds, on axes that are there."""
+    for mark in marks:
+        axis.axvline(mark, color=GREY, linewidth=0.6, linestyle=(0, (2, 2)), zorder=0)
+    for one in drawn:
+        _draw_curve(axis, one, len(drawn))
+    last = max(int(one.line.points["x"].max()) for one in drawn)
+    limits = view([one.line for one in drawn])
+    axis.set(xlabel="round $t$", ylabel=column_label(column), xlim=(0, last), ylim=limits)
 
 
 def draw_rates(

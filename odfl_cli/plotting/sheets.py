@@ -3,17 +3,22 @@
 from collections.abc import Iterable
 
 import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib import rc_context
+from matplotlib.axes import Axes
 
 from odfl_cli.plotting.diagnostics import diagnostic_sheets
-from odfl_cli.plotting.figure_style import FLOORS, INK, Look, column_words, looks, plain
+from odfl_cli.plotting.figure_style import FLOORS, INK, Look, column_words, looks, plain, theme
 from odfl_cli.plotting.figures import (
     Frame,
     draw_curves,
     draw_gap,
     draw_gap_rows,
+    draw_panel,
     draw_rates,
     draw_sweep,
     dress,
+    finish,
     shown_slope,
 )
 from odfl_cli.plotting.sheet import Sheet
@@ -37,6 +42,7 @@ CURVES = {
     "comparators": ["avg_static_regret", "avg_dynamic_regret"],
     "path_length": ["path_length"],
 }
+NOTEBOOK_SIZE = 6.9, 3.2  # inches
 RATES = ("avg_static_regret", "avg_dynamic_regret")
 
 
@@ -87,6 +93,22 @@ def gap_sheet(
     return Sheet("gap", draw_gap(drawn, key, gap_label, frame), numbers)
 
 
+def curve_axes(groups: list[Group], column: str, axis: Axes | None = None) -> Axes:
+    """A column against the rounds, on the axes given or on those of a new figure of pyplot's."""
+    lines = curves(groups, column)
+    drawn = dress(lines, looks([group.algorithm for group in groups]))
+    with rc_context(theme()):
+        if axis is not None:
+            draw_panel(axis, column, drawn, _marks(groups))
+            axis.legend(frameon=False)
+            return axis
+        figure, axis = plt.subplots(figsize=NOTEBOOK_SIZE, layout="constrained")
+        draw_panel(axis, column, drawn, _marks(groups))
+        names = [one.name for one in drawn]
+        finish(figure, axis, names, _titled(Frame("", "double"), groups, lines))
+        return axis
+
+
 def _curve_sheet(
     stem: str, found: dict[str, list[Line]], groups: list[Group], frame: Frame
 ) -> Sheet:
@@ -97,8 +119,7 @@ def _curve_sheet(
         table = tabulate([one.line for one in drawn], x="t")
         tables.append(table.assign(column=column) if len(panels) > 1 else table)
     every_line = [line for lines in found.values() for line in lines]
-    marks = sorted({mark for group in groups for mark in group.extras.get("marks", ())})
-    figure = draw_curves(panels, _titled(frame, groups, every_line), marks)
+    figure = draw_curves(panels, _titled(frame, groups, every_line), _marks(groups))
     return Sheet(stem, figure, pd.concat(tables, ignore_index=True))
 
 
@@ -141,6 +162,11 @@ def _bounded_regret(group: Group) -> str:
     target = str(group.settings.get("algo._target_", ""))
     is_ftpl = group.algorithm == "df_ftpl" or target.endswith(".DFFTPL")
     return "avg_static_regret" if is_ftpl else "avg_dynamic_regret"
+
+
+def _marks(groups: list[Group]) -> list[int]:
+    """The rounds in which an environment changes."""
+    return sorted({mark for group in groups for mark in group.extras.get("marks", ())})
 
 
 def _having(groups: list[Group], column: str) -> list[Group]:

@@ -38,11 +38,17 @@ def _sorted(runs: list[Run], keys: list[str]) -> list[Run]:
 def _summary(run: Run, keys: list[str]) -> dict[str, Any]:
     told = {key: run.settings.get(key) for key in keys}
     row = {"algorithm": run.algorithm, **told, "seeds": len(run.seeds), "rounds": run.rounds}
+    return row | final_figures(run) | {"directory": run.directory.name}
+
+
+def final_figures(run: Run) -> dict[str, float]:
+    """`…_mean` and `…_ci95` of every column after the last round."""
+    figures: dict[str, float] = {}
     final = run.final().drop(columns=["t", "seed"])
     for column in final:
         mean, ci95 = mean_ci95(final[column].to_numpy())
-        row |= {f"{column}_mean": float(mean), f"{column}_ci95": float(ci95)}
-    return row | {"directory": run.directory.name}
+        figures |= {f"{column}_mean": float(mean), f"{column}_ci95": float(ci95)}
+    return figures
 
 
 def _listed(run: Run, keys: list[str]) -> tuple[str, ...]:

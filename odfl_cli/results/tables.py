@@ -169,11 +169,13 @@ def read_seed(path: Path, rounds: int) -> pd.DataFrame:
     if not np.isfinite(table[checked].to_numpy(dtype=float)).all():
         raise UnreadableError(f"{path}: it holds cells that are not finite numbers")
     _check_rounds(path, table["t"], rounds)
-    table = table.select_dtypes("number").astype({"t": int})
-    for column in CUMULATIVE:
-        if column in table:
-            table[f"avg_{column}"] = table[column] / table["t"]
-    return table
+    return with_averages(table.select_dtypes("number").astype({"t": int}))
+
+
+def with_averages(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with a column `avg_…` per round for each that accumulates."""
+    cumulative = [column for column in CUMULATIVE if column in table]
+    return table.assign(**{f"avg_{column}": table[column] / table["t"] for column in cumulative})
 
 
 def _jobs(index: Path, warn: Warn) -> list[FoundRun]:

@@ -3,14 +3,17 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 
 @contextmanager
-def progress_bar(label: str, rounds: int) -> Iterator[Callable[[int], None]]:
-    """A bar of rounds, rounds/s and time left on a terminal; nothing elsewhere."""
-    if not sys.stderr.isatty():
+def progress_bar(
+    label: str, rounds: int, show: bool | None = None
+) -> Iterator[Callable[[int], None]]:
+    """A bar of rounds, rounds/s and time left; where nobody says, on a terminal or in a notebook."""
+    if not (is_watched() if show is None else show):
         yield lambda done: None
         return
     from rich.console import Console
@@ -24,7 +27,8 @@ def progress_bar(label: str, rounds: int) -> Iterator[Callable[[int], None]]:
         TextColumn("rounds  {task.fields[speed]} rounds/s "),
         TimeLeft(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True, force_terminal=show)
+    with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(label, total=rounds, speed="–")
 
         def advance(done: int) -> None:
@@ -33,6 +37,12 @@ def progress_bar(label: str, rounds: int) -> Iterator[Callable[[int], None]]:
             progress.update(task, completed=done, speed=speed)
 
         yield advance
+
+
+def is_watched() -> bool:
+    """Whether somebody sees a bar: on a terminal, or in a notebook that has the widgets for it."""
+    in_notebook = "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
+    return sys.stderr.isatty() or in_notebook
 
 
 def print_result(algorithm: str, summary: dict[str, Any], directory: Path) -> None:

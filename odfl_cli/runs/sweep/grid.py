@@ -40,14 +40,13 @@ def grid_jobs(master: DictConfig) -> list[SweepJob]:
     parser = OverridesParser.create(config_loader=loader)
     overrides = parser.parse_overrides([*params, *master.hydra.overrides.task])
     (cells,) = BasicSweeper.split_arguments(overrides, max_batch_size=None)
-    return list(_composed(master, cells, _values(parser, loader, cells)))
+    return list(compose_cells(master, cells))
 
 
-def _composed(
-    master: DictConfig, cells: list[list[str]], values: dict[str, tuple[str, Any]]
-) -> Iterator[SweepJob]:
+def compose_cells(master: DictConfig, cells: list[list[str]]) -> Iterator[SweepJob]:
     """Every cell with its configuration; those that differ in values alone share a composition."""
     loader = GlobalHydra.instance().config_loader()
+    values = _values(OverridesParser.create(config_loader=loader), loader, cells)
     composed: dict[tuple[str, ...], SweepJob] = {}
     for cell in cells:
         structure = tuple(text for text in cell if text not in values)
