@@ -18,6 +18,8 @@ BOOKKEEPING = frozenset({"hydra", "outputs", "sweep", "experiment", "objective",
 NOT_IN_THE_NAME = {"seeds", "engine.threads"}
 """A seed's numbers are the same alone or in company, on one core or on many."""
 FILE_KEYS = {"file", "files"}
+OWN = "odfl_cli."
+"""Of a class of this package the name counts and not the module, which may change."""
 ATTEMPT = ("force=", "retry=", "outputs=")
 """Overrides that make another attempt at a sweep, not another sweep."""
 
@@ -97,6 +99,8 @@ def _content(node: Any, key: str = "", path: str = "") -> Any:
         return [_content(child, key, path) for child in node]
     if key in FILE_KEYS and isinstance(node, str) and Path(node).is_file():
         return _file(Path(node))
+    if key == "_target_" and str(node).startswith(OWN):
+        return str(node).rpartition(".")[2]
     return node
 
 

@@ -1,0 +1,5 @@
+from odfl_cli.metrics.base import Metrics, Recorder
+from odfl_cli.metrics.basic import COLUMNS, Basic, BasicMetrics
+from odfl_cli.metrics.regret import Regret
+
+__all__ = ["COLUMNS", "Basic", "BasicMetrics", "Metrics", "Recorder", "Regret"]
