@@ -1,9 +1,10 @@
-"""Hydra's and OmegaConf's complaints, each as one line that says what to do."""
+"""Errors of Hydra, OmegaConf and YAML, each as one line that says what to do."""
 
 import argparse
 import difflib
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,22 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import MarkedYAMLError
 
-from odfl_cli.config.directory import conf_directory, is_tuning
+from odfl_cli.config.directory import conf_directory
 from odfl_cli.core.errors import UserError
 
 COMPLAINTS = (HydraException, OmegaConfBaseException, MarkedYAMLError)
+NAME = r"(?!(null|true|false|nan|inf)\b)[a-z_][\w./-]*"
+CHOICES = re.compile(rf"(?i){NAME}(,\s*{NAME})*|\w+\(.*\)|(['\"]).*\3|.*\$\{{.*")
+"""The values of a group: names, a function of Hydra's sweeps, quoted text, an interpolation."""
+
+
+@contextmanager
+def explained(arguments: list[str]) -> Iterator[None]:
+    """Turns what Hydra, OmegaConf or YAML raise into a UserError of one line."""
+    try:
+        yield
+    except COMPLAINTS as error:
+        raise UserError(explain(error, arguments)) from error
 
 
 def explain(error: Exception, arguments: list[str]) -> str:
@@ -37,30 +50,34 @@ def explain(error: Exception, arguments: list[str]) -> str:
     return " ".join(str(error).split())
 
 
-def ordered(arguments: list[str]) -> list[str]:
-    """Overrides, then flags, for Hydra takes no flag between overrides; refuses unknown flags."""
+def check_arguments(arguments: list[str]) -> list[str]:
+    """Overrides, then flags, for Hydra takes no flag between overrides.
+
+    Refuses unknown flags and overrides that Hydra explains badly.
+    """
     parsed, unknown = _parsed(arguments)
     if unknown:
         raise UserError(f"{unknown[0]}: no such flag; see odfl run --hydra-help")
+    for override in parsed.overrides:
+        _check_group_override(override, arguments)
     flags = list(arguments)
     for override in parsed.overrides:
         flags.remove(override)
     return [*parsed.overrides, *flags]
 
 
-def misuse(arguments: list[str]) -> str | None:
-    """`horizon=1000`, `algo=null`, `~algo`, over which Hydra stumbles: what was meant."""
-    for argument in arguments:
-        given = re.fullmatch(r"(?i)(\w+)=([-+.\deE]+|null|true|false|nan|inf)", argument)
-        removed = re.fullmatch(r"~(\w+)(=.*)?", argument)
-        found = given or removed
-        if not found or not (choices := _choices(found[1], arguments)):
-            continue
-        if removed and found[1] != "experiment" and not is_tuning(found[1]):
-            return f"{argument}: a job needs its {found[1]}; choose one of {', '.join(choices)}"
-        if given and argument != "experiment=null":
-            return _no_such_choice(given[1], given[2], choices)
-    return None
+def _check_group_override(override: str, arguments: list[str]) -> None:
+    """Refuses `horizon=1000`, `algo=null`, `predictor=[a]` and `~algo`: a group takes a choice."""
+    removed = re.fullmatch(r"~(\w+)(=.*)?", override)
+    given = re.fullmatch(r"(\w+)=(.*)", override)
+    found = removed or given
+    if not found or not (choices := _choices(found[1], arguments)):
+        return
+    if removed and found[1] != "experiment":
+        options = ", ".join(choices)
+        raise UserError(f"{override}: a job needs its {found[1]}; choose one of {options}")
+    if given and override != "experiment=null" and not CHOICES.fullmatch(given[2]):
+        raise UserError(_no_such_choice(given[1], given[2], choices))
 
 
 def _parsed(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
