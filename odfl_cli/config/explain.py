@@ -20,6 +20,7 @@ from odfl_cli.config.directory import conf_directory
 from odfl_cli.core.errors import UserError
 
 COMPLAINTS = (HydraException, OmegaConfBaseException, MarkedYAMLError)
+MODES = ("run", "multirun", "cfg", "info", "shell_completion")
 NAME = r"(?!(null|true|false|nan|inf)\b)[a-z_][\w./-]*"
 CHOICES = re.compile(rf"(?i){NAME}(,\s*{NAME})*|\w+\(.*\)|(['\"]).*\3|.*\$\{{.*")
 """The values of a group: names, a function of Hydra's sweeps, quoted text, an interpolation."""
@@ -27,10 +28,10 @@ CHOICES = re.compile(rf"(?i){NAME}(,\s*{NAME})*|\w+\(.*\)|(['\"]).*\3|.*\$\{{.*"
 
 @contextmanager
 def explained(arguments: list[str]) -> Iterator[None]:
-    """Turns what Hydra, OmegaConf or YAML raise into a UserError of one line."""
+    """Turns what goes wrong while configurations are composed into a UserError of one line."""
     try:
         yield
-    except COMPLAINTS as error:
+    except (*COMPLAINTS, UnicodeDecodeError, RecursionError) as error:
         raise UserError(explain(error, arguments)) from error
 
 
@@ -39,6 +40,10 @@ def explain(error: Exception, arguments: list[str]) -> str:
     text = " ".join(str(part) for part in (error, error.__cause__) if part)
     if isinstance(error, MarkedYAMLError):
         return _malformed(error)
+    if isinstance(error, UnicodeDecodeError):
+        return f"{_undecodable(arguments)}: not UTF-8 ({error.reason} at byte {error.start})"
+    if isinstance(error, RecursionError):
+        return "the configuration does not end: do the defaults of two files name each other?"
     if isinstance(error, MissingConfigException):
         return _unknown_choice(text, arguments)
     if isinstance(error, OverrideParseException):
@@ -47,6 +52,10 @@ def explain(error: Exception, arguments: list[str]) -> str:
         return f"{ambiguous[1]}: several values make a sweep; add -m"
     if key := re.search(r"Could not override '([^']+)'", text):
         return _unknown_key(key[1], arguments)
+    if missing := re.search(r"Missing mandatory value: (\S+)", text):
+        return f"{missing[1]}: a value is needed"
+    if isinstance(error, OmegaConfBaseException) and (key := re.search(r"full_key: (\S+)", text)):
+        return f"{key[1]}: {str(error).splitlines()[0]}"
     return " ".join(str(error).split())
 
 
@@ -58,6 +67,10 @@ def check_arguments(arguments: list[str]) -> list[str]:
     parsed, unknown = _parsed(arguments)
     if unknown:
         raise UserError(f"{unknown[0]}: no such flag; see odfl run --hydra-help")
+    if parsed.resolve and not (parsed.cfg or parsed.help):
+        raise UserError("--resolve: it belongs to --cfg, as in odfl run --cfg job --resolve")
+    if len(modes := [flag for flag in MODES if getattr(parsed, flag)]) > 1:
+        raise UserError(f"--{modes[0]} and --{modes[1]} cannot be combined")
     for override in parsed.overrides:
         _check_group_override(override, arguments)
     flags = list(arguments)
@@ -95,6 +108,16 @@ def _malformed(error: MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
     where = f"{mark.name}, line {mark.line + 1}" if mark else "a configuration file"
     return f"{where}: not YAML ({error.problem or error.context})"
+
+
+def _undecodable(arguments: list[str]) -> str:
+    """The first configuration file that is not UTF-8."""
+    for file in (path for folder in _directories(arguments) for path in folder.rglob("*.yaml")):
+        try:
+            file.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            return str(file)
+    return "a configuration file"
 
 
 def _directories(arguments: list[str]) -> list[Path]:

@@ -40,10 +40,16 @@ def run_name(*, _root_: DictConfig) -> str:
 
 def sweep_name(*, _root_: DictConfig) -> str:
     """<experiment or sweep>-<hash of the overrides>."""
-    given = OmegaConf.select(_root_, "hydra.overrides.task", default=[])
     kind = _choice(_root_, "experiment")
+    given = typed_overrides(OmegaConf.select(_root_, "hydra"))
     overrides = [override for override in given if not override.startswith(ATTEMPT)]
     return f"{kind if kind != 'none' else 'sweep'}-{digest(overrides)}"
+
+
+def typed_overrides(hydra: Any) -> list[str]:
+    """The overrides of a job, from the node `hydra`, with their interpolations as typed."""
+    typed = OmegaConf.select(hydra, "overrides.task") if hydra else None
+    return OmegaConf.to_container(typed, resolve=False) if typed else []  # type: ignore[return-value]
 
 
 def groups_in_use(*, _root_: DictConfig) -> str:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from odfl_cli.config.identity import plain
 from odfl_cli.config.schema import TopLevel, refusal
-from odfl_cli.core.errors import UserError
+from odfl_cli.core.errors import UserError, message
 from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments import Environment
 from odfl_cli.problem.ball import Ball
@@ -110,12 +110,16 @@ class Parts:
             return maker(**dependencies)
         except ValidationError as error:
             raise refusal(error, group, getattr(maker, "func", maker)) from error
+        except (ValueError, ArithmeticError, MemoryError) as error:
+            raise UserError(f"{group}: {message(error)}") from error
 
     def _partial(self, group: str) -> Any:
         """What the group's `_target_` names, with the group's keys."""
         node = self._config.get(group)
         if not isinstance(node, DictConfig) or "_target_" not in node:
             raise UserError(f"{group}={node}: choose one of the group's files, see odfl run --help")
+        if missing := sorted(OmegaConf.missing_keys(node)):
+            raise UserError(f"{missing[0]}: a value is needed")
         try:
             return instantiate(node, _convert_="all", _partial_=True)
         except InstantiationException as error:

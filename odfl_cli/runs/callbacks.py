@@ -4,7 +4,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,7 @@ def exit_on_user_error(code: int = BAD_INPUT) -> Iterator[None]:
     `code` is the exit code of a UserError; other errors exit with 1.
     """
     try:
-        with explained(sys.argv[1:]):
+        with explained(sys.argv[1:]) if code == BAD_INPUT else nullcontext():
             yield
     except Exception as error:
         raise SystemExit(report(error, code)) from error
@@ -87,6 +87,8 @@ def tell_tuned(requests: list[JobRequest]) -> None:
     lines = {}
     for request in requests:
         for choice, values in request.tuned.items():
-            lines[choice] = f"{request.choices['algo']} runs with {assignments(values)} ({choice})"
+            algo = request.choices["algo"]
+            other = choice.partition("=")[2].removeprefix(f"{algo}_")
+            lines[choice] = f"{algo} is tuned for {other}: {assignments(values)}"
     for line in lines.values():
         tell(line)

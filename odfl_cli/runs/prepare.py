@@ -8,7 +8,7 @@ from typing import Any
 from omegaconf import DictConfig
 
 from odfl_cli.config.compose import tuned_values
-from odfl_cli.config.identity import identity, resolved
+from odfl_cli.config.identity import identity, resolved, typed_overrides
 from odfl_cli.config.schema import TopLevel
 from odfl_cli.core.cores import allotted_threads
 from odfl_cli.core.errors import UserError
@@ -36,7 +36,7 @@ class JobRequest:
         return cls(
             config=config,
             choices={group: str(choice) for group, choice in groups.items() if choice},
-            overrides=[str(override) for override in hydra.overrides.task],
+            overrides=typed_overrides(hydra),
             directory=directory.absolute(),
             hydra_folder=hydra.output_subdir,
             tuned=tuned_values(config, hydra),

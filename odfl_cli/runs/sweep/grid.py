@@ -10,6 +10,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
+from odfl_cli.config.identity import typed_overrides
 from odfl_cli.core.errors import UserError
 from odfl_cli.runs.sweep.journal import ATTEMPT
 
@@ -39,7 +40,7 @@ def grid_jobs(master: DictConfig) -> list[SweepJob]:
     loader = GlobalHydra.instance().config_loader()
     params = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
     parser = OverridesParser.create(config_loader=loader)
-    overrides = parser.parse_overrides([*params, *master.hydra.overrides.task])
+    overrides = parser.parse_overrides([*params, *typed_overrides(master.hydra)])
     for override in overrides:
         try:
             BasicSweeper.split_arguments([override], max_batch_size=None)
@@ -94,7 +95,7 @@ def check_numbers(master: DictConfig) -> None:
     for key in ("hydra.launcher.n_jobs", "hydra.sweeper.max_batch_size"):
         value = OmegaConf.select(master, key)
         if value is not None and (type(value) is not int or value == 0):
-            raise UserError(f"{key}={value}: should be a number of jobs, 1 or more")
+            raise UserError(f"{key}={value}: should be a number of jobs, and not 0")
 
 
 def add_names_for_jobs(master: DictConfig, attempt: str) -> None:
