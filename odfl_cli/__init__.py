@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeAlias
 
-    from odfl_cli.algorithms import Algorithm, OracleCall, State
+    from odfl_cli.algorithms import Algorithm, State
     from odfl_cli.core.arrays import array_namespace, dot
     from odfl_cli.core.errors import UserError
     from odfl_cli.core.settings import settings
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from odfl_cli.plotting.result import Result
     from odfl_cli.problem.ball import Ball
     from odfl_cli.problem.horizon import Horizon
-    from odfl_cli.problem.oracles import Oracle
+    from odfl_cli.problem.oracles import Oracle, OracleCall
     from odfl_cli.problem.polytopes import Polytope
     from odfl_cli.problem.polytopes.linear import LinearSet
     from odfl_cli.problem.predictors import Predictor
@@ -75,7 +75,7 @@ __all__ = [
 ]
 
 _NAMES = {
-    "algorithms": ("Algorithm", "OracleCall", "State"),
+    "algorithms": ("Algorithm", "State"),
     "core.arrays": ("array_namespace", "dot"),
     "core.errors": ("UserError",),
     "core.settings": ("settings",),
@@ -86,7 +86,7 @@ _NAMES = {
     "plotting.result": ("Result",),
     "problem.ball": ("Ball",),
     "problem.horizon": ("Horizon",),
-    "problem.oracles": ("Oracle",),
+    "problem.oracles": ("Oracle", "OracleCall"),
     "problem.polytopes": ("Polytope",),
     "problem.polytopes.linear": ("LinearSet",),
     "problem.predictors": ("Predictor",),

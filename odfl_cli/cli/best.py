@@ -7,7 +7,7 @@ from pathlib import Path
 from odfl_cli.cli.locations import located, warn
 from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.text import plus_minus, table, told
+from odfl_cli.core.text import assignments, plus_minus, table
 from odfl_cli.results.catalogue import finished
 from odfl_cli.results.league import league
 from odfl_cli.results.ranking import Candidate, check_column, rank
@@ -63,7 +63,7 @@ def _row(place: int, one: Candidate, winner: Candidate) -> tuple[str, ...]:
     return (
         str(place),
         one.entry.algorithm,
-        told(one.differs),
+        assignments(one.differs),
         str(len(one.values)),
         plus_minus(**one.figure),
         f"{plus_minus(**gap[1], sign='+')} ({gap[0]} shared)" if gap else "-",

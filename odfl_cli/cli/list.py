@@ -8,7 +8,7 @@ from typing import Any
 
 from odfl_cli.cli.locations import OUTPUTS
 from odfl_cli.cli.parser import Parser
-from odfl_cli.core.text import Interval, age, interval, plus_minus, size, table, told
+from odfl_cli.core.text import Interval, age, assignments, interval, plus_minus, size, table
 from odfl_cli.results.catalogue import Entry, catalogue
 from odfl_cli.results.grouping import differing_keys
 
@@ -85,7 +85,7 @@ def _row(entry: Entry, keys: list[str], top: Path) -> tuple[str, ...]:
     return (
         name,
         entry.state,
-        told(differing),
+        assignments(differing),
         str(len(entry.seeds)),
         plus_minus(**cost) if cost else "-",
         size(entry.size),

@@ -1,30 +1,48 @@
-"""Figures for people: aligned tables, sizes, ages."""
+"""Text for people: tables, means with their intervals, sizes, ages, suggestions, lines on stderr."""
 
+import difflib
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
-
-import numpy as np
-
-from odfl_cli.core.statistics import mean_ci95
 
 PIPED_WIDTH = 100
 ELASTIC_MINIMUM = 12
 UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
-def table(rows: list[tuple[str, ...]], elastic: int) -> str:
+def printable(text: str) -> str:
+    """The text with control characters, escape sequences and lone surrogates written out."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def tell(line: str) -> None:
+    """One line on stderr."""
+    print(f"odfl: {printable(line)}", file=sys.stderr, flush=True)
+
+
+def table(rows: Iterable[Sequence[str]], elastic: int | None = None) -> str:
     """Aligned columns; the elastic one is cut so that a line fits the screen, or 100 columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    others = sum(widths) - widths[elastic] + 2 * (len(widths) - 1)
-    room = max(ELASTIC_MINIMUM, _screen_width() - others)
-    widths[elastic] = min(widths[elastic], room)
+    cells = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if elastic is not None:
+        others = sum(widths) - widths[elastic] + 2 * (len(widths) - 1)
+        room = max(ELASTIC_MINIMUM, _screen_width() - others)
+        widths[elastic] = min(widths[elastic], room)
     return "\n".join(
         "  ".join(_cut(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True))
         .rstrip()
-        for row in rows
+        for row in cells
     )  # fmt: skip
+
+
+def did_you_mean(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
+    """`did you mean X?` where a known word is near, otherwise `there are X, Y, …`."""
+    words = list(known)
+    near = difflib.get_close_matches(word, words, most, cutoff)
+    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(words)}"
 
 
 class Interval(TypedDict):
@@ -36,6 +54,10 @@ class Interval(TypedDict):
 
 def interval(values: Iterable[float]) -> Interval:
     """Of one value per seed."""
+    import numpy as np  # `odfl --help` has no need of it
+
+    from odfl_cli.core.statistics import mean_ci95
+
     mean, ci95 = mean_ci95(np.array(list(values), dtype=float))
     return {"mean": float(mean), "ci95": None if np.isnan(ci95) else float(ci95)}
 
@@ -62,7 +84,7 @@ def age(seconds: float) -> str:
     return "0 s"
 
 
-def told(settings: dict[str, Any]) -> str:
+def assignments(settings: Mapping[str, Any]) -> str:
     """`key=value key=value`, as typed on a command line."""
     return " ".join(f"{key}={shown(value)}" for key, value in settings.items()) or "-"
 

@@ -6,6 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from odfl_cli.config.directory import is_tuning
+
 if TYPE_CHECKING:  # what only tells runs apart needs no tables
     import pandas as pd
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:  # what only tells runs apart needs no tables
 
 # Groups whose settings are the algorithm's own: DF-OGD and DF-FTPL have different oracles by
 # design, and only two runs of one algorithm can differ in them.
-OWN_GROUPS = ("algo", "oracle", "oracle_for", "algo_for", "algo_data_for")
+OWN_GROUPS = ("algo", "oracle")
 # What changes no number of a seed.
 IGNORED = ("seeds", "experiment", "engine", "outputs", "sweep", "hydra", "horizon.rows")
 
@@ -91,7 +93,7 @@ def differing_keys(runs: Sequence[Described]) -> list[str]:
 
 def is_own(key: str) -> bool:
     """Whether a key belongs to the algorithm, so that it only counts within one algorithm."""
-    return _root(key) in OWN_GROUPS
+    return _root(key) in OWN_GROUPS or is_tuning(_root(key))
 
 
 def frozen(value: Any) -> Hashable:

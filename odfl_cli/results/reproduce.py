@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from odfl_cli.config.directory import conf_directory
+from odfl_cli.config.directory import TUNED_BEFORE, conf_directory, is_tuning
 from odfl_cli.core.flat import flatten, interpolated
 from odfl_cli.results.catalogue import Entry
 
@@ -35,7 +35,7 @@ def overrides(entry: Entry) -> list[str]:
     choices = {
         group: choice
         for group, choice in entry.choices.items()
-        if group not in ("algo", "experiment") and choice != defaults.get(group)
+        if group not in ("algo", "experiment", *TUNED_BEFORE) and choice != defaults.get(group)
     }
     base = _base(directories, {**defaults, **entry.choices})
     return [
@@ -105,7 +105,7 @@ def _default_choices(conf: Path, chosen: Mapping[str, str]) -> dict[str, str]:
 def _base(directories: list[Path], choices: Mapping[str, str]) -> dict[str, Any]:
     """The values that the choices bring with them, later groups over earlier ones."""
     base = flatten({k: v for k, v in _yaml(directories[0] / "config.yaml").items() if k != "hydra"})
-    tuning_last = sorted(choices, key=lambda group: group.endswith("_for"))
+    tuning_last = sorted(choices, key=is_tuning)
     for group in tuning_last:
         name, _, package = group.partition("@")
         files = [path / name / f"{choices[group]}.yaml" for path in directories]

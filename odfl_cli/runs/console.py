@@ -7,12 +7,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from odfl_cli.core.text import plus_minus, table
+
 
 @contextmanager
 def progress_bar(
     label: str, rounds: int, show: bool | None = None
 ) -> Iterator[Callable[[int], None]]:
-    """A bar of rounds, rounds/s and time left; where nobody says, on a terminal or in a notebook."""
+    """A bar of rounds, rounds/s and time left; by default on a terminal or in a notebook.
+
+    Yields a function that is called with the number of rounds played.
+    """
     if not (is_watched() if show is None else show):
         yield lambda done: None
         return
@@ -46,36 +51,26 @@ def is_watched() -> bool:
 
 
 def print_result(algorithm: str, summary: dict[str, Any], directory: Path) -> None:
-    """The closing table of a run, one line high."""
+    """Prints the result of a run as a table of one row."""
+    final = summary["final"]
     row = {
         "algorithm": algorithm,
-        "average cost": _plus_minus(summary["final"]["avg_cost"]),
-        "average MSE": _plus_minus(summary["final"]["avg_mse"]),
+        "average cost": plus_minus(final["avg_cost"]["mean"], final["avg_cost"]["ci95"]),
+        "average MSE": plus_minus(final["avg_mse"]["mean"], final["avg_mse"]["ci95"]),
         "seeds": str(len(summary["seeds"])),
         "seconds": f"{summary['seconds']['wall']:.1f}",
         "files": relative(directory),
     }
-    print(table(list(row), [list(row.values())]))
+    print(table([list(row), list(row.values())]))
 
 
 def result_line(summary: dict[str, Any]) -> str:
-    """A run's result in the middle of a sweep."""
-    return f"average cost {_plus_minus(summary['final']['avg_cost'])}"
-
-
-def table(headings: list[str], rows: list[list[str]]) -> str:
-    """Aligned columns under their headings."""
-    lines = [headings, *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+    """`average cost 0.43 ± 0.01`, for the line of a job of a sweep."""
+    figure = summary["final"]["avg_cost"]
+    return f"average cost {plus_minus(figure['mean'], figure['ci95'])}"
 
 
 def relative(directory: Path) -> str:
-    """As seen from here, where it lies below."""
+    """The path from the current directory, if it lies below it; otherwise as it is."""
     here = Path.cwd()
     return str(directory.relative_to(here) if directory.is_relative_to(here) else directory)
-
-
-def _plus_minus(figure: dict[str, Any]) -> str:
-    spread = "" if figure["ci95"] is None else f" ± {figure['ci95']:.4f}"
-    return f"{figure['mean']:.4f}{spread}"

@@ -23,8 +23,8 @@ from odfl_cli.results.grouping import frozen
 from odfl_cli.results.tables import EXTRAS, Run, with_averages
 from odfl_cli.runs.build import build, sized
 from odfl_cli.runs.console import progress_bar
+from odfl_cli.runs.records import summarise
 from odfl_cli.runs.simulate import Job, Simulation, simulate
-from odfl_cli.runs.summary import summarise
 from odfl_cli.runs.sweep.grid import compose_cells, is_grid
 
 NOWHERE = Path()

@@ -112,7 +112,7 @@ def test_what_hydra_answers(home: Path) -> None:
     done = odfl("-sc", "query=bash", cwd=home, COMP_LINE="odfl run ")
     words = done.stdout.split()
     assert {"algo=", "data=", "experiment=", "seeds=", "data."} <= set(words)
-    assert not [word for word in words if "_for" in word]
+    assert not [word for word in words if "tuned" in word]
 
 
 @pytest.mark.parametrize(

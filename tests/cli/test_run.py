@@ -121,7 +121,7 @@ def test_help_lists_what_a_user_chooses_from(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (listed,) = (line for line in done.stdout.splitlines() if line.startswith("data: "))
     assert {"mine", "sin4"} <= set(listed.removeprefix("data: ").split(", "))
-    assert "_for:" not in done.stdout
+    assert "tuned" not in done.stdout
 
 
 def test_flags_may_stand_between_overrides(tmp_path: Path) -> None:

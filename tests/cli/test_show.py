@@ -46,7 +46,7 @@ def test_the_jobs_of_an_experiment_repeat(tmp_path: Path) -> None:
         assert again.name == run.name
         assert bytes_of(again) == bytes_of(run)
         assert "-m" not in words
-        assert not any(word.startswith(("experiment=", "algo_for=", "algo.")) for word in words)
+        assert not any(word.startswith(("experiment=", "tuned/", "algo.")) for word in words)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_jobs_of_an_experiment_repeat(tmp_path: Path) -> None:
         ["algo=uniform", "polytope=knapsack", "polytope.weights=[1,2,1,2.5,1]", "data.clip=false",
          "regularizer=log_barrier", "seeds=2", "theta_radius=1e-3"],
         ["algo=uniform", "data.gamma=0.1", "horizon.rounds=70", "horizon.rows=9", "~data.rho",
-         "oracle_for=df_ftpl_sgd", "seeds=2"],
+         "tuned/algo_oracle=df_ftpl_sgd", "seeds=2"],
     ],
     ids=lambda overrides: overrides[0],
 )  # fmt: skip

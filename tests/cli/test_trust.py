@@ -30,7 +30,7 @@ from odfl_cli.results.ownership import (
     remove_leftovers,
 )
 from odfl_cli.runs.callbacks import LogFile
-from odfl_cli.runs.sweep.journal import forget_old
+from odfl_cli.runs.sweep.journal import remove_old_journals
 
 ALL = ["--older-than", "0s", "--yes"]
 SMOKE = ["horizon=smoke", "seeds=1", "engine=torch"]
@@ -292,7 +292,7 @@ def test_journals_of_others_stay(outputs: Path) -> None:
     for name in (".journal-mine.jsonl", ".journal-001122334455.jsonl"):
         (outputs / name).write_text("text\n")
         os.utime(outputs / name, (0, 0))
-    forget_old(outputs)
+    remove_old_journals(outputs)
     assert [path.name for path in outputs.iterdir()] == [".journal-mine.jsonl"]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from support.attempts import start
 
-from odfl_cli.runs.sweep.journal import WEEK, Entry, Reader, add, forget_old, journal
+from odfl_cli.runs.sweep.journal import WEEK, Entry, Reader, add, journal, remove_old_journals
 
 DONE = Entry(0, "run", "done", 0.5, "told")
 
@@ -35,7 +35,7 @@ def test_only_journals_of_long_ago_are_forgotten(tmp_path: Path) -> None:
     for file in (old, new):
         add(file, DONE)
     os.utime(old, (0, old.stat().st_mtime - WEEK - 60))
-    forget_old(tmp_path)
+    remove_old_journals(tmp_path)
     assert not old.exists()
     assert new.exists()
 

@@ -9,7 +9,7 @@ import pytest
 from support.commands import REPOSITORY
 from support.problems import composed
 
-from odfl_cli.config.extras import EXTRAS
+from odfl_cli.config.compose import EXTRAS
 
 WITHOUT = "import sys; sys.modules[sys.argv[1]] = None; from odfl_cli.cli import main; sys.exit(main(sys.argv[2:]))"
 """Python takes a package that is None in sys.modules for one that is not there."""
