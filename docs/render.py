@@ -178,16 +178,16 @@ def estimate(values: pd.Series) -> str:
 
 
 def plus_minus(mean: float, ci95: float = math.nan) -> str:
-    """A mean with two digits of its interval, or with three digits if there is none."""
+    """A mean with two digits of its interval, or with four digits if there is none."""
     if math.isnan(mean):
         return "–"
-    exact = math.isnan(ci95) or ci95 == 0
-    smallest = abs(mean) / 10 if exact else ci95
-    decimals = 4 if smallest == 0 else max(0, 1 - math.floor(math.log10(smallest)))
-    if decimals > 6:  # such as 1e-07
-        text = f"{mean:.1e}" if exact else f"{mean:.1e} ± {ci95:.1e}"
+    if math.isnan(ci95) or ci95 == 0:
+        text = f"{mean:.4g}"
+    elif ci95 < 1e-6:
+        text = f"{mean:.1e} ± {ci95:.1e}"
     else:
-        text = f"{mean:.{decimals}f}" + ("" if exact else f" ± {ci95:.{decimals}f}")
+        decimals = max(0, 1 - math.floor(math.log10(ci95)))
+        text = f"{mean:.{decimals}f} ± {ci95:.{decimals}f}"
     return text.replace("-", "−")
 
 
