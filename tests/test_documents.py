@@ -6,6 +6,7 @@ import re
 import runpy
 import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import keys
 import numpy as np
 import pytest
 import render
+import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import IntervalSweep
 from scipy.optimize import linprog
@@ -201,7 +203,24 @@ def test_what_the_pages_import_can_be_imported() -> None:
     assert [name for name in sorted(imported) if not hasattr(odfl_cli, name)] == []
 
 
+def test_the_citation_is_of_this_version() -> None:
+    citation = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text())
+    assert citation["version"] == odfl_cli.__version__
+    assert f"## {odfl_cli.__version__}" in (REPOSITORY / "CHANGELOG.md").read_text()
+
+
 # Commands
+
+
+def test_make_lists_every_target() -> None:
+    targets = re.findall(
+        r"^\.PHONY: ((?:.*\\\n)*.*)$", (REPOSITORY / "Makefile").read_text(), re.MULTILINE
+    )
+    names = set(" ".join(targets).replace("\\", " ").split()) - {"help"}
+    listed = subprocess.run(["make", "help"], cwd=REPOSITORY, capture_output=True, text=True).stdout
+    assert {line.split()[0] for line in listed.splitlines() if line.startswith("  ")} == names
+    shown = re.findall(r"`make ([a-z-]+)`|^make ([a-z-]+)", ALL, re.MULTILINE)
+    assert {name for pair in shown for name in pair if name} <= names
 
 
 @pytest.mark.parametrize("command", [c for c in RUNS if c not in WITH_OWN_PARTS], ids=" ".join)
