@@ -12,11 +12,11 @@ from functools import cache, partial
 from pathlib import Path
 
 import pandas as pd
+from cells import estimate, gap, plus_minus, table
 from collect import DATA, SWEEPS
 from keys import keys
 
 from odfl_cli.core.slopes import loglog_slope
-from odfl_cli.core.statistics import mean_ci95
 
 DOCS = Path(__file__).parent
 PAGES = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
@@ -164,33 +164,6 @@ def differing(rows: pd.DataFrame) -> list[str]:
     return [key for key in keys if key != "algo" or rows["algo"].nunique() > 1]
 
 
-def gap(differences: pd.Series) -> tuple[str, str]:
-    """A mean difference, and what its interval says."""
-    mean, ci95 = (float(value) for value in mean_ci95(differences.to_numpy()))
-    sign = "positive" if mean > 0 else "negative"
-    return plus_minus(mean, ci95), sign if abs(mean) > ci95 else "not distinguishable from 0"
-
-
-def estimate(values: pd.Series) -> str:
-    """The mean of one value per seed and its 95% interval; a dash where nothing was measured."""
-    mean, ci95 = mean_ci95(values.to_numpy(float))
-    return plus_minus(float(mean), float(ci95))
-
-
-def plus_minus(mean: float, ci95: float = math.nan) -> str:
-    """A mean with two digits of its interval, or with four digits if there is none."""
-    if math.isnan(mean):
-        return "–"
-    if math.isnan(ci95) or ci95 == 0:
-        text = f"{mean:.4g}"
-    elif ci95 < 1e-6:
-        text = f"{mean:.1e} ± {ci95:.1e}"
-    else:
-        decimals = max(0, 1 - math.floor(math.log10(ci95)))
-        text = f"{mean:.{decimals}f} ± {ci95:.{decimals}f}"
-    return text.replace("-", "−")
-
-
 def captioned(sweep: str, rows: list[list[str]]) -> str:
     """A table with the number of seeds and the command that computes it."""
     data = read(sweep)
@@ -198,12 +171,6 @@ def captioned(sweep: str, rows: list[list[str]]) -> str:
     counted = f"{seeds} seeds" if seeds > 1 else "one path"
     command = " ".join(["odfl run", *SWEEPS[sweep]])
     return f"{table(rows)}\n\n*{counted}, up to {rounds} rounds: `{command}`*"
-
-
-def table(rows: list[list[str]]) -> str:
-    """A Markdown table; the first row is its head."""
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
 
 
 COSTS = ("main", "high_dimension", "knapsack", "shortest_path", "drift", "stocks", "electricity")

@@ -10,8 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cells
 import keys
 import numpy as np
+import pandas as pd
 import pytest
 import render
 import yaml
@@ -98,6 +100,7 @@ def test_a_changed_number_in_the_data_changes_a_table(tmp_path, monkeypatch) -> 
         (0.43461, 0.00253, "0.4346 ± 0.0025"),
         (-8.5301, 0.2608, "−8.53 ± 0.26"),
         (344.6, 59.5, "345 ± 60"),
+        (-0.0002, 0.0101, "0.000 ± 0.010"),
         (0.0, 0.0, "0"),
         (-1.07729, float("nan"), "−1.077"),
         (9.5e-7, float("nan"), "9.5e−07"),
@@ -105,14 +108,14 @@ def test_a_changed_number_in_the_data_changes_a_table(tmp_path, monkeypatch) -> 
     ],
 )
 def test_numbers_have_the_digits_that_their_interval_allows(mean, ci95, shown) -> None:
-    assert render.plus_minus(mean, ci95) == shown
+    assert cells.plus_minus(mean, ci95) == shown
 
 
 def test_an_interval_that_contains_zero_is_no_difference() -> None:
-    wide, narrow = render.pd.Series([-1.0, 0.0, 2.0]), render.pd.Series([1.0, 1.1, 1.2])
-    assert render.gap(wide)[1] == "not distinguishable from 0"
-    assert render.gap(narrow)[1] == "positive"
-    assert render.gap(-narrow)[1] == "negative"
+    wide, narrow = pd.Series([-1.0, 0.0, 2.0]), pd.Series([1.0, 1.1, 1.2])
+    assert cells.gap(wide)[1] == "not distinguishable from 0"
+    assert cells.gap(narrow)[1] == "positive"
+    assert cells.gap(-narrow)[1] == "negative"
 
 
 # Configuration
