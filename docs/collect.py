@@ -21,7 +21,7 @@ SWEEPS = {
     "shortest_path": ["experiment=shortest_path"],
     "regularizers": ["experiment=regularizers"],
     "misspecified_horizon": ["experiment=misspecified_horizon"],
-    "rates": ["experiment=rates", "seeds=3"],
+    "rates": ["experiment=rates"],
     "drift": ["experiment=drift"],
     "stocks": ["experiment=stocks"],
     "electricity": ["experiment=electricity"],
