@@ -110,11 +110,16 @@ def ranking(sweeps: Iterable[str]) -> str:
 
 
 def league_cell(algo: str, sweep: str, means: pd.Series) -> str:
-    """An algorithm's average cost in a sweep, bold if it is the lowest; empty if it did not run."""
-    if algo not in means:
-        return ""
-    shown = estimate(read(sweep).query("algo == @algo")["avg_cost"])
+    """An algorithm's average cost in a sweep, bold if it is the lowest."""
+    shown = cell(sweep, algo, "avg_cost")
     return f"**{shown}**" if algo == means.idxmin() else shown
+
+
+def cell(sweep: str, algo: str, column: str) -> str:
+    """One algorithm's final value in a sweep; empty if it did not run there."""
+    rows = read(sweep)
+    values = rows.loc[rows["algo"] == algo, column]
+    return estimate(values) if len(values) else ""
 
 
 def bound() -> str:
@@ -150,10 +155,7 @@ def headline() -> str:
     }
     rows = [["average per round", *columns]]
     for algo in (*OURS, *BASELINES, "uniform", "clairvoyant"):
-        groups = [
-            (read(sweep).query("algo == @algo"), column) for sweep, column in columns.values()
-        ]
-        cells = [estimate(group[column]) if len(group) else "" for group, column in groups]
+        cells = [cell(sweep, algo, column) for sweep, column in columns.values()]
         rows.append([f"`{algo}`", *cells])
     return table(rows)
 
