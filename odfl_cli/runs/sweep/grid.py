@@ -65,6 +65,7 @@ def _composed(
         with open_dict(config), read_write(config):
             for text in set(cell).difference(first.overrides):
                 OmegaConf.update(config, *values[text])
+            config.hydra.overrides.task = cell
         yield SweepJob(cell, config)
 
 
