@@ -1,4 +1,4 @@
-"""Names of runs and sweeps, derived from what they compute."""
+"""Names of runs and sweeps: hashes of what they compute."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ from odfl_cli.core.cores import jobs_at_once, threads_per_job
 BOOKKEEPING = frozenset({"hydra", "outputs", "sweep", "experiment", "objective", "force", "retry"})
 """Keys that say where results go and whether to compute them, not what they are."""
 NOT_IN_THE_NAME = {"seeds", "engine.threads"}
-"""A seed's numbers are the same alone or in company, on one core or on many."""
+"""A seed's numbers depend neither on the other seeds nor on the number of cores."""
 FILE_KEYS = {"file", "files"}
 OWN = "odfl_cli."
 """Of a class of this package the name counts and not the module, which may change."""
@@ -25,7 +25,7 @@ ATTEMPT = ("force=", "retry=", "outputs=")
 
 
 def register_resolvers() -> None:
-    """Makes ${run_name:}, ${sweep_name:}, ${group_listing:} and what launchers ask known to OmegaConf."""
+    """Registers ${run_name:}, ${sweep_name:}, ${group_listing:} and the resolvers of launchers."""
     OmegaConf.register_new_resolver("run_name", run_name, replace=True)
     OmegaConf.register_new_resolver("sweep_name", sweep_name, replace=True)
     OmegaConf.register_new_resolver("group_listing", groups_in_use, replace=True)

@@ -44,8 +44,9 @@ class JobRequest:
 
     @property
     def key(self) -> tuple[Path, tuple[str, ...]]:
-        """Distinguishes the jobs of one sweep."""
-        return self.directory, tuple(self.overrides)
+        """Distinguishes the jobs of one sweep, whose name only running jobs have as an override."""
+        named = [override for override in self.overrides if not override.startswith("sweep=")]
+        return self.directory, tuple(named)
 
 
 @dataclass(frozen=True)

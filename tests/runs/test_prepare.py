@@ -1,6 +1,8 @@
 """A job is prepared once, and what was prepared is still true when it runs."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -40,9 +42,6 @@ sys.exit(code)
 def test_a_job_is_built_resolved_and_inspected_once(
     tmp_path: Path, overrides: list[str], jobs: int
 ) -> None:
-    import subprocess
-    import sys
-
     command = [sys.executable, "-c", COUNT, "run", *overrides, *SMALL]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

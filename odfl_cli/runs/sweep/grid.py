@@ -64,6 +64,7 @@ def compose_cells(master: DictConfig, cells: list[list[str]]) -> Iterator[SweepJ
         with open_dict(config), read_write(config):
             for text in set(cell).difference(first.overrides):
                 OmegaConf.update(config, *values[text])
+            config.hydra.overrides.task = cell
         yield SweepJob(cell, config)
 
 
