@@ -8,6 +8,7 @@ from importlib import import_module
 
 from odfl_cli import __version__
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.text import did_you_mean, tell
 
 USAGE = f"""odfl {__version__}: online decision-focused learning
 
@@ -57,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
             return _guarded(import_module(MODULES[verb]).main, rest)
         case ["-sc" | "--shell-completion" | "--shell_completion", *_]:
             return _guarded(_complete, arguments)
-    return _refuse(_no_such_verb(arguments[0]))
+    return _refuse(f"{arguments[0]}: no such verb; {did_you_mean(arguments[0], VERBS)}")
 
 
 def _guarded(verb: Callable[[list[str]], int], arguments: list[str]) -> int:
@@ -66,7 +67,7 @@ def _guarded(verb: Callable[[list[str]], int], arguments: list[str]) -> int:
     except UserError as error:
         return _refuse(str(error))
     except KeyboardInterrupt:
-        print("odfl: interrupted; unfinished runs left no results", file=sys.stderr)
+        tell("interrupted; unfinished runs left no results")
         return INTERRUPTED
     except BrokenPipeError:  # `odfl … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -97,7 +98,7 @@ def _run(arguments: list[str]) -> int:
     except OSError as error:  # a full disk, over which Hydra stumbles between two jobs
         if wants_traceback:
             raise
-        print(f"odfl: {error.filename or 'writing'}: {error.strerror or error}", file=sys.stderr)
+        tell(f"{error.filename or 'writing'}: {error.strerror or error}")
         return FAILED
     except Exception as error:
         print(account(error), file=sys.stderr)
@@ -114,14 +115,6 @@ def _complete(arguments: list[str]) -> int:
     return answer(arguments, _run)
 
 
-def _no_such_verb(word: str) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(word, VERBS, n=1)
-    hint = f" (did you mean {near[0]}?)" if near else ""
-    return f"{word}: no such verb{hint}; there are {', '.join(VERBS)}"
-
-
 def _refuse(line: str) -> int:
-    print(f"odfl: {line}", file=sys.stderr)
+    tell(line)
     return BAD_INPUT

@@ -14,6 +14,8 @@ from omegaconf import DictConfig, OmegaConf
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.config.extras import prefer_own_presets
 from odfl_cli.config.identity import register_resolvers
+from odfl_cli.core.text import tell
+from odfl_cli.results.command import repeating_words
 from odfl_cli.runs.callbacks import refusing
 from odfl_cli.runs.console import print_result, progress_bar
 from odfl_cli.runs.job import Order, run_job
@@ -36,7 +38,8 @@ def task(config: DictConfig) -> float:
     order = Order(
         config=config,
         choices={group: str(choice) for group, choice in groups.items() if choice},
-        overrides=[str(override) for override in context.overrides.task],
+        overrides=(overrides := [str(override) for override in context.overrides.task]),
+        command=repeating_words(overrides, _own_config_directories(context)),
         directory=Path(context.runtime.output_dir),
     )
     if context.mode == RunMode.MULTIRUN:
@@ -54,14 +57,14 @@ def _run_alone(order: Order) -> float:
     if outcome.event == "skipped" and outcome.summary:
         tell(f"{order.directory.name}: finished already; force=true computes it again")
     if outcome.summary:
-        print_result(order.choices["algo"], outcome.summary, order.directory)
+        print_result(outcome.summary, order.top.seed_list(), order.directory)
     value = outcome.objective(order.top.objective, order.top.seed_list())
     return math.nan if value is None else value
 
 
-def tell(line: str) -> None:
-    """A line for the user that is not a result."""
-    print(f"odfl: {line}", file=sys.stderr)
+def _own_config_directories(context: Any) -> list[str]:
+    sources = context.runtime.config_sources
+    return [os.path.relpath(one.path) for one in sources if one.provider == "command-line"]
 
 
 def worst_value(context: Any) -> float:

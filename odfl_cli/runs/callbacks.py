@@ -20,10 +20,11 @@ from odfl_cli.config.extras import require_extras
 from odfl_cli.config.identity import identity, resolved
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import make_writable, open_regular
+from odfl_cli.core.text import tell
 from odfl_cli.core.tracebacks import account
 from odfl_cli.results.ownership import check_place, check_sweep_place
-from odfl_cli.results.run_state import inspect
-from odfl_cli.results.sweep_index import INDEX, IndexJob, read_index, write_index
+from odfl_cli.results.runs import inspect
+from odfl_cli.results.sweeps import INDEX, IndexJob, read_index, write_index
 from odfl_cli.runs.build import build, top_level
 from odfl_cli.runs.failures import one_line
 from odfl_cli.runs.job import check_directory
@@ -153,11 +154,11 @@ def _keep_index(sweep: Path, jobs: list[IndexJob], is_grid: bool) -> None:
     except UserError as error:
         if not is_grid:
             raise
-        print(f"odfl: {error}; it is written anew", file=sys.stderr)
+        tell(f"{error}; it is written anew")
     if is_grid:
         write_index(sweep, jobs)
 
 
 def _exit(line: str, code: int) -> None:
-    print(f"odfl: {line}", file=sys.stderr)
+    tell(line)
     raise SystemExit(code)

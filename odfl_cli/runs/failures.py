@@ -9,7 +9,7 @@ from odfl_cli import __version__
 from odfl_cli.config.identity import identity
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import write_json
-from odfl_cli.results.run_state import FAILURE, FORMAT
+from odfl_cli.results.summary import FAILURE, FORMAT
 
 
 def one_line(error: BaseException) -> str:
@@ -32,6 +32,7 @@ def write_failure(
     config: dict[str, Any],
     choices: dict[str, str],
     overrides: list[str],
+    command: list[str],
 ) -> None:
     """Leaves failed.json in the run's directory."""
     frames = traceback.extract_tb(error.__traceback__)
@@ -45,6 +46,7 @@ def write_failure(
         "choices": choices,
         "config": config,
         "overrides": overrides,
+        "command": command,
         "versions": {"odfl": __version__},
     }
     write_json(directory / FAILURE, content)

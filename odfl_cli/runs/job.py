@@ -18,7 +18,8 @@ from odfl_cli.core.files import write_json
 from odfl_cli.core.locks import locked
 from odfl_cli.metrics.reports import with_earlier
 from odfl_cli.results.ownership import UNLISTED, note_unlisted, remove_leftovers
-from odfl_cli.results.run_state import FAILURE, FORMAT, SUMMARY, RunState, inspect_files, seed_file
+from odfl_cli.results.runs import StoredRun, inspect_files
+from odfl_cli.results.summary import FAILURE, FORMAT, SUMMARY, Summary, seed_file
 from odfl_cli.runs.build import build, sized, top_level
 from odfl_cli.runs.failures import write_failure
 from odfl_cli.runs.records import columns, last_rows, write_seed
@@ -38,6 +39,7 @@ class Order:
     choices: dict[str, str]  # group → choice
     overrides: list[str]  # as typed
     directory: Path
+    command: list[str]  # the arguments of `odfl run` that repeat it, but for the seeds
 
     @property
     def values(self) -> dict[str, Any]:
@@ -55,19 +57,17 @@ class Outcome:
     """What became of a job that did not fail."""
 
     event: Literal["done", "skipped"]
-    summary: dict[str, Any] | None  # of what is there; retry=failed may find nothing
+    summary: Summary | None  # of what is there; retry=failed may find nothing
     seconds: float
     notices: list[str]  # lines for the user
 
     def objective(self, column: str, seeds: tuple[int, ...]) -> float | None:
         """The mean final value of a column over the seeds asked for; None where they are not there."""
-        if self.summary is None or not set(seeds) <= set(self.summary["seeds"]):
+        if self.summary is None or not set(seeds) <= set(self.summary.seeds):
             return None
-        if column not in self.summary["final"]:
+        if column not in self.summary.final:
             raise UserError(f"objective={column}: it has no value after the last round")
-        per_seed = self.summary["final"][column]["per_seed"]
-        final = dict(zip(self.summary["seeds"], per_seed, strict=True))
-        return float(sum(final[seed] for seed in seeds) / len(seeds))
+        return float(sum(self.summary.finals(column, seeds)) / len(seeds))
 
 
 def run_job(order: Order, progress: Progress, tell: Callable[[str], None]) -> Outcome:
@@ -89,24 +89,31 @@ def run_job(order: Order, progress: Progress, tell: Callable[[str], None]) -> Ou
         except Exception as error:
             log.info("failed", exc_info=True)  # to run.log; the console shows warnings only
             with suppress(OSError):  # a full disk, which is the error to be told
-                write_failure(order.directory, error, order.values, order.choices, order.overrides)
+                write_failure(
+                    order.directory,
+                    error,
+                    order.values,
+                    order.choices,
+                    order.overrides,
+                    order.command,
+                )
             raise
 
 
-def check_directory(state: RunState, config: dict[str, Any]) -> None:
+def check_directory(state: StoredRun, config: dict[str, Any]) -> None:
     """Refuses to mix results with those of another configuration or of a newer version."""
     if state.state == "newer":
         raise UserError(f"{state.directory}: {state.reason}; choose other outputs or update odfl")
     if state.summary is None:
         return
-    there = state.summary.get("job") or identity(state.summary.get("config") or {})
+    there = state.summary.content.get("job") or identity(dict(state.summary.config))
     if there != identity(config):
         raise UserError(
             f"{state.directory}: it holds results of another configuration; choose another directory"
         )
 
 
-def _run(order: Order, state: RunState, progress: Progress, begun: float) -> Outcome:
+def _run(order: Order, state: StoredRun, progress: Progress, begun: float) -> Outcome:
     top = order.top
     notices = _about(state, top, sources(order.values))
     for notice in notices:
@@ -119,11 +126,11 @@ def _run(order: Order, state: RunState, progress: Progress, begun: float) -> Out
         log.info("finished already: nothing to compute")
         (order.directory / FAILURE).unlink(missing_ok=True)
         return Outcome("skipped", state.summary, time.perf_counter() - begun, notices)
-    summary = _compute(order, state, sorted(set(missing)), progress)
+    summary = Summary.parse(_compute(order, state, sorted(set(missing)), progress))
     return Outcome("done", summary, time.perf_counter() - begun, notices)
 
 
-def _about(state: RunState, top: TopLevel, code: dict[str, str]) -> list[str]:
+def _about(state: StoredRun, top: TopLevel, code: dict[str, str]) -> list[str]:
     """What a user should know before results that are there are used."""
     name, seeds, notices = state.directory.name, top.seed_list(), []
     if state.state == "damaged":
@@ -133,23 +140,22 @@ def _about(state: RunState, top: TopLevel, code: dict[str, str]) -> list[str]:
             f"{name}: computed by odfl {state.version}, this is {__version__}; "
             "force=true computes it again"
         )
-    before = (state.summary or {}).get("sources") or {}
+    before = state.summary.content.get("sources", {}) if state.summary else {}
     changed = sorted(module for module, _ in set(code.items()) ^ set(before.items()))
     if state.seeds and not top.force and changed:
         notices.append(
             f"{name}: computed with another version of {', '.join(dict.fromkeys(changed))}; "
             "force=true computes it again"
         )
-    if set(seeds) < set(state.seeds):
+    if more := set(state.seeds).difference(seeds):
         notices.append(
-            f"{name}: holds {len(state.seeds)} seeds, {len(seeds)} were asked for; "
-            "the figures are over all of them"
+            f"{name}: holds {len(more)} more seeds; the averages are over the {len(seeds)} asked for"
         )
     return notices
 
 
 def _compute(
-    order: Order, state: RunState, missing: list[int], progress: Progress
+    order: Order, state: StoredRun, missing: list[int], progress: Progress
 ) -> dict[str, Any]:
     begun = time.perf_counter()
     job = replace(build(order.config), seeds=tuple(missing))
@@ -162,21 +168,23 @@ def _compute(
     if kept and columns(order.directory, kept) != {tuple(simulation.table)}:
         log.info("the files of seeds %s have other columns: computing them again", kept)
         everything = sorted([*kept, *missing])
-        return _compute(order, replace(state, seeds=()), everything, progress)
+        return _compute(order, replace(state, asked=()), everything, progress)
     writing = time.perf_counter()
-    files = {seed_file(seed): (state.summary or {})["files"][seed_file(seed)] for seed in kept}
+    before = state.summary.content if state.summary else {}
+    files = {seed_file(seed): before["files"][seed_file(seed)] for seed in kept}
     note_unlisted(order.directory, map(seed_file, missing))
     for row, seed in enumerate(missing):
         files[seed_file(seed)] = write_seed(order.directory, seed, simulation.table, row)
     done = time.perf_counter()
     seconds = {"wall": done - begun, **simulation.seconds, "write": done - writing}
-    report = with_earlier(simulation.report, state.summary, missing, kept)
+    report = with_earlier(simulation.report, before, missing, kept)
     joined = replace(simulation, report=report)
     summary = _summary(order, job, joined, sorted([*kept, *missing]), seconds) | {
         "format": FORMAT,
         "attempt": {"seeds": missing},  # whose are the seconds, and what no seed has of its own
         "job": identity(order.values),
         "overrides": order.overrides,
+        "command": order.command,
         "sources": sources(order.values),
         "files": dict(sorted(files.items())),
     }

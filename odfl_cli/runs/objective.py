@@ -1,8 +1,7 @@
 """Which number a sweeper minimises."""
 
-import difflib
-
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.text import did_you_mean
 from odfl_cli.runs.simulate import Job
 
 
@@ -10,8 +9,7 @@ def check_objective(column: str, job: Job) -> None:
     """Refuses a column that the job will not have, and names the nearest one."""
     columns = objectives(job)
     if column not in columns:
-        near = difflib.get_close_matches(column, columns, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(columns)}"
+        hint = did_you_mean(column, columns)
         raise UserError(f"objective={column}: there is no such column; {hint}")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from odfl_cli import __version__
 from odfl_cli.core.files import atomic
-from odfl_cli.results.run_state import file_record, seed_file
+from odfl_cli.results.summary import file_record, seed_file
 
 INTEGER_COLUMNS = frozenset({"t"})
 

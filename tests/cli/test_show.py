@@ -8,13 +8,13 @@ import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hypothesis import given
 from hypothesis import strategies as st
+from odfl_cli.results.reproduce import typed
 from support.commands import odfl, run_directories
 from support.finished_runs import change_summary, write_failed, write_finished
 from test_documents import FILES
 
 from odfl_cli.cli.show import main
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.reproduce import typed
 
 SMALL = ("horizon=smoke", "seeds=2")
 

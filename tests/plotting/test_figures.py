@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from matplotlib import image
 from matplotlib.colors import to_rgb
+from odfl_cli.plotting.figure_style import GREY, LOOKS, legend_columns, looks, variant
+from odfl_cli.plotting.figure_view import off_scale, view
 from support.synthetic_runs import BEST_COST, harmonic, write_run, write_sweep
 
 from odfl_cli.cli.plot import main
 from odfl_cli.core.errors import UserError
-from odfl_cli.plotting.figure_style import GREY, LOOKS, legend_columns, looks, variant
-from odfl_cli.plotting.figure_view import off_scale, view
 from odfl_cli.plotting.figures import Frame, dress
 from odfl_cli.plotting.sheets import curve_sheets, sweep_sheet
 from odfl_cli.results.aggregation import Line

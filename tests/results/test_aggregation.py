@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from odfl_cli.results.selection import check_key, runs_of, runs_with
 from scipy import stats
 from support.synthetic_runs import harmonic, write_run
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.results.aggregation import curves, gaps, sweep, tabulate
 from odfl_cli.results.grouping import Group, differing_keys, group_runs
-from odfl_cli.results.selection import check_key, runs_of, runs_with
 from odfl_cli.results.tables import Run, read_runs
 
 LEVELS = {0: 0.5, 1: 0.6, 2: 0.8, 3: 0.55}

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from odfl_cli.results.run_state import FORMAT, inspect
 
 from odfl_cli import __version__
 from odfl_cli.core.files import write_json
 from odfl_cli.core.locks import locked
-from odfl_cli.results.run_state import FORMAT, inspect
 from odfl_cli.runs.records import write_seed
 
 SEEDS = [0, 3]

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-
-from odfl_cli.core.errors import UserError
 from odfl_cli.results.run_state import inspect
 from odfl_cli.results.sweep_index import IndexJob, append_job, read_index, write_index
+
+from odfl_cli.core.errors import UserError
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 from collections import Counter
 from pathlib import Path
 
-from odfl_cli.results.run_state import RunState, inspect
-from odfl_cli.results.sweep_index import IndexJob, read_index, write_index
-from odfl_cli.runs.console import relative, table
+from odfl_cli.core.text import printable, relative, table
+from odfl_cli.results.runs import StoredRun, inspect
+from odfl_cli.results.sweeps import IndexJob, read_index, write_index
 from odfl_cli.runs.sweep.journal import Entry
 
 OUTCOMES = ("done", "skipped", "failed", "unfinished")
@@ -24,14 +24,14 @@ def close_sweep(sweep: Path, entries: dict[int, Entry]) -> bool:
     outcomes = [_outcome(job, heard.get(job.directory.name)) for job in jobs]
     counts = Counter(outcomes)
     told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES)
-    print(f"{len(jobs)} jobs: {told}; {relative(sweep)}")
+    print(f"{len(jobs)} jobs: {told}; {printable(relative(sweep))}")
     missing = [
         [outcome, job.directory.name, _why(state, heard.get(job.directory.name))]
         for (job, state), outcome in zip(states, outcomes, strict=True)
         if outcome in ("failed", "unfinished")
     ]
     if missing:
-        print(table(["state", "run", "error"], missing))
+        print(table([("state", "run", "error"), *missing]))
         print("Tracebacks are in each run.log; the same command computes what is missing.")
     return not missing
 
@@ -44,7 +44,7 @@ def _outcome(job: IndexJob, heard: Entry | None) -> str:
     return "done" if heard and heard.event == "done" else "skipped"
 
 
-def _why(state: RunState, heard: Entry | None) -> str:
+def _why(state: StoredRun, heard: Entry | None) -> str:
     if heard and heard.event == "failed":
         return heard.told
     return state.error or state.reason or ""

@@ -4,7 +4,8 @@ import os
 import time
 from pathlib import Path
 
-from odfl_cli.results.sweep_index import IndexJob, append_job
+from odfl_cli.results.summary import Seeds
+from odfl_cli.results.sweeps import IndexJob, append_job
 from odfl_cli.runs.console import result_line
 from odfl_cli.runs.failures import first_line
 from odfl_cli.runs.job import Order, Outcome, run_job
@@ -31,7 +32,7 @@ def run_sweep_job(order: Order, number: int, sweeper: str) -> float | None:
     except Exception as error:
         tell("failed", first_line(error))
         return None
-    tell(outcome.event, _told(outcome))
+    tell(outcome.event, _told(outcome, order.top.seed_list()))
     return value
 
 
@@ -40,6 +41,6 @@ def _into_index(order: Order, sweep: Path) -> None:
     append_job(sweep, IndexJob(order.overrides, order.directory, order.top.seed_list()))
 
 
-def _told(outcome: Outcome) -> str:
-    result = [result_line(outcome.summary)] if outcome.summary else []
+def _told(outcome: Outcome, seeds: Seeds) -> str:
+    result = [result_line(outcome.summary, seeds)] if outcome.summary else []
     return "; ".join([*result, *outcome.notices])
