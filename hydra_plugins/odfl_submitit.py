@@ -6,7 +6,6 @@ cluster without accounting waits for that job for ever; how one job runs is stil
 """
 
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -88,6 +87,7 @@ class OdflSubmititLauncher(Launcher):
     def _outcome(self, job: "_Running") -> JobReturn:
         """What the job returned; for a lost one, the value that a failed job returns to a sweeper."""
         from odfl_cli.cli.run import worst_value
+        from odfl_cli.core.text import tell
 
         try:
             if job.has_result():
@@ -98,7 +98,7 @@ class OdflSubmititLauncher(Launcher):
         ) as error:  # submitit's: the job reached its time limit, or its result cannot be read
             reason = " ".join(str(error).split())
         log = job.handle.paths.stderr
-        print(f"odfl: job {job.number} ({job.id}): {reason}; see {log}", file=sys.stderr)
+        tell(f"job {job.number} ({job.id}): {reason}; see {log}")
         lost = JobReturn(overrides=job.overrides, status=JobStatus.COMPLETED)
         lost.return_value = worst_value(self.config.hydra)
         return lost

@@ -61,7 +61,7 @@ def _run_single(request: JobRequest) -> float:
     if outcome.event == "skipped" and outcome.summary:
         tell(f"{request.directory.name}: finished already; force=true computes it again")
     if outcome.summary:
-        print_result(algorithm, outcome.summary, request.directory)
+        print_result(outcome.summary, prepared.top.seed_list(), request.directory)
     value = outcome.objective(prepared.top.objective, prepared.top.seed_list())
     return math.nan if value is None else value
 

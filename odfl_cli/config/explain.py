@@ -1,7 +1,6 @@
 """Errors of Hydra, OmegaConf and YAML, each as one line that says what to do."""
 
 import argparse
-import difflib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from yaml import MarkedYAMLError
 
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.text import did_you_mean, nearest
 
 RENAMED = {
     r"solver(=\w+)?": "kappa=0.1",
@@ -150,11 +150,9 @@ def _choices(group: str, arguments: list[str]) -> list[str]:
 
 
 def _no_such_choice(group: str, choice: str, choices: list[str]) -> str:
-    near = difflib.get_close_matches(choice, choices, n=1)
     if group == "horizon" and choice.isdigit():
-        near = ["horizon.rounds"]
-    hint = f" (did you mean {near[0]}?)" if near else ""
-    return f"{group}={choice}: no such choice{hint}; there are {', '.join(choices)}"
+        return f"{group}={choice}: no such choice; did you mean horizon.rounds={choice}?"
+    return f"{group}={choice}: no such choice; {did_you_mean(choice, choices)}"
 
 
 def _unknown_choice(text: str, arguments: list[str]) -> str:
@@ -168,14 +166,10 @@ def _unknown_choice(text: str, arguments: list[str]) -> str:
 
 def _unknown_key(key: str, arguments: list[str]) -> str:
     known = list(_keys(_composed(arguments)))
-    nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
     if key in known:  # a group given a value, or a value given a group
         return f"{key}: cannot be set like that; see odfl run --cfg job"
-    leaf = {k.rsplit(".", 1)[-1]: k for k in known}
-    nearest = nearest or [
-        leaf[k] for k in difflib.get_close_matches(key.rsplit(".", 1)[-1], leaf, n=1, cutoff=0.6)
-    ]
-    hint = f"did you mean {nearest[0]}?" if nearest else "see odfl run --cfg job"
+    near = nearest(key, known)
+    hint = f"did you mean {near[0]}?" if near else "see odfl run --cfg job"
     return f"{key}: there is no such key; {hint}"
 
 

@@ -1,11 +1,12 @@
 """How kernels are compiled."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
+
+from odfl_cli.core.text import tell
 
 VECTORISE = {"reassoc", "contract", "arcp", "nsz"}
 """Sums may be reordered to fill vector registers; infinities and NaN keep their meaning."""
@@ -38,7 +39,7 @@ def kernel(signature: Any) -> Callable[..., Any]:
         name = function.__module__.rsplit(".", 1)[-1]
         place = numba.config.CACHE_DIR
         if not place or not any(Path(place).rglob(f"{name}.*.nbi")):
-            print(f"odfl: compiling the {name} kernel …", file=sys.stderr, flush=True)
+            tell(f"compiling the {name} kernel …")
         return numba.njit(signature, cache=bool(place), **OPTIONS)(function)
 
     return compiled

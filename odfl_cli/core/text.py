@@ -3,11 +3,14 @@
 import difflib
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 PIPED_WIDTH = 100
 ELASTIC_MINIMUM = 12
+MOST_NAMED = 30
+"""Words in a message on an unknown one."""
 UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
@@ -38,33 +41,40 @@ def table(rows: Iterable[Sequence[str]], elastic: int | None = None) -> str:
     )  # fmt: skip
 
 
+def nearest(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> list[str]:
+    """The known words that are like one; a dotted key may be typed without its group."""
+    words = {name.lower(): name for name in known}
+    ends: dict[str, str] = {}
+    for name in words.values():
+        ends.setdefault(name.lower().rpartition(".")[2], name)
+    typed = word.lower()
+    if typed in ends:
+        return [ends[typed]]
+    near = difflib.get_close_matches(typed, words, most, cutoff)
+    near_ends = difflib.get_close_matches(typed.rpartition(".")[2], ends, most, cutoff)
+    return [words[name] for name in near] or [ends[name] for name in near_ends]
+
+
 def did_you_mean(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
-    """`did you mean X?` where a known word is near, otherwise `there are X, Y, …`."""
+    """`did you mean X? there are X, Y, …`, or only the second part where none is near."""
     words = list(known)
-    near = difflib.get_close_matches(word, words, most, cutoff)
-    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(words)}"
+    near = nearest(word, words, most, cutoff)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    more = ", …" if len(words) > MOST_NAMED else ""
+    return f"{hint}there are {', '.join(words[:MOST_NAMED])}{more}"
 
 
-class Interval(TypedDict):
-    """A mean over seeds and the half-width of its 95% interval; a single seed has none."""
-
-    mean: float
-    ci95: float | None
-
-
-def interval(values: Iterable[float]) -> Interval:
-    """Of one value per seed."""
-    import numpy as np  # `odfl --help` has no need of it
-
-    from odfl_cli.core.statistics import mean_ci95
-
-    mean, ci95 = mean_ci95(np.array(list(values), dtype=float))
-    return {"mean": float(mean), "ci95": None if np.isnan(ci95) else float(ci95)}
-
-
-def plus_minus(mean: float, ci95: float | None, sign: str = "") -> str:
+def plus_minus(
+    mean: float, ci95: float | None, number: Callable[[float], str] = "{:.4f}".format
+) -> str:
     """A mean with its interval, if it has one."""
-    return f"{mean:{sign}.4f}" + ("" if ci95 is None else f" ± {ci95:.4f}")
+    return number(mean) + ("" if ci95 is None or ci95 != ci95 else f" ± {number(ci95)}")
+
+
+def relative(path: Path) -> str:
+    """As seen from here, where it lies below."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def size(count: float) -> str:

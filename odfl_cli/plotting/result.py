@@ -13,9 +13,9 @@ import pandas as pd
 
 from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
+from odfl_cli.results.finding import newest
 from odfl_cli.results.grouping import differing_keys, group_runs
-from odfl_cli.results.run_table import final_figures
-from odfl_cli.results.tables import Run, newest, read_runs
+from odfl_cli.results.tables import Run, final_figures, read_runs
 
 if TYPE_CHECKING:  # matplotlib comes with the first figure
     from matplotlib.axes import Axes

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-from odfl_cli.core.text import plus_minus, table
+from odfl_cli.core.statistics import interval
+from odfl_cli.core.text import plus_minus, relative, table
+from odfl_cli.results.summary import Seeds, Summary
 
 
 @contextmanager
@@ -50,27 +51,23 @@ def is_watched() -> bool:
     return sys.stderr.isatty() or in_notebook
 
 
-def print_result(algorithm: str, summary: dict[str, Any], directory: Path) -> None:
-    """Prints the result of a run as a table of one row."""
-    final = summary["final"]
+def print_result(summary: Summary, seeds: Seeds, directory: Path) -> None:
+    """The closing table of a run, one line high; averages are over the seeds asked for."""
     row = {
-        "algorithm": algorithm,
-        "average cost": plus_minus(final["avg_cost"]["mean"], final["avg_cost"]["ci95"]),
-        "average MSE": plus_minus(final["avg_mse"]["mean"], final["avg_mse"]["ci95"]),
-        "seeds": str(len(summary["seeds"])),
-        "seconds": f"{summary['seconds']['wall']:.1f}",
+        "algorithm": summary.choices["algo"],
+        "average cost": _average(summary, "avg_cost", seeds),
+        "average MSE": _average(summary, "avg_mse", seeds),
+        "seeds": str(len(seeds)),
+        "seconds": f"{summary.content['seconds']['wall']:.1f}",
         "files": relative(directory),
     }
     print(table([list(row), list(row.values())]))
 
 
-def result_line(summary: dict[str, Any]) -> str:
-    """`average cost 0.43 ± 0.01`, for the line of a job of a sweep."""
-    figure = summary["final"]["avg_cost"]
-    return f"average cost {plus_minus(figure['mean'], figure['ci95'])}"
+def result_line(summary: Summary, seeds: Seeds) -> str:
+    """A run's result in the middle of a sweep."""
+    return f"average cost {_average(summary, 'avg_cost', seeds)}"
 
 
-def relative(directory: Path) -> str:
-    """The path from the current directory, if it lies below it; otherwise as it is."""
-    here = Path.cwd()
-    return str(directory.relative_to(here) if directory.is_relative_to(here) else directory)
+def _average(summary: Summary, column: str, seeds: Seeds) -> str:
+    return plus_minus(**interval(summary.finals(column, seeds)))

@@ -15,12 +15,12 @@ from odfl_cli.core.files import write_json
 from odfl_cli.core.locks import locked
 from odfl_cli.metrics.base import with_earlier
 from odfl_cli.results.ownership import UNLISTED, note_unlisted, remove_leftovers
-from odfl_cli.results.run_state import FAILURE, FORMAT, SUMMARY, RunState, seed_file
+from odfl_cli.results.runs import StoredRun
+from odfl_cli.results.summary import FAILURE, FORMAT, SUMMARY, Summary, seed_file
 from odfl_cli.runs.prepare import PreparedJob
 from odfl_cli.runs.records import (
     have_columns,
     last_rows,
-    recorded_finals,
     summarise,
     write_failure,
     write_seed,
@@ -37,19 +37,17 @@ class Outcome:
     """The result of a job that did not fail."""
 
     event: Literal["done", "skipped"]
-    summary: dict[str, Any] | None  # None if retry=failed found no results
+    summary: Summary | None  # None if retry=failed found no results
     seconds: float
     notices: list[str]  # lines for the user
 
     def objective(self, column: str, seeds: tuple[int, ...]) -> float | None:
         """The mean final value of a column over the seeds asked for; None where one is missing."""
-        if self.summary is None or not set(seeds) <= set(self.summary["seeds"]):
+        if self.summary is None or not set(seeds) <= set(self.summary.seeds):
             return None
-        if column not in self.summary["final"]:
+        if column not in self.summary.final:
             raise UserError(f"objective={column}: it has no value after the last round")
-        per_seed = self.summary["final"][column]["per_seed"]
-        final = dict(zip(self.summary["seeds"], per_seed, strict=True))
-        return float(sum(final[seed] for seed in seeds) / len(seeds))
+        return float(sum(self.summary.finals(column, seeds)) / len(seeds))
 
 
 def run_job(prepared: PreparedJob, progress: Progress, tell: Callable[[str], None]) -> Outcome:
@@ -74,7 +72,7 @@ def run_job(prepared: PreparedJob, progress: Progress, tell: Callable[[str], Non
             raise
 
 
-def _run(prepared: PreparedJob, state: RunState, progress: Progress, begun: float) -> Outcome:
+def _run(prepared: PreparedJob, state: StoredRun, progress: Progress, begun: float) -> Outcome:
     top, code = prepared.top, sources(prepared.values)
     notices = _notices(state, top, code)
     for notice in notices:
@@ -87,11 +85,11 @@ def _run(prepared: PreparedJob, state: RunState, progress: Progress, begun: floa
         log.info("finished already: nothing to compute")
         (prepared.request.directory / FAILURE).unlink(missing_ok=True)
         return Outcome("skipped", state.summary, time.perf_counter() - begun, notices)
-    summary = _compute(prepared, state, sorted(missing), progress, code)
+    summary = Summary.parse(_compute(prepared, state, sorted(missing), progress, code))
     return Outcome("done", summary, time.perf_counter() - begun, notices)
 
 
-def _notices(state: RunState, top: TopLevel, code: dict[str, str]) -> list[str]:
+def _notices(state: StoredRun, top: TopLevel, code: dict[str, str]) -> list[str]:
     """What a user should know before results that are there already are used."""
     name, seeds, notices = state.directory.name, top.seed_list(), []
     if state.state == "damaged":
@@ -101,24 +99,23 @@ def _notices(state: RunState, top: TopLevel, code: dict[str, str]) -> list[str]:
             f"{name}: computed by odfl {state.version}, this is {__version__}; "
             "force=true computes it again"
         )
-    before = (state.summary or {}).get("sources") or {}
+    before = state.summary.content.get("sources", {}) if state.summary else {}
     changed = sorted(module for module, _ in set(code.items()) ^ set(before.items()))
     if state.seeds and not top.force and changed:
         notices.append(
             f"{name}: computed with another version of {', '.join(dict.fromkeys(changed))}; "
             "force=true computes it again"
         )
-    if set(seeds) < set(state.seeds):
+    if more := set(state.seeds).difference(seeds):
         notices.append(
-            f"{name}: holds {len(state.seeds)} seeds, {len(seeds)} were asked for; "
-            "the figures are over all of them"
+            f"{name}: holds {len(more)} more seeds; the averages are over the {len(seeds)} asked for"
         )
     return notices
 
 
 def _compute(
     prepared: PreparedJob,
-    state: RunState,
+    state: StoredRun,
     missing: list[int],
     progress: Progress,
     code: dict[str, str],
@@ -132,13 +129,14 @@ def _compute(
     )  # fmt: skip
     simulation = simulate(job, progress=progress)
     kept = [seed for seed in state.seeds if seed not in missing]
-    earlier = recorded_finals(state.summary or {}, kept) if kept else {}
-    if earlier is None or not have_columns(directory, kept, simulation.table):
+    before = state.summary.content if state.summary else {}
+    earlier = state.summary.final if state.summary else {}
+    if not have_columns(directory, kept, simulation.table):
         log.info("the files of seeds %s have other columns: computing them again", kept)
         everything = sorted([*kept, *missing])
-        return _compute(prepared, replace(state, seeds=()), everything, progress, code)
+        return _compute(prepared, replace(state, asked=()), everything, progress, code)
     writing = time.perf_counter()
-    files = {seed_file(seed): (state.summary or {})["files"][seed_file(seed)] for seed in kept}
+    files = {seed_file(seed): before["files"][seed_file(seed)] for seed in kept}
     note_unlisted(directory, map(seed_file, missing))
     for row, seed in enumerate(missing):
         files[seed_file(seed)] = write_seed(directory, seed, simulation.table, row)
@@ -146,8 +144,8 @@ def _compute(
     seconds = {"wall": done - begun, **simulation.seconds, "write": done - writing}
     joined = replace(
         simulation,
-        table=last_rows(simulation.table, missing, earlier),
-        report=with_earlier(simulation.report, state.summary, missing, kept),
+        table=last_rows(simulation.table, missing, earlier, kept),
+        report=with_earlier(simulation.report, before, missing, kept),
     )
     seeds = sorted([*kept, *missing])
     summary = {

@@ -1,5 +1,6 @@
 """A job before it runs: what is asked for, and everything that can be checked without writing."""
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,10 @@ from odfl_cli.config.identity import identity, resolved, typed_overrides
 from odfl_cli.config.schema import TopLevel
 from odfl_cli.core.cores import allotted_threads
 from odfl_cli.core.errors import UserError
+from odfl_cli.results.command import repeating_words
 from odfl_cli.results.ownership import check_place
-from odfl_cli.results.run_state import FAILURE, SUMMARY, RunState, inspect, inspect_files
+from odfl_cli.results.runs import StoredRun, inspect, inspect_files
+from odfl_cli.results.summary import FAILURE, SUMMARY
 from odfl_cli.runs.build import build, check_objective, sized, top_level
 from odfl_cli.runs.simulate import Job
 
@@ -25,6 +28,7 @@ class JobRequest:
     config: DictConfig
     choices: dict[str, str]  # group → choice
     overrides: list[str]  # as typed
+    command: list[str]  # the arguments of `odfl run` that repeat it, without the seeds
     directory: Path
     hydra_folder: str | None  # where Hydra keeps the composed configuration
     tuned: dict[str, dict[str, Any]]  # choice of conf/tuned → the values it sets
@@ -36,7 +40,8 @@ class JobRequest:
         return cls(
             config=config,
             choices={group: str(choice) for group, choice in groups.items() if choice},
-            overrides=typed_overrides(hydra),
+            overrides=(overrides := typed_overrides(hydra)),
+            command=repeating_words(overrides, _own_config_directories(hydra)),
             directory=directory.absolute(),
             hydra_folder=hydra.output_subdir,
             tuned=tuned_values(config, hydra),
@@ -58,10 +63,10 @@ class PreparedJob:
     identity: str
     top: TopLevel
     job: Job
-    state: RunState
+    state: StoredRun
     stamp: tuple[Any, ...]  # of the directory's records when it was inspected
 
-    def current_state(self) -> RunState:
+    def current_state(self) -> StoredRun:
         """The state of the directory; inspected again if another process has written there since."""
         if self.state.state != "running" and self.stamp == _stamp(self.request.directory):
             return self.state
@@ -77,6 +82,7 @@ class PreparedJob:
             "tuned": list(self.request.tuned),
             "config": self.values,
             "overrides": self.request.overrides,
+            "command": self.request.command,
         }
 
     def recorded_config(self) -> dict[str, Any]:
@@ -84,6 +90,11 @@ class PreparedJob:
         config = self.request.config
         with_items = sized(config, self.job.environment)
         return self.values if with_items is config else resolved(with_items)
+
+
+def _own_config_directories(hydra: Any) -> list[str]:
+    sources = hydra.runtime.config_sources
+    return [os.path.relpath(one.path) for one in sources if one.provider == "command-line"]
 
 
 _prepared: dict[tuple[Path, tuple[str, ...]], PreparedJob] = {}
@@ -124,13 +135,13 @@ def _stamp(directory: Path) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def check_directory(state: RunState, job: str) -> None:
+def check_directory(state: StoredRun, job: str) -> None:
     """Refuses to mix results with those of another configuration or of a newer version."""
     if state.state == "newer":
         raise UserError(f"{state.directory}: {state.reason}; choose other outputs or update odfl")
     if state.summary is None:
         return
-    if (state.summary.get("job") or identity(state.summary.get("config") or {})) != job:
+    if (state.summary.content.get("job") or identity(dict(state.summary.config))) != job:
         raise UserError(
             f"{state.directory}: it holds results of another configuration; choose another directory"
         )

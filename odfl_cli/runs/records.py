@@ -5,7 +5,7 @@ import importlib.metadata
 import io
 import platform
 import traceback
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ import numpy as np
 from odfl_cli import __version__
 from odfl_cli.core.errors import message
 from odfl_cli.core.files import atomic, write_json
-from odfl_cli.core.text import interval
-from odfl_cli.results.run_state import FAILURE, FORMAT, file_record, seed_file
+from odfl_cli.core.statistics import interval
+from odfl_cli.results.summary import FAILURE, FORMAT, file_record, seed_file
 from odfl_cli.runs.simulate import Job, Simulation
 
 INTEGER_COLUMNS = frozenset({"t"})
@@ -58,30 +58,14 @@ def have_columns(directory: Path, seeds: Iterable[int], columns: Iterable[str]) 
     return True
 
 
-def recorded_finals(
-    summary: dict[str, Any], seeds: Collection[int]
-) -> dict[str, dict[int, float]] | None:
-    """Column → seed → value after the last round, from an earlier summary; None if it is damaged."""
-    try:
-        return {
-            name: {
-                seed: float(value)
-                for seed, value in zip(summary["seeds"], figure["per_seed"], strict=True)
-                if seed in seeds
-            }
-            for name, figure in summary["final"].items()
-        }
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
-def last_rows(table: Table, computed: list[int], earlier: dict[str, dict[int, float]]) -> Table:
-    """Column → [S, 1]: the last round of the computed and the earlier seeds, in ascending order."""
-    kept = {seed for values in earlier.values() for seed in values}
-    seeds = sorted({*computed, *kept})
+def last_rows(
+    table: Table, computed: list[int], earlier: Mapping[str, Mapping[int, float]], kept: list[int]
+) -> Table:
+    """Column → [S, 1]: the last round of the computed and of the kept seeds, in ascending order."""
     rows = {}
     for name, values in table.items():
-        final = earlier.get(name, {}) | dict(zip(computed, values[:, -1], strict=True))
+        final = {**earlier.get(name, {}), **dict(zip(computed, values[:, -1], strict=True))}
+        seeds = sorted([*computed, *kept])
         rows[name] = np.array([[final.get(seed, np.nan)] for seed in seeds])
     return rows
 

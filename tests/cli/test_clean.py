@@ -11,7 +11,7 @@ import pytest
 from support.commands import odfl
 from support.finished_runs import change_summary, write_failed, write_finished, write_unfinished
 
-from odfl_cli.cli.clean import candidates, main, remove
+from odfl_cli.cli.clean import main, removals, remove
 from odfl_cli.core.errors import UserError
 
 DAY = 86400
@@ -77,11 +77,11 @@ def test_a_running_one_is_never_touched(outputs: Path, capsys: pytest.CaptureFix
 
 
 def test_one_that_moved_on_since_it_was_listed_stays(outputs: Path) -> None:
-    (started,) = candidates([outputs / "failed"])
+    (started,) = removals([outputs / "failed"])
     with (outputs / "failed" / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert not remove(started)
-    (mended,) = candidates([outputs / "failed"])
+    (mended,) = removals([outputs / "failed"])
     (outputs / "failed" / "failed.json").unlink()
     assert not remove(mended)
     assert (outputs / "failed" / "run.log").exists()

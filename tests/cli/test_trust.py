@@ -17,7 +17,7 @@ from support.finished_runs import (
 )
 from support.synthetic_runs import write_sweep
 
-from odfl_cli.cli.clean import candidates, main, remove
+from odfl_cli.cli.clean import main, removals, remove
 from odfl_cli.cli.list import main as list_runs
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import TEMPORARY, atomic, check_writable_in_place, open_below, read_regular
@@ -191,7 +191,7 @@ def test_clean_leaves_what_links_inside_a_run_point_to(outputs: Path, canary: Pa
 def test_a_directory_that_becomes_a_link_before_it_is_removed(outputs: Path, canary: Path) -> None:
     before = content(canary)
     run = write_failed(outputs / "run")
-    (found,) = candidates([outputs])
+    (found,) = removals([outputs])
     run.rename(outputs / "moved")
     run.symlink_to(canary / "victim")
     with pytest.raises(UserError, match="is a link"):
@@ -203,7 +203,7 @@ def test_a_directory_that_becomes_a_link_while_it_is_removed(
     outputs: Path, canary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = write_failed(outputs / "run")
-    (found,) = candidates([outputs])
+    (found,) = removals([outputs])
     before, listdir = content(canary), os.listdir
 
     def swapped(place: int) -> list[str]:

@@ -14,10 +14,10 @@ from support.synthetic_runs import BEST_COST, harmonic, write_run, write_sweep
 
 from odfl_cli.cli.plot import main
 from odfl_cli.core.errors import UserError
-from odfl_cli.plotting.figure_style import GREY, LOOKS, legend_columns, looks, variant
-from odfl_cli.plotting.figure_view import off_scale, view
-from odfl_cli.plotting.figures import Frame, dress
+from odfl_cli.plotting.figures import Frame, styled
+from odfl_cli.plotting.limits import off_scale, view
 from odfl_cli.plotting.sheets import curve_sheets, sweep_sheet
+from odfl_cli.plotting.style import GREY, LINE_STYLES, legend_columns, line_styles, variant
 from odfl_cli.results.aggregation import Line
 from odfl_cli.results.grouping import group_runs
 from odfl_cli.results.tables import read_runs
@@ -149,9 +149,10 @@ def test_list_shows_what_differs_and_draws_nothing(tmp_path, monkeypatch, capsys
     monkeypatch.chdir(tmp_path)
     sweep = write_gamma_sweep(tmp_path / "sweep")
     assert main([str(sweep), "--list"]) == 0
-    head, *rows = capsys.readouterr().out.splitlines()
-    assert head.split()[:2] == ["directory", "algorithm"]
+    head, *rows, _, total = capsys.readouterr().out.splitlines()
+    assert head.split()[:2] == ["run", "state"]
     assert len(rows) == 6
+    assert "6 finished" in total
     first = next(row for row in rows if "df_ogd-0.0" in row)
     assert "data.gamma=0.0" in first
     assert f"{0.7 + harmonic(100) / 100:.4f} ± 0.0000" in first
@@ -162,15 +163,14 @@ def test_a_spoilt_seed_is_named_on_stderr_and_the_rest_is_drawn(runs, tmp_path, 
     (runs / "df_ogd" / "seed-1.csv").write_text("a,b\n1,2\n")
     assert main([str(runs), "--out", str(tmp_path / "out")]) == 0
     (line,) = capsys.readouterr().err.splitlines()
-    assert "warning" in line
     assert "seed-1.csv" in line
     summary = pd.read_csv(tmp_path / "out" / "summary.csv").set_index("algorithm")
     assert summary.loc["df_ogd", "seeds"] == 2
 
 
 REFUSED = {
-    "no such directory": (["nowhere"], "nowhere is not a directory"),
-    "unknown key": (["runs", "--x", "data.gama"], "did you mean 'data.gamma'"),
+    "no such directory": (["nowhere"], "nowhere: no such directory"),
+    "unknown key": (["runs", "--x", "data.gama"], "did you mean data.gamma"),
     "unknown column": (["runs", "--x", "data.gamma", "--y", "kost"], "'kost'"),
     "a column without --x": (["runs", "--y", "mse"], "--y needs --x or --gap"),
     "slopes without --x": (["runs", "--loglog"], "--loglog needs --x"),
@@ -224,11 +224,11 @@ def test_neither_torch_nor_hydra_is_imported(runs, tmp_path):
     assert json.loads(done.stdout.splitlines()[-1]) == []
 
 
-def line(algorithm: str, level: float, told=None) -> Line:
+def line(algorithm: str, level: float, varying=None) -> Line:
     """A curve that settles at a level after a wild first round."""
     t = np.arange(1, 1001)
     mean = level + np.where(t < 10, 50.0, 0.01 * t / 1000)
-    return Line(algorithm, told or {}, pd.DataFrame({"x": t, "mean": mean, "ci95": 5.0 / t}))
+    return Line(algorithm, varying or {}, pd.DataFrame({"x": t, "mean": mean, "ci95": 5.0 / t}))
 
 
 def test_the_view_leaves_out_the_first_rounds_and_keeps_the_rest():
@@ -237,7 +237,7 @@ def test_the_view_leaves_out_the_first_rounds_and_keeps_the_rest():
     assert 0.64 < high < 0.75
 
 
-def test_a_far_floor_is_off_scale_and_a_near_one_is_not():
+def test_a_far_reference_is_off_scale_and_a_near_one_is_not():
     near, far = line("uniform", 0.64), line("clairvoyant", 0.1)
     lines = [line("df_ogd", 0.60), line("pf_ogd", 0.63), near, far]
     assert off_scale(near, lines) is None
@@ -245,26 +245,26 @@ def test_a_far_floor_is_off_scale_and_a_near_one_is_not():
     assert view(lines)[0] > 0.5
 
 
-def test_every_algorithm_has_a_look_of_its_own():
-    styles = looks(["mine", "df_ogd", "another"])
+def test_every_algorithm_has_a_style_of_its_own():
+    styles = line_styles(["mine", "df_ogd", "another"])
     drawn = [(style.colour, style.dashes) for style in styles.values()]
-    assert len(set(drawn)) == len(drawn) == len(LOOKS) + 2
-    assert styles["df_ogd"] == LOOKS["df_ogd"]
+    assert len(set(drawn)) == len(drawn) == len(LINE_STYLES) + 2
+    assert styles["df_ogd"] == LINE_STYLES["df_ogd"]
     assert styles["mine"].name == "mine"
 
 
 def test_curves_of_one_algorithm_share_the_line_style_and_differ_in_lightness():
-    variants = [variant(LOOKS["df_ogd"], place, 4) for place in range(4)]
-    assert len({look.dashes for look in variants}) == 1
-    brightness = [sum(look.colour) for look in variants]
+    variants = [variant(LINE_STYLES["df_ogd"], place, 4) for place in range(4)]
+    assert len({style.dashes for style in variants}) == 1
+    brightness = [sum(style.colour) for style in variants]
     assert brightness == sorted(set(brightness))
-    assert variant(LOOKS["df_ogd"], 0, 1) == LOOKS["df_ogd"]
+    assert variant(LINE_STYLES["df_ogd"], 0, 1) == LINE_STYLES["df_ogd"]
 
 
-def test_the_legend_reads_like_the_paper_with_floors_last():
+def test_the_legend_reads_like_the_paper_with_references_last():
     lines = [line("uniform", 1), line("mine", 1), line("df_ogd", 1, {"data.gamma": 0.5})]
     lines.append(line("df_ogd", 1, {"data.gamma": 0.25}))
-    names = [one.name for one in dress(lines, looks([one.algorithm for one in lines]))]
+    names = [one.name for one in styled(lines, line_styles([one.algorithm for one in lines]))]
     gamma = r"DF-OGD, $\gamma$ = "
     assert names == [f"{gamma}0.25", f"{gamma}0.5", "mine", "Uniform"]
 
@@ -356,6 +356,6 @@ def test_every_name_of_a_sweep_with_slopes_belongs_to_its_line(tmp_path):
     for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True):
         line = handle if hasattr(handle, "get_color") else handle.get_children()[0]
         colours[text.get_text().split(",")[0]] = to_rgb(np.ravel(line.get_color())[:3])
-    assert colours["DF-OGD"] == pytest.approx(LOOKS["df_ogd"].colour)
-    assert colours["PF-OGD"] == pytest.approx(LOOKS["pf_ogd"].colour)
+    assert colours["DF-OGD"] == pytest.approx(LINE_STYLES["df_ogd"].colour)
+    assert colours["PF-OGD"] == pytest.approx(LINE_STYLES["pf_ogd"].colour)
     assert colours["slope −1/4"] == pytest.approx(GREY)

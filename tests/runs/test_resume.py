@@ -11,7 +11,8 @@ import pytest
 from support.attempts import computations, csvs, start, summary
 from support.commands import complaints, odfl, run_directories
 
-from odfl_cli.results.run_state import file_record, inspect
+from odfl_cli.results.runs import inspect
+from odfl_cli.results.summary import file_record
 
 JOB = ("run", "algo=uniform", "horizon=smoke")
 SWEEP = ("run", "-m", *JOB[1:])

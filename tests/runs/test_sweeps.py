@@ -15,7 +15,7 @@ import pytest
 from support.attempts import computations, csvs, start
 from support.commands import complaints, odfl, run_directories
 
-from odfl_cli.results.run_state import inspect
+from odfl_cli.results.runs import inspect
 from odfl_cli.results.tables import read_runs
 
 FLAKY = '''

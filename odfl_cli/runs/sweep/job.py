@@ -5,7 +5,8 @@ import time
 from pathlib import Path
 
 from odfl_cli.core.errors import message
-from odfl_cli.results.sweep_index import IndexJob, append_job
+from odfl_cli.results.summary import Seeds
+from odfl_cli.results.sweeps import IndexJob, append_job
 from odfl_cli.runs.console import result_line
 from odfl_cli.runs.job import Outcome, run_job
 from odfl_cli.runs.prepare import JobRequest, PreparedJob, prepared_job
@@ -33,7 +34,7 @@ def run_sweep_job(request: JobRequest, number: int, sweeper: str) -> float | Non
     except Exception as error:
         record("failed", message(error))
         return None
-    record(outcome.event, _result(outcome))
+    record(outcome.event, _result(outcome, prepared.top.seed_list()))
     return value
 
 
@@ -48,6 +49,6 @@ def _add_to_index(prepared: PreparedJob, sweep: Path) -> None:
     append_job(sweep, IndexJob(request.overrides, request.directory, prepared.top.seed_list()))
 
 
-def _result(outcome: Outcome) -> str:
-    result = [result_line(outcome.summary)] if outcome.summary else []
+def _result(outcome: Outcome, seeds: Seeds) -> str:
+    result = [result_line(outcome.summary, seeds)] if outcome.summary else []
     return "; ".join([*result, *outcome.notices])

@@ -13,8 +13,8 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import make_writable
 from odfl_cli.core.text import table, tell
 from odfl_cli.results.ownership import check_sweep_place
-from odfl_cli.results.run_state import RunState, inspect
-from odfl_cli.results.sweep_index import INDEX, IndexJob, read_index, write_index
+from odfl_cli.results.runs import StoredRun, inspect
+from odfl_cli.results.sweeps import INDEX, IndexJob, read_index, write_index
 from odfl_cli.runs.build import top_level
 from odfl_cli.runs.console import relative
 from odfl_cli.runs.prepare import JobRequest, PreparedJob, keep_for_the_task, prepare
@@ -127,7 +127,7 @@ def close_sweep(sweep: Path, entries: dict[int, Entry]) -> bool:
     return not rows
 
 
-def _judged(job: IndexJob, entry: Entry | None) -> tuple[IndexJob, RunState | None]:
+def _judged(job: IndexJob, entry: Entry | None) -> tuple[IndexJob, StoredRun | None]:
     """The job with its state now; the directory's state where it had to be inspected."""
     if entry and (entry.event == "done" or (entry.event == "skipped" and job.state == "finished")):
         return replace(job, state="finished"), None
@@ -143,7 +143,7 @@ def _outcome(job: IndexJob, entry: Entry | None) -> str:
     return "done" if entry and entry.event == "done" else "skipped"
 
 
-def _reason(entry: Entry | None, state: RunState | None) -> str:
+def _reason(entry: Entry | None, state: StoredRun | None) -> str:
     if entry and entry.event == "failed":
         return entry.message
     return (state and (state.error or state.reason)) or ""

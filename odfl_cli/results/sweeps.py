@@ -1,6 +1,5 @@
 """index.json of a sweep: its jobs, where they are, and how they stood when the sweep last ended."""
 
-import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -10,7 +9,9 @@ from typing import Any
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import write_json
 from odfl_cli.core.locks import locked
-from odfl_cli.results.run_state import RunState
+from odfl_cli.core.reading import UnreadableError, read_json
+from odfl_cli.results.runs import StoredRun
+from odfl_cli.results.summary import is_list_of
 
 INDEX = "index.json"
 
@@ -24,7 +25,7 @@ class IndexJob:
     seeds: tuple[int, ...] | None = None
     state: str = "unfinished"
 
-    def judged(self, found: RunState) -> "IndexJob":
+    def judged(self, found: StoredRun) -> "IndexJob":
         """The same job with the state its directory has, for the seeds it asks for."""
         whole = self.seeds is not None and found.covers(self.seeds)
         return replace(self, state="finished" if whole else found.state)
@@ -34,13 +35,14 @@ def read_index(sweep: Path) -> list[IndexJob]:
     """The jobs of a sweep's directory, or a UserError of one line."""
     path = sweep / INDEX
     try:
-        content = json.loads(path.read_bytes())
-        return [_job(sweep, entry) for entry in content["jobs"]]
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        told = f" ({' '.join(str(error).split())})" if isinstance(error, ValueError) else ""
-        raise UserError(f"{path}: it does not list the jobs of a sweep{told}") from None
+        jobs = read_json(path).get("jobs")
+        if not is_list_of(dict, jobs):
+            raise UnreadableError("jobs should be a list of mappings")
+        return [_job(sweep, entry) for entry in jobs]
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such file") from None
+    except UnreadableError as error:
+        raise UserError(f"{path}: it does not list the jobs of a sweep ({error})") from None
 
 
 def write_index(sweep: Path, jobs: Iterable[IndexJob]) -> None:
@@ -70,17 +72,18 @@ def _write(sweep: Path, jobs: Iterable[IndexJob]) -> None:
     write_json(sweep / INDEX, {"jobs": entries})
 
 
-def _job(sweep: Path, entry: Any) -> IndexJob:
+def _job(sweep: Path, entry: dict[str, Any]) -> IndexJob:
     overrides, seeds = entry.get("overrides", []), entry.get("seeds")
-    if not isinstance(overrides, list) or not all(isinstance(part, str) for part in overrides):
-        raise ValueError("overrides should be a list of texts")
-    if seeds is not None and not (
-        isinstance(seeds, list) and all(type(seed) is int for seed in seeds)
-    ):
-        raise ValueError("seeds should be a list of whole numbers")
-    directory = Path(os.path.normpath(sweep / entry["directory"]))
+    directory = entry.get("directory")
+    if not isinstance(directory, str) or "\0" in directory:
+        raise UnreadableError("directory should be a path")
+    if not is_list_of(str, overrides):
+        raise UnreadableError("overrides should be a list of texts")
+    if seeds is not None and not is_list_of(int, seeds):
+        raise UnreadableError("seeds should be a list of whole numbers")
     state = str(entry.get("state", "unfinished"))
-    return IndexJob(overrides, directory, tuple(seeds) if seeds else None, state)
+    place = Path(os.path.normpath(sweep / directory))
+    return IndexJob(overrides, place, tuple(seeds) if seeds else None, state)
 
 
 def _same(first: IndexJob, second: IndexJob) -> bool:

@@ -1,22 +1,22 @@
-"""How far the y-axis of a curve reaches: the noise of the first rounds must not squash the rest."""
+"""The limits of the y-axis, without the noise of the first rounds."""
 
 import pandas as pd
 
-from odfl_cli.plotting.figure_style import FLOORS
 from odfl_cli.results.aggregation import Line
+from odfl_cli.results.names import REFERENCES
 
-DRAWN_FROM = 0.01  # of its horizon: before, a curve is noise and a scribble on the axis
+DRAWN_FROM = 0.01  # of its horizon: before, a curve is noise
 MEAN_FROM = 0.03  # a mean may leave the picture before
 BAND_FROM = 0.25  # a band may leave it for longer, it narrows like 1/√t
-NEAR = 1.0  # a floor farther away than this many heights of the picture is left out
+NEAR = 1.0  # a reference farther away than this many heights of the picture is left out
 MARGIN = 0.05
 
 Limits = tuple[float, float]
 
 
 def view(lines: list[Line]) -> Limits:
-    """Limits that hold every learner after its first rounds, and every floor that is near."""
-    learners = [line for line in lines if line.algorithm not in FLOORS] or lines
+    """Limits that hold every learner after its first rounds, and every reference that is near."""
+    learners = [line for line in lines if line.algorithm not in REFERENCES] or lines
     low, high = _hull([_extent(line) for line in learners])
     height = high - low
     near = [

@@ -12,7 +12,8 @@ import pytest
 from odfl_cli import __version__
 from odfl_cli.core.files import write_json
 from odfl_cli.core.locks import locked
-from odfl_cli.results.run_state import FORMAT, inspect
+from odfl_cli.results.runs import inspect
+from odfl_cli.results.summary import FORMAT
 from odfl_cli.runs.records import write_seed
 
 SEEDS = [0, 3]
@@ -22,10 +23,16 @@ SEEDS = [0, 3]
 def finished(tmp_path: Path) -> Path:
     table = {"t": np.array([[1.0, 2.0]] * 2), "cost": np.array([[0.5, 0.25], [1.5, 0.125]])}
     files = {f"seed-{s}.csv": write_seed(tmp_path, s, table, row) for row, s in enumerate(SEEDS)}
-    write_json(
-        tmp_path / "summary.json",
-        {"format": FORMAT, "seeds": SEEDS, "final": {}, "config": {}, "files": files},
-    )
+    content = {
+        "format": FORMAT,
+        "choices": {"algo": "df_ogd"},
+        "config": {},
+        "seeds": SEEDS,
+        "rounds": 2,
+        "final": {"cost": {"per_seed": [0.25, 0.125]}},
+        "files": files,
+    }
+    write_json(tmp_path / "summary.json", content)
     return tmp_path
 
 
@@ -81,10 +88,21 @@ def test_a_summary_that_is_none_is_damaged(finished, content):
         {"seeds": "0"},
         {"seeds": []},
         {"seeds": [0, "3"]},
+        {"seeds": [0, 0]},
+        {"rounds": 0},
+        {"choices": {"data": "sin4"}},
+        {"choices": {"algo": ["df_ogd"]}},
         {"files": None},
         {"files": {"seed-0.csv": 7}},
         {"final": None},
+        {"final": {"cost": {"per_seed": "0.25"}}},
+        {"final": {"cost": {"per_seed": [0.25]}}},
+        {"final": {"cost": {"per_seed": [0.25, None]}}},
+        {"final": {"cost": {"per_seed": [0.25, float("nan")]}}},
         {"config": None},
+        {"versions": None},
+        {"margin": {"epsilon": [1.0], "share": [], "c0": 1.0, "beta": 1.0}},
+        {"command": "rm"},
     ],
 )
 def test_a_summary_edited_by_hand_is_damaged(finished, changes):
@@ -94,8 +112,11 @@ def test_a_summary_edited_by_hand_is_damaged(finished, changes):
 
 def test_a_seed_added_by_hand_is_not_believed(finished):
     edit(finished, seeds=[0, 3, 4])
+    assert inspect(finished).state == "damaged"
+    edit(finished, final={"cost": {"per_seed": [0.25, 0.125, 0.5]}})
     state = inspect(finished)
     assert (state.state, state.seeds) == ("damaged", (0, 3))
+    assert "seed-4.csv" in str(state.reason)
 
 
 def test_a_newer_format_is_told_apart(finished):
@@ -136,7 +157,7 @@ def test_versions_of_seeds_added_later_are_all_told(finished):
 
 def test_it_needs_nothing_heavy():
     script = (
-        "import sys; import odfl_cli.results.run_state, odfl_cli.results.sweep_index;"
+        "import sys; import odfl_cli.results.finding;"
         "heavy = {'numpy', 'pandas', 'hydra', 'omegaconf', 'pydantic'} & set(sys.modules);"
         "sys.exit(f'imported {heavy}' if heavy else 0)"
     )

@@ -1,4 +1,4 @@
-"""How things look and what they are called, the same in every figure."""
+"""Colours, line styles and labels, the same in every figure."""
 
 import math
 import re
@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import seaborn as sns
+
+from odfl_cli.results.names import ALGORITHMS
 
 Colour = tuple[float, float, float]
 Dashes = str | tuple[int, tuple[float, ...]]
@@ -21,7 +23,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 WIDTHS = {"single": 3.4, "double": 6.9}  # inches: one and two columns of a paper
 
 
-class Look(NamedTuple):
+class LineStyle(NamedTuple):
     """The line of an algorithm. A marker tells curves of the same algorithm apart."""
 
     name: str
@@ -32,25 +34,25 @@ class Look(NamedTuple):
     mark_from: float = 0.0  # where the first marker is, as a share of the distance between two
 
 
-LOOKS = {
-    "df_ogd": Look("DF-OGD", BLUE, "-"),
-    "df_ftpl": Look("DF-FTPL", ORANGE, (0, (5, 1.5))),
-    "pf_ogd": Look("PF-OGD", GREEN, (0, (6, 1.5, 1.2, 1.5))),
-    "spo": Look("SPO+", RED, (0, (1.2, 1.2))),
-    "spo_printed": Look("SPO+ as printed", PURPLE, (0, (3, 1.2, 1.2, 1.2, 1.2, 1.2))),
-    "rls": Look("RLS", BROWN, "-"),
-    "rls_forgetting": Look("RLS, forgetting", BROWN, (0, (4, 1.5))),
-    "restart": Look("Restarts", PINK, (0, (7, 1.5))),
-    "fenchel_young": Look("Fenchel–Young", SKY, (0, (2, 1))),
-    "perturbed": Look("Perturbed optimiser", YELLOW, (0, (5, 1, 1, 1))),
-    "policy_gradient": Look("Policy gradient", BROWN, (0, (1.2, 1.2))),
-    "hedge": Look("Hedge", PINK, (0, (2, 1))),
-    "ogd": Look("OGD, no oracle", SKY, "-"),
-    "df_ogd_endpoint": Look("DF-OGD, δ = 1", BLUE, (0, (1.2, 1.2))),
-    "uniform": Look("Uniform", GREY, "-", 0.8),
-    "clairvoyant": Look("Clairvoyant", GREY, (0, (4, 2)), 0.8),
+_STYLES: dict[str, tuple[Any, ...]] = {
+    "df_ogd": (BLUE, "-"),
+    "df_ftpl": (ORANGE, (0, (5, 1.5))),
+    "pf_ogd": (GREEN, (0, (6, 1.5, 1.2, 1.5))),
+    "spo": (RED, (0, (1.2, 1.2))),
+    "spo_printed": (PURPLE, (0, (3, 1.2, 1.2, 1.2, 1.2, 1.2))),
+    "rls": (BROWN, "-"),
+    "rls_forgetting": (BROWN, (0, (4, 1.5))),
+    "restart": (PINK, (0, (7, 1.5))),
+    "fenchel_young": (SKY, (0, (2, 1))),
+    "perturbed": (YELLOW, (0, (5, 1, 1, 1))),
+    "policy_gradient": (BROWN, (0, (1.2, 1.2))),
+    "hedge": (PINK, (0, (2, 1))),
+    "ogd": (SKY, "-"),
+    "df_ogd_endpoint": (BLUE, (0, (1.2, 1.2))),
+    "uniform": (GREY, "-", 0.8),
+    "clairvoyant": (GREY, (0, (4, 2)), 0.8),
 }
-FLOORS = ("uniform", "clairvoyant")
+LINE_STYLES = {name: LineStyle(ALGORITHMS[name], *style) for name, style in _STYLES.items()}
 
 COLUMNS = {
     "avg_cost": ("average cost", r"$t^{-1}\sum_{s\leq t}\,\langle c_s, w_s\rangle$"),
@@ -94,30 +96,30 @@ KEYS = {
 }
 
 
-def looks(algorithms: list[str]) -> dict[str, Look]:
-    """A look for each algorithm: ours keep theirs, others take the free colours by name."""
-    others = sorted(set(algorithms).difference(LOOKS))
+def line_styles(algorithms: list[str]) -> dict[str, LineStyle]:
+    """A style for each algorithm: ours keep theirs, others take the free colours by name."""
+    others = sorted(set(algorithms).difference(LINE_STYLES))
     free = {
-        name: Look(name, FREE_COLOURS[place % 4], FREE_DASHES[place % 4])
+        name: LineStyle(name, FREE_COLOURS[place % 4], FREE_DASHES[place % 4])
         for place, name in enumerate(others)
     }
-    return LOOKS | free
+    return LINE_STYLES | free
 
 
-def variant(look: Look, place: int, count: int) -> Look:
-    """The look of one of several curves of an algorithm: from dark to light, each its marker."""
+def variant(style: LineStyle, place: int, count: int) -> LineStyle:
+    """The style of one of several curves of an algorithm: from dark to light, each its marker."""
     if count == 1:
-        return look
+        return style
     share = place / (count - 1)  # 0 is darkest
-    shaded = _mix(look.colour, INK, 0.45 * (1 - 2 * share)) if share < 0.5 else look.colour
+    shaded = _mix(style.colour, INK, 0.45 * (1 - 2 * share)) if share < 0.5 else style.colour
     lit = _mix(shaded, (1.0, 1.0, 1.0), 0.55 * (2 * share - 1)) if share > 0.5 else shaded
     marker = MARKERS[place % len(MARKERS)]
-    return look._replace(colour=lit, marker=marker, mark_from=place / count)
+    return style._replace(colour=lit, marker=marker, mark_from=place / count)
 
 
-def label(name: str, told: Mapping[str, Any]) -> str:
+def label(name: str, varying: Mapping[str, Any]) -> str:
     """The name of a curve in a legend: DF-OGD, γ = 0.5."""
-    settings = [f"{symbol(key)} = {shown(value)}" for key, value in told.items()]
+    settings = [f"{symbol(key)} = {shown(value)}" for key, value in varying.items()]
     return ", ".join(filter(None, [plain(name), *settings]))
 
 
