@@ -169,4 +169,4 @@ def test_unknown_verb(tmp_path: Path) -> None:
     done = odfl("rum", cwd=tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert line.startswith("odfl: rum: no such verb (did you mean run?); there are run, plot, ")
+    assert line.startswith("odfl: rum: no such verb; did you mean run? there are run, plot, ")
