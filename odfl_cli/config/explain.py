@@ -151,7 +151,8 @@ def _choices(group: str, arguments: list[str]) -> list[str]:
 
 def _no_such_choice(group: str, choice: str, choices: list[str]) -> str:
     if group == "horizon" and choice.isdigit():
-        return f"{group}={choice}: no such choice; did you mean horizon.rounds={choice}?"
+        there_are = did_you_mean("", choices)
+        return f"{group}={choice}: no such choice; did you mean horizon.rounds? {there_are}"
     return f"{group}={choice}: no such choice; {did_you_mean(choice, choices)}"
 
 

@@ -41,7 +41,7 @@ def hydra_record(directory: Path) -> dict[str, Any]:
     """
     hydra = _mapping(_yaml(directory, "hydra"), "hydra")
     choices = _mapping(hydra, "runtime", "choices")
-    sources = _mapping(hydra, "runtime").get("config_sources")
+    sources: Any = _mapping(hydra, "runtime").get("config_sources")
     typed = _mapping(hydra, "overrides").get("task")
     return {
         "choices": {

@@ -94,14 +94,12 @@ class StoredRun:
     @cached_property
     def choices(self) -> Mapping[str, str]:
         """The choice of every group."""
-        choices: Mapping[str, str] = self._record["choices"]
-        return choices
+        return dict(self._record["choices"])
 
     @cached_property
     def config(self) -> Mapping[str, Any]:
         """The resolved configuration; of a run without a record, as it was composed."""
-        config: Mapping[str, Any] = self._record["config"]
-        return config
+        return dict(self._record["config"])
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
@@ -173,7 +171,7 @@ def inspect_files(directory: Path) -> StoredRun:
         found["versions"] = versions_of(content)
         found["summary"] = summary = Summary.parse(content)
         found["damage"] = damage = _damage(directory, summary)
-        wrong = next(iter(damage.values()), None)
+        wrong = next((f"{seed_file(seed)}: {line}" for seed, line in damage.items()), None)
     except NewerError as error:
         return StoredRun(directory, "newer", reason=str(error), **found)
     except FileNotFoundError:
@@ -210,18 +208,18 @@ def _damage(directory: Path, summary: Summary) -> dict[int, str]:
 
 def _wrong(path: Path, record: Mapping[str, Any] | None) -> str | None:
     if record is None:
-        return f"{SUMMARY} does not list {path.name}"
+        return f"{SUMMARY} does not list it"
     try:
         with os.fdopen(open_regular(path), "rb") as file:
             length = os.fstat(file.fileno()).st_size
             if length != record.get("bytes") or length > CSV_LARGEST:
-                return f"{path.name} has {length} bytes instead of {record.get('bytes')}"
+                return f"it has {length} bytes instead of {record.get('bytes')}"
             if hashlib.file_digest(file, "sha256").hexdigest() != record.get("sha256"):
-                return f"{path.name} is not what was written"
+                return "it is not what was written"
     except OSError as error:
-        return f"{path.name}: {error.strerror}"
+        return error.strerror
     except UserError:
-        return f"{path.name} is not a regular file"
+        return "it is not a regular file"
     return None
 
 

@@ -4,7 +4,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 
 from odfl_cli.core.reading import UnreadableError
 
@@ -83,7 +83,7 @@ def is_mapping_to(kind: type, value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(child, kind) for child in value.values())
 
 
-def is_list_of(kind: type, value: Any) -> TypeGuard[list[Any]]:
+def is_list_of(kind: type, value: Any) -> bool:
     """Whether it is a list of values of one kind; true and false are no numbers."""
     return isinstance(value, list) and all(type(child) is kind for child in value)
 

@@ -35,7 +35,7 @@ def read_index(sweep: Path) -> list[IndexJob]:
     """The jobs of a sweep's directory, or a UserError of one line."""
     path = sweep / INDEX
     try:
-        jobs = read_json(path).get("jobs")
+        jobs: Any = read_json(path).get("jobs")
         if not is_list_of(dict, jobs):
             raise UnreadableError("jobs should be a list of mappings")
         return [_job(sweep, entry) for entry in jobs]

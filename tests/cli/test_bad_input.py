@@ -207,4 +207,4 @@ def test_unknown_verb(tmp_path: Path) -> None:
     done = odfl("rum", cwd=tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert line == "odfl: rum: no such verb; did you mean run?"
+    assert line.startswith("odfl: rum: no such verb; did you mean run? there are run, plot, ")

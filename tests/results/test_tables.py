@@ -108,7 +108,7 @@ def test_a_csv_that_was_edited_is_named_and_skipped(tmp_path, warnings):
     file.write_text(file.read_text().replace("0.25", "0.26"))  # as long as before, and readable
     assert read_runs([run], warnings.append)[0].seeds == [0, 2]
     (line,) = warnings
-    assert f"{file}: seed-1.csv is not what was written" in line
+    assert f"{file}: it is not what was written" in line
 
 
 def test_a_run_of_a_newer_version_is_named_and_skipped(tmp_path, warnings):
