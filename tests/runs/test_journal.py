@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from support.attempts import start
+from support.processes import ODFL, Start
 
 from odfl_cli.runs.sweep.journal import WEEK, Entry, Reader, add, forget_old, journal
 
@@ -40,9 +40,11 @@ def test_only_journals_of_long_ago_are_forgotten(tmp_path: Path) -> None:
     assert new.exists()
 
 
-def test_two_identical_sweeps_at_once_both_tell_all_their_jobs(tmp_path: Path) -> None:
+def test_two_identical_sweeps_at_once_both_tell_all_their_jobs(
+    tmp_path: Path, start: Start
+) -> None:
     words = ("run", "-m", "algo=pf_ogd,uniform", "data.gamma=0,0.5,1", "horizon=smoke", "seeds=1")
-    attempts = [start(*words, cwd=tmp_path) for _ in range(2)]
+    attempts = [start(*ODFL, *words, cwd=tmp_path) for _ in range(2)]
     for attempt in attempts:
         told, complaints = attempt.communicate(timeout=300)
         assert attempt.returncode == 0, complaints

@@ -12,8 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
-from support.attempts import computations, csvs, start
+from support.attempts import computations, csvs
 from support.commands import complaints, odfl, run_directories
+from support.processes import ODFL, Start
 
 from odfl_cli.results.run_state import inspect
 from odfl_cli.results.tables import read_runs
@@ -144,7 +145,7 @@ def test_an_index_edited_into_nonsense_is_one_line_and_written_anew(tmp_path):
 
 def test_one_live_display_on_a_terminal(tmp_path):
     """Jobs done of all, and the terminal as it was: the cursor that was hidden is shown again."""
-    command = [sys.executable, "-m", "odfl_cli.cli", *GRID, "data.gamma=0,1", "seeds=1"]
+    command = [*ODFL, *GRID, "data.gamma=0,1", "seeds=1"]
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(tmp_path)
@@ -169,7 +170,7 @@ def sweep_of(jobs: int) -> tuple[str, ...]:
     return ("run", "-m", "algo=uniform,pf_ogd", f"data.gamma={gammas}", "horizon=short", "seeds=2")
 
 
-def killed_and_restarted(root: Path, jobs: int, kills: int) -> None:
+def killed_and_restarted(root: Path, start: Start, jobs: int, kills: int) -> None:
     """A sweep killed at random moments ends as an undisturbed one, without wasted work."""
     random_moment = random.Random(20)
     command = sweep_of(jobs)
@@ -179,7 +180,7 @@ def killed_and_restarted(root: Path, jobs: int, kills: int) -> None:
     assert odfl(*command, cwd=root / "whole").returncode == 0
     duration = time.monotonic() - begun
     for _ in range(kills):
-        process = start(*command, cwd=root / "killed")
+        process = start(*ODFL, *command, cwd=root / "killed")
         time.sleep(random_moment.uniform(0.2, 1.0) * duration / 2)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate(timeout=60)
@@ -196,13 +197,13 @@ def killed_and_restarted(root: Path, jobs: int, kills: int) -> None:
     assert {job["state"] for job in json.loads(index.read_text())["jobs"]} == {"finished"}
 
 
-def test_killed_three_times(tmp_path):
-    killed_and_restarted(tmp_path, jobs=6, kills=3)
+def test_killed_three_times(tmp_path, start):
+    killed_and_restarted(tmp_path, start, jobs=6, kills=3)
 
 
 @pytest.mark.slow
-def test_killed_ten_times(tmp_path):
-    killed_and_restarted(tmp_path, jobs=30, kills=10)
+def test_killed_ten_times(tmp_path, start):
+    killed_and_restarted(tmp_path, start, jobs=30, kills=10)
 
 
 def test_a_small_disk_that_fills_up(tmp_path):
