@@ -217,6 +217,7 @@ def test_a_small_disk_that_fills_up(tmp_path):
     if mounted.returncode != 0:
         pytest.skip("mounting a file system is not allowed here")
     command = ("run", "-m", "algo=uniform", "data.gamma=0,0.25,0.5,0.75,1", "seeds=4")
+    command += ("horizon=short",)
     try:
         done = odfl(*command, f"outputs={disk}", cwd=tmp_path)
         assert done.returncode == 1, done.stdout
