@@ -81,7 +81,7 @@ format: $(STAMP)  ## apply the formatter and the linter's safe fixes
 	$(BIN)/ruff format .
 
 test: $(STAMP)  ## all tests but the slow ones
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-slow: $(STAMP)  ## the claims that take minutes
 	$(BIN)/python -m pytest -m slow

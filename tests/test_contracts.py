@@ -35,6 +35,7 @@ PAIRS = [
     for algorithm in (with_kernel() if engine == "compiled" else ALGORITHMS)
 ]
 ROUNDS = 70
+FEWER = 20  # where there are many items, for time
 SEEDS = tuple(range(2, 19))  # 17: whole vectors of any width, and a rest
 
 
@@ -44,7 +45,7 @@ def small_job(
     job = composed_job(
         f"algo={algo}",
         f"engine={engine}",
-        f"horizon.rounds={ROUNDS}",
+        f"horizon.rounds={ROUNDS if items < 30 else FEWER}",
         f"data.items={items}",
         f"data.features={items - 1}",
         f"theta_radius={radius}",

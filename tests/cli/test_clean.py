@@ -3,13 +3,12 @@
 import fcntl
 import os
 import pty
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from support.commands import odfl
 from support.finished_runs import change_summary, write_failed, write_finished, write_unfinished
+from support.processes import ODFL, Start
 
 from odfl_cli.cli.clean import main, removals, remove
 from odfl_cli.core.errors import UserError
@@ -124,12 +123,9 @@ def test_not_a_terminal_and_not_asked_for(outputs: Path) -> None:
 
 
 @pytest.mark.parametrize(("answer", "gone"), [("y", {"failed"}), ("n", set()), ("", set())])
-def test_asks_on_a_terminal(outputs: Path, answer: str, gone: set[str]) -> None:
+def test_asks_on_a_terminal(outputs: Path, answer: str, gone: set[str], start: Start) -> None:
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "odfl_cli.cli", "clean", "--failed", "."]
-    process = subprocess.Popen(
-        command, cwd=outputs, stdin=theirs, stdout=subprocess.PIPE, text=True
-    )
+    process = start(*ODFL, "clean", "--failed", ".", cwd=outputs, stdin=theirs)
     os.write(ours, f"{answer}\n".encode())
     shown, _ = process.communicate(timeout=60)
     os.close(ours)

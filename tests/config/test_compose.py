@@ -1,30 +1,23 @@
 """Launchers and sweepers that have to be installed first."""
 
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
-from support.commands import REPOSITORY
+from support.commands import REPOSITORY, odfl
 from support.problems import composed
 
 from odfl_cli.config.compose import EXTRAS
 
-WITHOUT = "import sys; sys.modules[sys.argv[1]] = None; from odfl_cli.cli import main; sys.exit(main(sys.argv[2:]))"
-"""Python takes a package that is None in sys.modules for one that is not there."""
-
 
 @pytest.mark.parametrize("choice", EXTRAS)
-def test_a_missing_one_is_named_with_its_extra(tmp_path: Path, choice: str) -> None:
+def test_a_missing_one_is_named_with_its_extra(
+    tmp_path: Path, choice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     package, extra = EXTRAS[choice]
-    command = ["run", "-m", "algo=uniform,pf_ogd", "horizon=smoke", choice]
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT, package, *command],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    monkeypatch.setitem(sys.modules, package, None)  # which Python takes for not installed
+    done = odfl("run", "-m", "algo=uniform,pf_ogd", "horizon=smoke", choice, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == f"odfl: {choice}: not installed; pip install 'odfl[{extra}]' brings it\n"
     assert list(tmp_path.iterdir()) == []
