@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from odfl_cli.plotting.figure_style import LOOKS
 from support.commands import odfl, run_directories
 
 import odfl_cli
 from odfl_cli import Algorithm, Result, UserError, load, run, settings, sweep
 from odfl_cli.algorithms import PFOGD
 from odfl_cli.environments import Sin4
-from odfl_cli.plotting.figure_style import LOOKS
 from odfl_cli.problem.horizon import Horizon
 from odfl_cli.problem.polytopes import Box
 from odfl_cli.problem.predictors import Linear
