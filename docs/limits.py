@@ -19,7 +19,7 @@ from odfl_cli.environments import Rounds, Sin4
 from odfl_cli.environments.sin4_law import expected_cost
 from odfl_cli.metrics.comparators import find_comparator
 from odfl_cli.metrics.losses import Losses, losses_for
-from odfl_cli.plotting.figure_style import GREY, LOOKS, theme
+from odfl_cli.plotting.style import GREY, LINE_STYLES, theme
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job, simulate
 
@@ -132,7 +132,7 @@ def plot() -> None:
             if name in LIMITS:
                 axes.plot(means, "o", ls=DASHES[name], color=GREY, ms=3, label=LIMITS[name])
             else:
-                look = LOOKS[name]
+                look = LINE_STYLES[name]
                 axes.plot(means, color=look.colour, ls=look.dashes, lw=look.width, label=look.name)
         axes.set(xscale="log", yscale="log", xlabel="round $t$")
         axes.set_ylabel(r"expected cost above $\theta^*$, $F(\theta_t)-F(\theta^*)$")

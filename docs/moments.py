@@ -1,25 +1,21 @@
-"""Runs every algorithm on the worlds of docs/df-moments.md and writes that page's tables.
+"""Runs every algorithm on the worlds of docs/df-moments.md, and makes that page's tables.
 
 `python docs/moments.py run [WORLD …]` computes what docs/data/df_moments.csv lacks; `python
-docs/moments.py ablation` the same for docs/data/df_moments_ablation.csv; `python docs/moments.py
-tables` writes the tables between the page's markers.
+docs/moments.py ablation` the same for docs/data/df_moments_ablation.csv. docs/render.py writes the tables.
 """
 
-import re
 import sys
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from cells import estimate, table
+from collect import DATA
 
 from odfl_cli.config.compose import compose_job
-from odfl_cli.core.statistics import mean_ci95
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import simulate
 
-DOCS = Path(__file__).parent
-PAGE, DATA = DOCS / "df-moments.md", DOCS / "data"
-BLOCK = re.compile(r"(<!-- results:([\w-]+) -->\n).*?(<!-- /results:\2 -->)", re.DOTALL)
 SEEDS = {"fresh": range(70001, 70031), "used": range(80001, 80021), "chosen": range(1000, 1020)}
 """Fixed before they were run; used once by a prototype; those that constants were chosen on."""
 
@@ -79,11 +75,11 @@ def collect(name: str, jobs: dict[tuple[str, ...], list[str]]) -> None:
 def finals(overrides: list[str], seeds: range) -> pd.DataFrame:
     """The last row of every seed; regret per round."""
     job = build(compose_job([*overrides, f"seeds=[{','.join(map(str, seeds))}]"]))
-    table = simulate(job).table
-    missing = np.full_like(table["avg_cost"], np.nan)
-    values = {column: table.get(column, missing)[:, -1] for column in COLUMNS}
-    values["dynamic_regret"] = values["dynamic_regret"] / table["t"][:, -1]
-    return pd.DataFrame({"seed": list(seeds), "t": table["t"][:, -1].astype(int), **values})
+    columns = simulate(job).table
+    missing = np.full_like(columns["avg_cost"], np.nan)
+    values = {column: columns.get(column, missing)[:, -1] for column in COLUMNS}
+    values["dynamic_regret"] = values["dynamic_regret"] / columns["t"][:, -1]
+    return pd.DataFrame({"seed": list(seeds), "t": columns["t"][:, -1].astype(int), **values})
 
 
 def comparison(worlds: list[str]) -> None:
@@ -117,7 +113,7 @@ def comparison_table(seeds: str) -> str:
     data = pd.read_csv(DATA / "df_moments.csv")
     data = data[data["set"] == seeds]
     others = [algo for algo in ALGORITHMS[1:] if algo in set(data["algo"])]
-    rows = [["world", "df_moments: cost", "regret", *others], ["---"] * (3 + len(others))]
+    rows = [["world", "df_moments: cost", "regret", *others]]
     for world in [world for world in WORLDS if world in set(data["world"])]:
         part = data[data["world"] == world]
         ours = part[part["algo"] == "df_moments"]
@@ -125,20 +121,20 @@ def comparison_table(seeds: str) -> str:
         regret = estimate(values["df_moments"]) if column == "dynamic_regret" else ""
         gaps = [gap(values, algo, "df_moments") for algo in others]
         rows.append([world, f"{ours['avg_cost'].mean():.4f}", regret, *gaps])
-    return markdown(rows)
+    return table(rows)
 
 
 def ablation_table() -> str:
     """Regret, or cost, of the full algorithm, and what it costs to leave a rule out, paired by seed."""
     data = pd.read_csv(DATA / "df_moments_ablation.csv")
     worlds = {world: by_seed(data[data["world"] == world]) for world in ABLATED}
-    rows = [["variant", *ABLATED], ["---"] * (1 + len(ABLATED))]
+    rows = [["variant", *ABLATED]]
     measured = [COLUMNS[column] for column, _ in worlds.values()]
     full = [f"{values['full'].mean():.4f}" for _, values in worlds.values()]
     rows.append(["full", *(f"{what} {x}" for what, x in zip(measured, full, strict=True))])
     for variant in [name for name in ABLATION if name != "full"]:
         rows.append([variant, *(gap(values, variant, "full") for _, values in worlds.values())])
-    return markdown(rows)
+    return table(rows)
 
 
 def by_seed(data: pd.DataFrame) -> tuple[str, pd.DataFrame]:
@@ -149,42 +145,23 @@ def by_seed(data: pd.DataFrame) -> tuple[str, pd.DataFrame]:
 
 def gap(values: pd.DataFrame, one: str, other: str) -> str:
     """The paired difference, or nothing where one was not run."""
-    return estimate(values[one] - values[other], "+") if one in values else ""
+    return estimate(values[one] - values[other]) if one in values else ""
 
 
-def estimate(values: pd.Series, sign: str = "") -> str:
-    """Mean ± half the 95% interval."""
-    mean, ci = mean_ci95(values.to_numpy())
-    return f"{mean:{sign}.4f} ± {ci:.4f}"
-
-
-def markdown(rows: list[list[str]]) -> str:
-    """A table; the second row is its rule."""
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
-
-
-TABLES = {
+TABLES: dict[str, Callable[[], str]] = {
     "df-moments-fresh": lambda: comparison_table("fresh"),
     "df-moments-used": lambda: comparison_table("used"),
     "df-moments-ablation": ablation_table,
 }
 
 
-def tables() -> None:
-    """Writes the page's tables from the data."""
-    text = PAGE.read_text()
-    PAGE.write_text(BLOCK.sub(lambda b: f"{b[1]}\n{TABLES[b[2]]()}\n\n{b[3]}", text))
-
-
 def main(arguments: list[str]) -> None:
-    """`run`, `ablation` or `tables`."""
+    """`run` or `ablation`."""
     match arguments:
         case ["run", *worlds]:
             comparison(worlds or list(WORLDS))
         case ["ablation"]:
             ablation()
-        case ["tables"]:
-            tables()
         case _:
             sys.exit(__doc__)
 

@@ -3,17 +3,19 @@
 import os
 import re
 import sys
-from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from odfl_cli.cli.locations import OUTPUTS, warn
-from odfl_cli.cli.parser import Parser
+from odfl_cli.cli.parser import OUTPUTS, Parser
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import UNFINISHED
+from odfl_cli.core.files import open_below
 from odfl_cli.core.locks import LOCK, is_locked, locked
-from odfl_cli.core.text import UNITS, age, size, table
-from odfl_cli.results.catalogue import HYDRA, LOG, Entry, catalogue
-from odfl_cli.results.run_state import FAILURE, SUMMARY, inspect_files
+from odfl_cli.core.text import UNITS, age, printable, size, table, tell
+from odfl_cli.results.finding import find_runs
+from odfl_cli.results.ownership import is_run, remove_run
+from odfl_cli.results.runs import StoredRun, inspect_files
+from odfl_cli.results.sweeps import INDEX
 
 DESCRIPTION = """\
 Removes runs, after it has listed them and asked. Several conditions must all hold; --failed and
@@ -24,9 +26,20 @@ EXAMPLES = """\
   odfl clean --unfinished --older-than 2d      left behind by killed processes
   odfl clean --version 0.1.0 --yes             without asking
 """
-HYDRA_FILES = ("config.yaml", "hydra.yaml", "overrides.yaml")
-SEED_FILE = re.compile(r"seed-\d+\.csv")
 SECONDS = {**dict(UNITS), "w": 7 * 86400}
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A run that may be removed, and the directory that it must lie in."""
+
+    run: StoredRun
+    root: Path
+
+    @property
+    def path(self) -> str:
+        """Of the run, relative to the root."""
+        return os.path.relpath(self.run.directory, self.root)
 
 
 def main(argv: list[str]) -> int:
@@ -45,9 +58,10 @@ def main(argv: list[str]) -> int:
             "clean: say which runs: --failed, --unfinished, --older-than 30d or --version X"
         )
     chosen = [
-        entry
-        for entry in catalogue(arguments.paths or [OUTPUTS])
-        if _matches(entry, states, arguments.older_than, arguments.version)
+        removal
+        for removal in removals(arguments.paths or [OUTPUTS])
+        if _matches(removal.run, states, arguments.older_than, arguments.version)
+        and _is_within(removal)
     ]
     if not chosen:
         print("nothing to remove")
@@ -58,38 +72,69 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def remove(entry: Entry) -> bool:
-    """Removes what odfl wrote, and the directory if nothing else is in it; not a run that moved on."""
-    if is_locked(entry.directory):
-        return False
-    with locked(entry.directory):
-        if inspect_files(entry.directory).state != entry.state:
+def removals(paths: list[Path]) -> list[Removal]:
+    """Every run that the paths hold, each once."""
+    found: dict[Path, Removal] = {}
+    for path in paths:
+        for run in find_runs([path], warn=lambda line: None):
+            found.setdefault(run.directory.resolve(), Removal(run, _root(path)))
+    return list(found.values())
+
+
+def remove(removal: Removal) -> bool:
+    """Removes what odfl wrote, and the directory if nothing else is in it; not a run that moved on.
+
+    All is done relative to the open directory, so that nothing can take its place meanwhile.
+    """
+    directory = removal.run.directory
+    with open_below(removal.root, removal.path) as place:
+        if is_locked(directory):
             return False
-        for path in _files(entry):
-            path.unlink(missing_ok=True)
-        _remove_if_empty(entry.directory / HYDRA)
-        (entry.directory / LOCK).unlink(missing_ok=True)
-    _remove_if_empty(entry.directory)
+        with locked(directory):
+            if inspect_files(directory).state != removal.run.state:
+                return False
+            remove_run(place)
+            os.unlink(LOCK, dir_fd=place)
+    with suppress(OSError):  # not empty, or a link by now
+        os.rmdir(os.path.abspath(directory))
     return True
 
 
-def _matches(entry: Entry, states: set[str], older: float | None, version: str | None) -> bool:
-    if entry.state == "running" or (entry.state == "newer" and version is None):
+def _root(path: Path) -> Path:
+    """What the runs must lie in: the folder; of a sweep, the outputs folder that it belongs to."""
+    whole = Path(os.path.abspath(path))
+    if (path / INDEX).exists() and whole.parent.name == "sweeps":
+        return whole.parent.parent
+    return whole.parent if path.is_symlink() and is_run(path) else whole
+
+
+def _is_within(removal: Removal) -> bool:
+    """Whether the run lies in its root and no link leads there; a warning says if not."""
+    try:
+        with open_below(removal.root, removal.path):
+            return True
+    except (OSError, UserError) as error:
+        tell(f"{removal.run.directory}: left, {getattr(error, 'strerror', error)}")
+        return False
+
+
+def _matches(run: StoredRun, states: set[str], older: float | None, version: str | None) -> bool:
+    if run.state == "running" or (run.state == "newer" and version is None):
         return False
     return (
-        (not states or entry.state in states)
-        and (older is None or entry.age > older)
-        and (version is None or version in entry.run.versions)
+        (not states or run.state in states)
+        and (older is None or run.age > older)
+        and (version is None or version in run.versions)
     )
 
 
-def _agreed(chosen: list[Entry]) -> bool:
+def _agreed(chosen: list[Removal]) -> bool:
     """Shows what would go, and asks."""
-    rows = [(str(e.directory), e.state, size(e.size), age(e.age)) for e in chosen]
+    runs = [removal.run for removal in chosen]
+    rows = [(str(run.directory), run.state, size(run.size), age(run.age)) for run in runs]
     print(table([("run", "state", "size", "age"), *rows], elastic=0))
-    total = (
-        f"{len(chosen)} run{'s' if len(chosen) > 1 else ''}, {size(sum(e.size for e in chosen))}"
-    )
+    plural = "s" if len(chosen) > 1 else ""
+    total = f"{len(chosen)} run{plural}, {size(sum(run.size for run in runs))}"
     if not sys.stdin.isatty():
         raise UserError(f"clean: {total}: not removed without being asked; add --yes")
     try:
@@ -98,32 +143,22 @@ def _agreed(chosen: list[Entry]) -> bool:
         return False
 
 
-def _remove_all(chosen: list[Entry]) -> None:
-    for entry in chosen:
-        freed = size(entry.size)
+def _remove_all(chosen: list[Removal]) -> None:
+    for removal in chosen:
+        directory, freed = removal.run.directory, size(removal.run.size)
         try:
-            removed = remove(entry)
+            removed = remove(removal)
         except OSError as error:
             raise UserError(f"{error.filename}: cannot be removed ({error.strerror})") from error
+        except UserError as error:
+            tell(f"{directory}: left, {error}")
+            continue
         if not removed:
-            warn(f"{entry.directory}: left, it is in use again")
-        elif entry.directory.exists():
-            warn(f"{entry.directory}: kept, it holds files that are not odfl's")
+            tell(f"{directory}: left, it is in use again")
+        elif directory.exists():
+            tell(f"{directory}: kept, it holds files that no record of odfl lists")
         else:
-            print(f"removed {entry.directory} ({freed})")
-
-
-def _files(entry: Entry) -> Iterator[Path]:
-    """What odfl and Hydra wrote into the directory."""
-    yield from (entry.directory / name for name in (SUMMARY, FAILURE, LOG))
-    yield from (entry.directory / HYDRA / name for name in HYDRA_FILES)
-    yield from (path for path in entry.directory.iterdir() if SEED_FILE.fullmatch(path.name))
-    yield from entry.directory.glob(f".*{UNFINISHED}")
-
-
-def _remove_if_empty(directory: Path) -> None:
-    if directory.is_dir() and not os.listdir(directory):
-        directory.rmdir()
+            print(printable(f"removed {directory} ({freed})"))
 
 
 def _seconds(text: str) -> float:

@@ -1,8 +1,11 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and are never reached through a link."""
 
+import errno
 import json
 import os
+import re
 import secrets
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,14 +14,23 @@ from typing import IO, Any
 
 from odfl_cli.core.errors import UserError
 
-UNFINISHED = ".part"
-"""How the name of a file ends while it is written."""
+TEMPORARY = re.compile(r"\.odfl-[0-9a-f]{8}-(?P<name>.+)\.part")
+"""The name of a file while it is written."""
+DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+LARGEST = 1 << 26
+"""Bytes of the largest record that is read."""
+NOT_REGULAR = (errno.ELOOP, errno.ENXIO, errno.EISDIR, errno.ENOTDIR, errno.ENODEV)
+"""What the kernel says of a link, a FIFO, a directory or a device that is opened as a file."""
+
+
+class NotRegularError(UserError):
+    """There is something else than a regular file, or it is reached through a link."""
 
 
 @contextmanager
 def atomic(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
     """A new file (mode "w" or "wb") that takes its name only once it is complete on the disk."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
+    temporary = path.with_name(f".odfl-{secrets.token_hex(4)}-{path.name}.part")
     try:
         with open(temporary, mode.replace("w", "x"), newline=None if "b" in mode else "") as file:
             yield file
@@ -37,10 +49,67 @@ def write_json(path: Path, content: Any) -> None:
         file.write("\n")
 
 
-def remove_leftovers(directory: Path) -> None:
-    """What a killed process had half written; only for who holds the directory's lock."""
-    for leftover in directory.glob(f".*{UNFINISHED}"):
-        leftover.unlink(missing_ok=True)
+def open_regular(path: Path | str, flags: int = os.O_RDONLY, dir_fd: int | None = None) -> int:
+    """A descriptor of a regular file; never blocks, and follows no link."""
+    try:
+        safe = flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        descriptor = os.open(path, safe, 0o666, dir_fd=dir_fd)
+    except OSError as error:
+        if error.errno in NOT_REGULAR:
+            raise NotRegularError(f"{path}: it is a link or not a regular file") from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotRegularError(f"{path}: it is not a regular file")
+    return descriptor
+
+
+def read_regular(path: Path | str, largest: int = LARGEST, dir_fd: int | None = None) -> bytes:
+    """The content of a regular file; a UserError where it has more than `largest` bytes."""
+    with os.fdopen(open_regular(path, dir_fd=dir_fd), "rb") as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise UserError(f"{path}: it has more than {largest} bytes")
+    return content
+
+
+def check_writable_in_place(path: Path) -> None:
+    """Refuses what would be changed somewhere else too: a link, a hard link, a device."""
+    try:
+        found = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        raise NotRegularError(f"{path}: it is a link or not a regular file; nothing is written")
+
+
+@contextmanager
+def open_below(root: Path | int, path: str = ".") -> Iterator[int]:
+    """A descriptor of a directory below `root`, a path or a descriptor; "." is `root` itself.
+
+    A UserError where the path leaves `root` or crosses a link. What is done relative to the
+    descriptor stays in this directory, whatever takes its name.
+    """
+    parts = Path(os.path.normpath(path)).parts
+    if ".." in parts or os.path.isabs(path):
+        raise UserError(f"{path}: it lies outside of {root}")
+    descriptor = os.dup(root) if isinstance(root, int) else os.open(root, DIRECTORY)
+    try:
+        for part in parts:
+            above, descriptor = descriptor, _open_directory(part, descriptor, path)
+            os.close(above)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _open_directory(name: str, above: int, path: str) -> int:
+    try:
+        return os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
+    except OSError as error:
+        if error.errno in NOT_REGULAR:
+            raise NotRegularError(f"{path}: {name} is a link or no directory") from None
+        raise
 
 
 def make_writable(directory: Path) -> None:
