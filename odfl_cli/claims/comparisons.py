@@ -21,7 +21,7 @@ SWEEPS = {
             ("experiment=misspecification", "algo=df_ogd,pf_ogd", "data.gamma=0,0.75,1"),
             300,
         ),
-        Sweep("kappa", ("experiment=main", "algo=df_ogd", "solver.kappa=0,0.01,0.1"), 10),
+        Sweep("kappa", ("experiment=main", "algo=df_ogd", "kappa=0,0.01,0.1"), 10),
         Sweep(
             "kappa_polynomial",
             (
@@ -29,7 +29,7 @@ SWEEPS = {
                 "data.items=20",
                 "theta_radius=10",
                 "algo=df_ogd",
-                "solver.kappa=0,0.1",
+                "kappa=0,0.1",
             ),
             10,
         ),
@@ -185,5 +185,5 @@ def _share_of_bound(algo: str, column: str, groups: list[Group]) -> Estimate:
 
 
 def _shift(kappa: float, groups: list[Group]) -> Estimate:
-    exact, inexact = (pick(groups, "df_ogd", solver__kappa=value) for value in (0, kappa))
+    exact, inexact = (pick(groups, "df_ogd", kappa=value) for value in (0, kappa))
     return difference(inexact, exact, "avg_cost")

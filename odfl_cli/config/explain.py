@@ -18,6 +18,16 @@ from yaml import MarkedYAMLError
 from odfl_cli.config.directory import conf_directory, is_tuning
 from odfl_cli.core.errors import UserError
 
+RENAMED = {
+    r"solver(=\w+)?": "kappa=0.1",
+    r"solver\.kappa=(.*)": r"kappa=\1",
+    r"belief=(horizon|parameters|faces)_tenth": r"algo.belief.\1=0.1",
+    r"belief=(horizon|parameters|faces)_tenfold": r"algo.belief.\1=10",
+    r"belief(=.*)?": "algo.belief.horizon=0.1, algo.belief.parameters=… or algo.belief.faces=…",
+    r"belief\.(\w+=.*)": r"algo.belief.\1",
+}
+"""Overrides of earlier versions and what they are written as now."""
+
 COMPLAINTS = (HydraException, OmegaConfBaseException, MarkedYAMLError)
 
 
@@ -49,8 +59,11 @@ def ordered(arguments: list[str]) -> list[str]:
 
 
 def misuse(arguments: list[str]) -> str | None:
-    """`horizon=1000`, `algo=null`, `~algo`, over which Hydra stumbles: what was meant."""
+    """What to write instead of `horizon=1000`, `algo=null`, `~algo`, which Hydra explains badly."""
     for argument in arguments:
+        for old, new in RENAMED.items():
+            if found := re.fullmatch(old, argument.lstrip("+~")):
+                return f"{argument}: this is now written as {found.expand(new)}"
         given = re.fullmatch(r"(?i)(\w+)=([-+.\deE]+|null|true|false|nan|inf)", argument)
         removed = re.fullmatch(r"~(\w+)(=.*)?", argument)
         found = given or removed

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.settings import Positive
+from odfl_cli.core.settings import NonNegative, Positive
 
 MOST_SEEDS = 1_000_000
 
@@ -16,6 +16,7 @@ class TopLevel(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     theta_radius: Positive
+    kappa: NonNegative = 0.0
     seeds: int | list[int]
     outputs: Annotated[str, Field(min_length=1)]
     sweep: Annotated[str, Field(pattern=r"^\w[\w.-]*$")]

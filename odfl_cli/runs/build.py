@@ -22,8 +22,6 @@ GROUPS = (
     "polytope",
     "regularizer",
     "oracle",
-    "solver",
-    "belief",
     "horizon",
     "engine",
     "metrics",
@@ -59,8 +57,7 @@ def build(config: DictConfig, **given: Any) -> Job:
         polytope=polytope,
         regularizer=parts.make("regularizer", polytope=polytope),
         oracle=parts.make("oracle"),
-        solver=parts.make("solver"),
-        belief=parts.make("belief"),
+        kappa=top.kappa,
     )
     algorithm = parts.make("algo", problem=problem)
     engine = parts.make("engine").choose(algorithm)

@@ -16,7 +16,7 @@ from odfl_cli.config.schema import TopLevel
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import write_json
 from odfl_cli.core.locks import locked
-from odfl_cli.metrics.reports import with_earlier
+from odfl_cli.metrics.base import with_earlier
 from odfl_cli.results.ownership import UNLISTED, note_unlisted, remove_leftovers
 from odfl_cli.results.run_state import FAILURE, FORMAT, SUMMARY, RunState, inspect_files, seed_file
 from odfl_cli.runs.build import build, sized, top_level

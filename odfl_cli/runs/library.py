@@ -48,7 +48,7 @@ def run(*overrides: str, **components: Any) -> Result:
 
     `overrides` are those of the command line: run("algo=df_ogd", "data.gamma=0.5", "seeds=3").
     `components` take the place of whole groups: `data`, `polytope`, `predictor`, `oracle`,
-    `solver`, `horizon`, `engine` are objects; `regularizer` is called with polytope=…, `algo` with
+    `horizon`, `engine` are objects; `regularizer` is called with polytope=…, `algo` with
     problem=…, so that a class or a functools.partial of one will do.
     """
     job = build(compose_job(overrides), **components)

@@ -14,7 +14,7 @@ from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.streams import draw
 from odfl_cli.engine import Engine, Trace
 from odfl_cli.environments import Environment, Rounds
-from odfl_cli.metrics import Basic, Metrics, Recorder
+from odfl_cli.metrics import Basic, Metrics, PlayedBlock, Recorder, RoundStart
 from odfl_cli.problem.horizon import Horizon
 
 BLOCK_BYTES = 64 * 2**20
@@ -59,7 +59,7 @@ def simulate(
     clock = Clock()
     algorithm, seeds, rounds = job.algorithm, job.seeds, job.horizon.rounds
     with clock("start"):
-        recorder = job.metrics.recorder(job.environment, algorithm, job.horizon, seeds)
+        recorder = job.metrics.recorder(job)
         job.engine.start(algorithm)
     state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
     for start, stop in _blocks(rounds, block or job.block_rounds()):
@@ -74,7 +74,7 @@ def simulate(
         with clock("metrics"):
             _check_finite(job, start, trace)
             best = algorithm.problem.polytope.minimise(data.costs)
-            recorder.add(start, data, trace, (data.costs * best).sum(-1))
+            recorder.add(PlayedBlock(start, data, trace, (data.costs * best).sum(-1)))
         progress(stop)
     with clock("metrics"):
         table = recorder.table()
@@ -98,7 +98,7 @@ def _advance(
         part = Rounds(data.X[:, first:last], data.costs[:, first:last])
         drawn = {name: values[:, first:last] for name, values in draws.items()}
         if first + start + 1 in stops:
-            recorder.watch(first + start + 1, state, part, drawn)
+            recorder.watch(RoundStart(first + start + 1, state, part, drawn))
         with _naming_the_round(job, start + first):
             state, trace = job.engine.advance(job.algorithm, state, part, drawn)
         traces.append(trace)

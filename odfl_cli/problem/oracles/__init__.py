@@ -1,12 +1,10 @@
 """Approximate minimisers over Θ (Definition 1)."""
 
-from odfl_cli.problem.oracles.adam import Adam
-from odfl_cli.problem.oracles.base import LazyOracle, Objective, Oracle
+from odfl_cli.problem.oracles.base import LazyOracle, Objective, Oracle, OracleCall, uniform_in_ball
+from odfl_cli.problem.oracles.descent import SGD, Adam
 from odfl_cli.problem.oracles.exact import Exact
 from odfl_cli.problem.oracles.lbfgs import LBFGS
 from odfl_cli.problem.oracles.multistart import MultiStart
-from odfl_cli.problem.oracles.sgd import SGD
-from odfl_cli.problem.oracles.starting_points import uniform_in_ball
 
 __all__ = [
     "LBFGS",
@@ -17,5 +15,6 @@ __all__ = [
     "MultiStart",
     "Objective",
     "Oracle",
+    "OracleCall",
     "uniform_in_ball",
 ]

@@ -1,7 +1,7 @@
 """W: the sets of decisions."""
 
 from odfl_cli.problem.polytopes.assignment import Assignment
-from odfl_cli.problem.polytopes.base import Polytope
+from odfl_cli.problem.polytopes.base import Polytope, is_simplex
 from odfl_cli.problem.polytopes.box import Box
 from odfl_cli.problem.polytopes.budget import Budget
 from odfl_cli.problem.polytopes.custom import Custom
@@ -18,4 +18,5 @@ __all__ = [
     "Polytope",
     "ShortestPath",
     "Simplex",
+    "is_simplex",
 ]

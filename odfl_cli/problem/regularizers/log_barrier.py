@@ -11,10 +11,11 @@ from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.problem.polytopes import Polytope
 from odfl_cli.problem.regularizers.barrier import barrier_of, bounded_faces, packed
+from odfl_cli.problem.regularizers.projection import null_space
 
 ROWS = "odfl_cli.problem.regularizers.barrier_rows"
 GOOD_ENOUGH = 1e-8
-"""A residual that rounding may leave and that is no failure."""
+"""A residual up to this size may be due to rounding and is not an error."""
 
 
 @settings
@@ -23,15 +24,28 @@ class LogBarrier:
 
     polytope: SkipValidation[Polytope]
     tolerance: Positive = 1e-9
+    kernel = "log_barrier"
+    in_paper = True
 
     @property
     def suboptimality(self) -> float:
         """n, the number of faces: the barrier's own bound."""
         return float(len(bounded_faces(self.polytope)[1]))
 
+    @property
+    def steepness(self) -> float:
+        """sup_{w∈W} ‖b − A w‖²_∞ / λ_min(AᵀA), λ_min over the directions that the equalities leave.
+
+        The square is missing in the lemma's statement; its proof has it.
+        """
+        A, b = self.polytope.faces()
+        slack = (b - (A * self.polytope.minimise(A)).sum(-1)).max()
+        free = A @ null_space(self.polytope.equalities()[0], A.shape[1])
+        return float(slack**2 / np.linalg.eigvalsh(free.T @ free).min())
+
     @cached_property
     def packed(self) -> tuple[np.ndarray, np.ndarray]:
-        """The polytope and the tolerance as kernels take them."""
+        """The polytope and the tolerance as integers and floats for kernels."""
         return packed(barrier_of(self.polytope, self.tolerance))
 
     def smooth(self, g: Array, alpha: Array) -> Array:
@@ -61,7 +75,7 @@ class LogBarrier:
 
 
 def failure(residual: float, alpha: float) -> str:
-    """What is said when Newton's method ends too early."""
+    """The message for a residual that is too large."""
     return (
         f"the log barrier's Newton steps stopped at a residual of {residual:.1e} "
         f"with alpha = {alpha:.1e}; a larger c_alpha helps"
@@ -77,7 +91,7 @@ def as_rows(values: Array, alpha: Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def like(original: Array, rows: np.ndarray) -> Array:
-    """Rows in the shape, library and place of the original."""
+    """Rows in the shape, library and device of the original."""
     xp = array_namespace(original)
     shaped = rows.reshape(original.shape)
     return xp.asarray(shaped, dtype=original.dtype, device=original.device)

@@ -16,13 +16,15 @@ class Quadratic:
     """R(w) = ½‖w‖² on any polytope; closed forms on simplex, box, budget and knapsack."""
 
     polytope: SkipValidation[Polytope]
+    in_paper = False
+    steepness = 1.0  # a projection is non-expansive
 
     def __post_init__(self) -> None:
-        self.projection  # noqa: B018 - a missing solver is told before a run starts
+        self.projection  # noqa: B018 - a missing solver is reported before a run starts
 
     @cached_property
     def suboptimality(self) -> float:
-        """½ max ‖w‖², or a little more: ⟨g, w̃⟩ ≤ min ⟨g, w⟩ + suboptimality·α.
+        """½ max ‖w‖², or slightly more: ⟨g, w̃⟩ ≤ min ⟨g, w⟩ + suboptimality·α.
 
         With l ≤ w ≤ u on W, w_i² lies below its chord (l_i + u_i) w_i − l_i u_i, and the sum of
         the chords is largest at a vertex that `minimise` finds. Exact where every vertex has its
@@ -41,7 +43,7 @@ class Quadratic:
 
     @cached_property
     def projection(self) -> WeightedSum | Faces:
-        """How W is projected onto."""
+        """The projection onto W."""
         return weighted_sum(self.polytope, self.extent) or Faces(self.polytope)
 
     def smooth(self, g: Array, alpha: Array) -> Array:

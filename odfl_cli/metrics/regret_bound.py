@@ -1,35 +1,26 @@
-"""The theorem's bound beside the measured regret, with the run's own constants."""
+"""The theorem's bound on the regret of a run, with the run's own constants."""
 
 import numpy as np
 
-from odfl_cli.algorithms import DFFTPL, DFOGD, Algorithm
-from odfl_cli.core.errors import UserError
+from odfl_cli.algorithms import Algorithm
 from odfl_cli.metrics.hindsight import PlayedRounds
-from odfl_cli.metrics.theory.bounds import Constants, df_ftpl_bound, df_ogd_bound
 from odfl_cli.metrics.theory.constants import constants_of
 from odfl_cli.metrics.theory.sample import Sample, on_the_sphere
-from odfl_cli.metrics.theory.steepness import steepness
+from odfl_cli.metrics.theory.theorems import Constants, df_ftpl_bound, df_ogd_bound
 from odfl_cli.problem.problem import Problem
-from odfl_cli.problem.regularizers import Quadratic
 
 SAMPLED = 256  # rounds at most that the constants are measured on
 
 
 def has_bound(algorithm: Algorithm) -> bool:
-    """Whether a theorem speaks of it: the paper's algorithm, decisions and smoothing.
-
-    A fixed δ, κ > 0 and half the squared norm are outside of what the theorems allow.
-    """
-    problem = algorithm.problem
-    if not isinstance(algorithm, DFOGD | DFFTPL) or getattr(algorithm, "delta", None) is not None:
-        return False
-    if problem.solver.kappa > 0 or isinstance(problem.regularizer, Quadratic):
-        return False
-    try:
-        steepness(problem.regularizer)
-    except UserError:  # a regulariser of the user's own, whose Lipschitz constant nobody knows
-        return False
-    return True
+    """Whether a theorem covers the run: its algorithm, exact decisions, and its smoothing."""
+    regularizer, kappa = algorithm.problem.regularizer, algorithm.problem.kappa
+    return (
+        algorithm.theorem is not None
+        and kappa == 0.0
+        and getattr(regularizer, "in_paper", False)
+        and getattr(regularizer, "steepness", None) is not None
+    )
 
 
 def bound(
@@ -39,15 +30,15 @@ def bound(
     notes: dict[str, np.ndarray],
     xi: np.ndarray | None = None,
 ) -> np.ndarray:
-    """What the regret up to the rounds t may be at most, [S, E]; NaN where no theorem speaks.
+    """The bound on the regret up to the rounds t, [S, E]; NaN where no theorem applies.
 
     xi [S, E] is the oracle's error where it was examined, NaN elsewhere: the bound has the mean of
     those up to t. Without it the bound lacks its ξ. A seed's constants are measured on its own
-    rounds, so that it does not see the other seeds.
+    rounds, so that they do not depend on the other seeds.
     """
     if not has_bound(algorithm):
         return np.full((played.seeds, len(t)), np.nan)
-    theorem = df_ogd_bound if isinstance(algorithm, DFOGD) else df_ftpl_bound
+    theorem = {1: df_ftpl_bound, 2: df_ogd_bound}[algorithm.theorem or 0]
     names = [name for name in ("alpha", "eta", "path_length") if name in notes]
     average = [
         theorem(
@@ -62,7 +53,7 @@ def bound(
 
 
 def mean_so_far(values: np.ndarray) -> np.ndarray:
-    """Over the last axis, of those that are known; the first one is."""
+    """The running mean over the last axis of what is not NaN; the first value is not."""
     known = ~np.isnan(values)
     return np.cumsum(np.where(known, values, 0.0), axis=-1) / np.cumsum(known, axis=-1)
 

@@ -1,15 +1,18 @@
-"""Right-hand sides of the paper's regret bounds, for every round of a run.
+"""Right-hand sides of the paper's regret bounds, for every round of a run, and what they assume.
 
 Theorems 1 and 2 (log barrier on a polytope) and the two propositions of the appendix (entropy on
 the simplex) are one formula each for DF-FTPL and DF-OGD: only the constants differ. Where statement
-and proof disagree the proof is followed; the README lists the places. All bounds are on the average
+and proof disagree the proof is followed; the documentation lists the places. All bounds are on the average
 regret, as functions of t, with arrays [..., rounds] that may hold a subset of the rounds 1, …, T.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+
+ROUNDING = 1e-12
 
 
 class Margin(NamedTuple):
@@ -100,3 +103,33 @@ def running_mean(t: np.ndarray, values: np.ndarray) -> np.ndarray:
     before = np.concatenate([values[..., :1], values[..., :-1]], axis=-1)
     between = np.diff(t, prepend=0) - 1
     return np.cumsum(between * np.maximum(before, values) + values, axis=-1) / t
+
+
+def broken_assumptions(notes: Mapping[str, np.ndarray], t: np.ndarray | None = None) -> list[str]:
+    """One line per assumption of Theorem 2 that the notes [S, rounds] contradict.
+
+    `t` are their rounds, 1, 2, … by default.
+    """
+    if "path_length" not in notes:
+        return []
+    rounds = np.arange(1, notes["path_length"].shape[-1] + 1) if t is None else t
+    sequences = {
+        "(1 + P_t)/t": (1 + notes["path_length"]) / rounds,
+        "η_t": notes["eta"],
+    }
+    lines = (_rises(name, values, rounds) for name, values in sequences.items())
+    return [line for line in lines if line]
+
+
+def _rises(name: str, values: np.ndarray, rounds: np.ndarray) -> str | None:
+    """Where a sequence that should be non-increasing rises."""
+    rising = np.diff(values, axis=-1) > ROUNDING * np.abs(values[..., :-1])
+    if not rising.any():
+        return None
+    seeds = int(rising.any(-1).sum())
+    first = int(rounds[1:][rising.any(0)][0])
+    return (
+        f"{name} should be non-increasing (Theorem 2) and rises in {rising.mean():.0%} of the "
+        f"steps, first up to round {first}, for {seeds} of {len(rising)} seeds: the results are "
+        "right, but the theorem does not cover them"
+    )
