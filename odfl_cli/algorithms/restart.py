@@ -48,7 +48,9 @@ class Restart(Algorithm):
 
     def __post_init__(self) -> None:
         if type(self.learner).update is Algorithm.update:
-            raise UserError(f"algo.base: {self.learner.name} learns nothing, so there is nothing to restart")
+            raise UserError(
+                f"algo.base: {self.learner.name} learns nothing, so there is nothing to restart"
+            )
 
     @cached_property
     def learner(self) -> Algorithm:

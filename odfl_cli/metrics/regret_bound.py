@@ -1,5 +1,7 @@
 """The theorem's bound on the regret of a run, with the run's own constants."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
@@ -9,6 +11,7 @@ from odfl_cli.metrics.theory.sample import Sample, on_the_sphere
 from odfl_cli.metrics.theory.theorems import Constants, df_ftpl_bound, df_ogd_bound
 from odfl_cli.problem.problem import Problem
 
+THEOREMS: dict[int, Callable[..., np.ndarray]] = {1: df_ftpl_bound, 2: df_ogd_bound}
 SAMPLED = 256  # rounds at most that the constants are measured on
 
 
@@ -38,7 +41,7 @@ def bound(
     """
     if not has_bound(algorithm):
         return np.full((played.seeds, len(t)), np.nan)
-    theorem = {1: df_ftpl_bound, 2: df_ogd_bound}[algorithm.theorem or 0]
+    theorem = THEOREMS[algorithm.theorem or 0]
     names = [name for name in ("alpha", "eta", "path_length") if name in notes]
     average = [
         theorem(

@@ -183,7 +183,7 @@ def test_the_fingerprint_follows_the_sources(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(kernel_cache, "__file__", str(copy / "core" / "kernel_cache.py"))
     fingerprint = kernel_cache._fingerprint.__wrapped__
     assert fingerprint() == kernel_cache._fingerprint()
-    kernels = ["df_ogd", "df_ftpl", "pf_ogd", "spo", "spo_printed", "clairvoyant"]
+    kernels = ["df_ogd", "df_ftpl", "gradient", "references"]
     kernels += ["inner", "predictors", "polytopes", "smoothing"]
     sources = [copy / "engine" / "kernels" / f"{name}.py" for name in kernels]
     sources += [copy / "regularizers" / f"{name}.py" for name in ("newton", "barrier_rows")]

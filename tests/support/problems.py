@@ -35,6 +35,7 @@ def make_problem(
     steps: int = 3,
     lr: float = 0.2,
     batch: int = 2,
+    kappa: float = 0.0,
 ) -> Problem:
     """A linear predictor on the simplex, smoothed by entropy."""
     simplex = Simplex(dimension=items)
@@ -47,6 +48,7 @@ def make_problem(
         polytope=simplex,
         regularizer=Entropy(polytope=simplex),
         oracle=SGD(steps=steps, lr=lr, batch=batch),
+        kappa=kappa,
     )
 
 

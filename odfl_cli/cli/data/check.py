@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from odfl_cli.cli.parser import Parser
-from odfl_cli.environments.replay.columns import Columns
 from odfl_cli.environments.replay.inspection import Inspection, inspect, preview
 from odfl_cli.environments.replay.recording import Recording, record
+from odfl_cli.environments.replay.tables import Columns
 
 PREVIEW = 5
 WIDEST = 12

@@ -4,7 +4,7 @@ import numpy as np
 from numba import f8, i8
 
 from odfl_cli.algorithms import GradientLearner, State
-from odfl_cli.core.compiling import allocating, inner, kernel
+from odfl_cli.core.compiling import allocating, kernel
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.inner import PARTS, decide, dot, step
 from odfl_cli.engine.kernels.polytopes import minimise
@@ -15,33 +15,6 @@ from odfl_cli.environments import Rounds
 
 DIRECTIONS = ("pf_ogd", "spo", "spo_printed", "fenchel_young", "perturbed")
 PF_OGD, SPO, SPO_PRINTED, FENCHEL_YOUNG, PERTURBED = range(5)
-
-
-@inner
-def squared_error_gradient(costs, prediction, v):
-    """v = 2 (ĉ − c)."""
-    for i in range(v.shape[0]):
-        v[i] = 2.0 * (prediction[i] - costs[i])
-
-
-@inner
-def spo_plus(parts, costs, prediction, v, w):
-    """v = 2 (w*(c) − w*(2ĉ − c))."""
-    for i in range(v.shape[0]):
-        prediction[i] = 2.0 * prediction[i] - costs[i]
-    minimise(parts.polytope, parts.numbers, costs, v)
-    minimise(parts.polytope, parts.numbers, prediction, w)
-    for i in range(v.shape[0]):
-        v[i] = 2.0 * (v[i] - w[i])
-
-
-@inner
-def fenchel_young(parts, costs, prediction, alpha, v, w, newton):
-    """v = w*(c) − w̃_α(ĉ)."""
-    minimise(parts.polytope, parts.numbers, costs, v)
-    smoothed_decision(parts, prediction, alpha, w, newton)
-    for i in range(v.shape[0]):
-        v[i] -= w[i]
 
 
 @allocating
@@ -76,20 +49,30 @@ def play(
 
     Returns the number of rounds played: fewer than given where Newton's method fails.
     """
-    prediction, w, v = np.empty((3, costs.shape[1]))
+    d = costs.shape[1]
+    prediction, w, best, v = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
     gradient = np.empty(theta.shape[0])
     for t in range(costs.shape[0]):
         newton[STEPS] = 0.0
         paid[t], errors[t] = decide(parts, X[t], costs[t], theta, prediction, w)
+        if direction in (SPO, FENCHEL_YOUNG):
+            minimise(parts.polytope, parts.numbers, costs[t], best)
         if direction == PF_OGD:
-            squared_error_gradient(costs[t], prediction, v)
+            for i in range(d):
+                v[i] = 2.0 * (prediction[i] - costs[t, i])
         elif direction == SPO:
-            spo_plus(parts, costs[t], prediction, v, w)
+            for i in range(d):
+                prediction[i] = 2.0 * prediction[i] - costs[t, i]
+            minimise(parts.polytope, parts.numbers, prediction, w)
+            for i in range(d):
+                v[i] = 2.0 * (best[i] - w[i])
         elif direction == SPO_PRINTED:
-            for i in range(v.shape[0]):
+            for i in range(d):
                 v[i] = -w[i]
         elif direction == FENCHEL_YOUNG:
-            fenchel_young(parts, costs[t], prediction, smoothing, v, w, newton)
+            smoothed_decision(parts, prediction, smoothing, w, newton)
+            for i in range(d):
+                v[i] = best[i] - w[i]
         else:
             perturbed(parts, costs[t], prediction, smoothing, noise[t], v, w)
         vjp(parts.predictor, X[t], v, gradient)

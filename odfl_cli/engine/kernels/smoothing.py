@@ -45,7 +45,7 @@ def smoothed_decision(parts, g, alpha, w, newton):
 
 @inner
 def softmax(g, alpha, w):
-    """w = softmax(−g/α), shifted by the largest exponent."""
+    """w = exp(−g/α), normalised; shifted by the largest exponent against overflow."""
     lowest, total = g[cheapest(g)], 0.0
     for i in range(w.shape[0]):
         w[i] = np.exp((lowest - g[i]) / alpha)

@@ -57,9 +57,7 @@ def check_lipschitz(sample: Sample, alpha: float) -> float:
     loss = SmoothedCost(sample.problem, sample.X, sample.costs, np.full((len(sample.X), 1), alpha))
     gradient = np.sqrt((loss.gradient(sample.theta) ** 2).sum(-1))
     costs = np.sqrt((sample.costs**2).sum(-1))
-    return _largest(
-        gradient, steepness(sample.problem) * slopes(sample) * costs / alpha
-    )
+    return _largest(gradient, steepness(sample.problem) * slopes(sample) * costs / alpha)
 
 
 def check_suboptimality(sample: Sample, alpha: float) -> float:

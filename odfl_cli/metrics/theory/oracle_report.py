@@ -99,9 +99,7 @@ def reference_answer(call: OracleCall, t: int) -> np.ndarray:
         search = MultiStart(rule="lbfgs", starts=RESTARTS, steps=STEPS, lr=0.1)
         found = search.minimise(coarse._replace(points=points))
     polish = MultiStart(rule="lbfgs", starts=1, steps=STEPS, lr=0.1)
-    return polish.minimise(
-        OracleCall(call.objective, theta_set, found, points=call.start[:, None])
-    )
+    return polish.minimise(OracleCall(call.objective, theta_set, found, points=call.start[:, None]))
 
 
 def _timed(action: Callable[[], Any]) -> tuple[float, Any]:

@@ -44,7 +44,9 @@ def barrier_of(polytope: Polytope, tolerance: float) -> Barrier:
         starts=np.searchsorted(column, np.arange(E.shape[1] + 1)).astype(np.int64),
         rows=row.astype(np.int64),
         values=E[row, column],
-        first=(touches @ touches.T != 0).argmax(1).astype(np.int64) if len(E) else np.empty(0, np.int64),
+        first=(touches @ touches.T != 0).argmax(1).astype(np.int64)
+        if len(E)
+        else np.empty(0, np.int64),
         e=np.array(e, dtype=np.float64),
         centre=np.array(polytope.interior_point(), dtype=np.float64),
         tolerance=tolerance,

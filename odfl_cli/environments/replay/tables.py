@@ -1,17 +1,59 @@
-"""Which column of a table is what."""
+"""A long table: which column is what, and some of its rows in memory."""
 
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from odfl_cli.core.settings import settings
-from odfl_cli.environments.replay.problems import DataError
+from odfl_cli.environments.replay.files import DataError
 
 OnMissing = Literal["refuse", "skip"]
 MOST_COLUMNS = 10_000
+CELLS = 50_000
+"""Cells read at once, which bounds the memory."""
+
+
+class Chunk(NamedTuple):
+    """Consecutive rows: their position in the file, their labels, and their numbers."""
+
+    place: str  # what the file calls a row: line or row
+    lines: list[int]
+    rounds: list[str]
+    items: list[str] | None
+    groups: list[str] | None
+    values: np.ndarray  # [rows, features + 1], the cost last
+
+    def part(self, start: int, stop: int) -> "Chunk":
+        """Rows start ≤ i < stop."""
+        cut = slice(start, stop)
+        return Chunk(
+            self.place,
+            self.lines[cut],
+            self.rounds[cut],
+            self.items and self.items[cut],
+            self.groups and self.groups[cut],
+            self.values[cut],
+        )
+
+    def followed_by(self, later: "Chunk") -> "Chunk":
+        """The rows of both."""
+        return Chunk(
+            self.place,
+            self.lines + later.lines,
+            self.rounds + later.rounds,
+            self.items and self.items + (later.items or []),
+            self.groups and self.groups + (later.groups or []),
+            np.concatenate([self.values, later.values]),
+        )
+
+    def where(self, row: int) -> str:
+        """As a user finds it in the file."""
+        return f"{self.place} {self.lines[row]}"
 
 
 @settings
 class Columns:
-    """Names of the columns; no item: the rows of a round in their order; no features: all others."""
+    """Names of the columns. Without item the rows of a round are taken in order; without features, all others."""
 
     round: str = "round"
     item: str | None = "item"
@@ -20,7 +62,7 @@ class Columns:
 
 
 class Layout(NamedTuple):
-    """The columns of one file, all of them there."""
+    """The columns of one file, checked to exist."""
 
     round: str
     item: str | None
@@ -55,7 +97,7 @@ def layout(header: list[str], columns: Columns, group: str | None) -> Layout:
 
 
 def check_width(count: int) -> None:
-    """Refuses a table that nobody meant to be one."""
+    """Raises a DataError for more columns than a table of features can have."""
     if count > MOST_COLUMNS:
         raise DataError(f"more than {MOST_COLUMNS} columns in the first line; features are columns")
 
