@@ -11,7 +11,7 @@ from pydantic import Field
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.core.cores import allotted_threads
 from odfl_cli.core.settings import Integer, PositiveInt, settings
-from odfl_cli.environments import Environment, known_law
+from odfl_cli.environments import Environment, known_law, switches_of
 from odfl_cli.metrics.base import PlayedBlock, RoundStart, Run, by_seed
 from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, notes_of_parts
 from odfl_cli.metrics.comparators import always_scored, scatter, spread_out
@@ -85,18 +85,30 @@ def evaluation_rounds(horizon: Horizon, count: int) -> np.ndarray:
     return np.unique(logged[np.searchsorted(logged, wanted)])
 
 
+def both_sides(switches: list[int], most: int) -> np.ndarray:
+    """The last round before and the first round after each of the switches, or of `most` among them.
+
+    Costs are interpolated between evaluation rounds, and no interpolation may cross a switch.
+    """
+    places = np.linspace(0, len(switches) - 1, min(len(switches), most)).round().astype(int)
+    after = np.array(switches, dtype=np.int64)[places]
+    return np.concatenate([after - 1, after])
+
+
 class RegretMetrics:
     """Records a run, and measures its regret once it is over, seed by seed."""
 
     def __init__(self, choice: Regret, run: Run) -> None:
         seeds, environment, algorithm = run.seeds, run.environment, run.algorithm
-        self.watched = evaluation_rounds(run.horizon, choice.evaluations)
+        self._evaluated = evaluation_rounds(run.horizon, choice.evaluations)
+        switches = switches_of(environment, run.horizon.rounds)
+        self.watched = np.union1d(self._evaluated, both_sides(switches, choice.evaluations))
         self._choice, self._seeds = choice, seeds
         self._logged = run.horizon.logged()
         self._basic = BasicMetrics(len(seeds), self._logged, notes_of_parts(algorithm))
         self._notes: list[dict[str, np.ndarray]] = []
         self._plays = Plays(algorithm)
-        self._oracle = OracleNotes(algorithm, self.watched, len(seeds), choice.oracle)
+        self._oracle = OracleNotes(algorithm, self._evaluated, len(seeds), choice.oracle)
         self._environment, self._algorithm = environment, algorithm
         self._played = PlayedRounds(environment, seeds, run.horizon.rounds)
         self._losses = losses_for(algorithm.problem)
@@ -121,7 +133,7 @@ class RegretMetrics:
     def table(self) -> dict[str, np.ndarray]:
         """All columns; those of regret hold NaN except at the evaluation rounds."""
         table = self._basic.table()
-        rows = np.searchsorted(self._logged, self.watched)
+        rows = np.searchsorted(self._logged, self._evaluated)
         paid = (table["avg_cost"] * table["t"])[:, rows]
         with ThreadPoolExecutor(allotted_threads()) as pool:
             measured = list(pool.map(self._measure, range(len(self._seeds))))
@@ -133,7 +145,7 @@ class RegretMetrics:
         if self._choice.bound:
             at_rows = {name: values[:, rows] for name, values in noted.items()}
             xi = columns.get("xi")  # without examined rounds the bound lacks its ξ
-            columns["bound"] = bound(self._algorithm, self._played, self.watched, at_rows, xi)
+            columns["bound"] = bound(self._algorithm, self._played, self._evaluated, at_rows, xi)
         for name, values in columns.items():
             table[name] = np.full_like(table["cost"], np.nan)
             table[name][:, rows] = values
@@ -160,7 +172,7 @@ class RegretMetrics:
             self._losses,
             self._played,
             row,
-            self.watched,
+            self._evaluated,
             near,
             always_scored(thetas, SCORED),
             self._choice.effort(),
@@ -175,11 +187,13 @@ class RegretMetrics:
         fixed = paid - np.stack([hindsight.best_fixed for _, hindsight in measured])
         expected = [seed for seed, _ in measured if seed]
         if expected:
+            told = np.searchsorted(self.watched, self._evaluated)
             cost = np.stack([seed.cost for seed in expected])
             total = sum_up_to(self.watched, cost)
-            expected_fixed = total - np.stack([seed.best_fixed for seed in expected])
+            expected_fixed = (total - np.stack([seed.best_fixed for seed in expected]))[:, told]
             best = np.stack([seed.best for seed in expected])
-            dynamic = sum_up_to(self.watched, cost - best)
+            dynamic = sum_up_to(self.watched, cost - best)[:, told]
+            cost = cost[:, told]
         else:
             log.warning(NO_LAW)
             cost, expected_fixed = nothing, nothing
@@ -191,7 +205,8 @@ class RegretMetrics:
             "dynamic_regret": dynamic,
         }
         if self._choice.theta_norm:
-            columns["theta_norm"] = np.sqrt((self._plays.thetas() ** 2).sum(-1))
+            told = np.searchsorted(self.watched, self._evaluated)
+            columns["theta_norm"] = np.sqrt((self._plays.thetas()[:, told] ** 2).sum(-1))
         return columns
 
     def _broken(self, noted: dict[str, np.ndarray]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 
 import odfl_cli
 from odfl_cli.core.statistics import mean_ci95
+from odfl_cli.environments import switches_of
 from odfl_cli.runs.simulate import Job, Simulation
 
 LIBRARIES = ("numpy", "numba", "torch", "hydra-core")
@@ -26,7 +27,7 @@ def summarise(
         "config": config,
         "seeds": list(job.seeds),
         "rounds": job.horizon.rounds,
-        "marks": _marks(job),
+        "marks": switches_of(job.environment, job.horizon.rounds),
         "final": {
             name: _final(values[:, -1])
             for name, values in simulation.table.items()
@@ -53,12 +54,6 @@ def _final(per_seed: np.ndarray) -> dict[str, Any]:
         "ci95": None if np.isnan(ci95) else float(ci95),
         "per_seed": per_seed.tolist(),
     }
-
-
-def _marks(job: Job) -> list[int]:
-    """Rounds to be marked in a figure: those in which the environment says that it changes."""
-    switches = getattr(job.environment, "switches", None)
-    return switches(job.horizon.rounds) if switches else []
 
 
 def _share(seconds: dict[str, float]) -> float | None:
