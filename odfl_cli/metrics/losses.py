@@ -147,8 +147,9 @@ class CompiledLosses:
     def moments(self, rounds: Rounds) -> Moments:
         """±θ of the lowest curvature, and least squares.
 
-        For costs that are a function of ⟨x, θ*⟩ and Gaussian x, E[(c_i − c̄) x_i x_iᵀ] has θ* as its
-        lowest eigenvector in the metric Σ = E[x xᵀ], and Σ⁻¹ E[(c_i − c̄) x_i] has its direction.
+        With x and c less their means over the items of a round, for costs that are a function of
+        ⟨x, θ*⟩ and Gaussian x: E[c x xᵀ] has θ* as its lowest eigenvector in the metric Σ = E[x xᵀ]
+        if the cost falls on both sides, and Σ⁻¹ E[c x] has its direction.
         """
         p = self.problem.parameters
         S, M, m = np.zeros((p, p)), np.zeros((p, p)), np.zeros(p)

@@ -18,7 +18,7 @@ from odfl_cli.metrics.comparators import always_scored, scatter, spread_out
 from odfl_cli.metrics.expected import Expected, ExpectedCosts, sum_up_to
 from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
 from odfl_cli.metrics.losses import Plays, losses_for
-from odfl_cli.metrics.regret_bound import bound, has_bound
+from odfl_cli.metrics.regret_bound import bound, bound_report, has_bound, measured_constants
 from odfl_cli.metrics.search import Effort
 from odfl_cli.metrics.theory.margin import margin_report
 from odfl_cli.metrics.theory.oracle_report import VALUES, OracleNotes, calls_an_oracle
@@ -142,17 +142,20 @@ class RegretMetrics:
             for name in self._notes[0]
         }
         columns = self._columns(paid, measured) | self._oracle.columns()
-        if self._choice.bound:
-            at_rows = {name: values[:, rows] for name, values in noted.items()}
-            xi = columns.get("xi")  # without examined rounds the bound lacks its ξ
-            columns["bound"] = bound(self._algorithm, self._played, self._evaluated, at_rows, xi)
+        at_rows = {name: values[:, rows] for name, values in noted.items()}
+        bounds, constants = self._bound(at_rows, columns.get("xi"))
+        columns |= bounds
         for name, values in columns.items():
             table[name] = np.full_like(table["cost"], np.nan)
             table[name][:, rows] = values
         for name in self._choice.notes:
             table[name] = noted.get(name, np.full_like(table["cost"], np.nan))
         self._report = (
-            self._reported(measured) | self._oracle.report() | self._broken(noted) | self._margins()
+            self._reported(measured)
+            | constants
+            | self._oracle.report()
+            | self._broken(noted)
+            | self._margins()
         )
         return table
 
@@ -208,6 +211,18 @@ class RegretMetrics:
             told = np.searchsorted(self.watched, self._evaluated)
             columns["theta_norm"] = np.sqrt((self._plays.thetas()[:, told] ** 2).sum(-1))
         return columns
+
+    def _bound(
+        self, notes: dict[str, np.ndarray], xi: np.ndarray | None
+    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """The column `bound`, if asked for, and the report on its constants, if a theorem applies."""
+        if not self._choice.bound:
+            return {}, {}
+        if not has_bound(self._algorithm):
+            return {"bound": np.full((len(self._seeds), len(self._evaluated)), np.nan)}, {}
+        constants = measured_constants(self._algorithm.problem, self._played)
+        column = bound(self._algorithm, constants, self._evaluated, notes, xi)
+        return {"bound": column}, bound_report(self._seeds, constants, xi)
 
     def _broken(self, noted: dict[str, np.ndarray]) -> dict[str, Any]:
         """The theorems' assumptions that the run violates; each is logged."""

@@ -39,7 +39,7 @@ def search(
     """The best of `effort.repeats` searches, which share the guesses [C, m] among them.
 
     A repeat descends from its random starts, and continues from the best of the ends and of its
-    guesses along random lines.
+    guesses along random lines. The uncertainty is at least what one round can change.
     """
     suggested, metric = losses.moments(rounds)
     normals = _normals(losses, seed, effort) @ metric
@@ -54,7 +54,8 @@ def search(
     ]
     found.sort(key=lambda pair: pair[1])
     thetas, values = np.stack([theta for theta, _ in found]), np.array([v for _, v in found])
-    return Comparator(thetas[0], float(values[0]), uncertainty_of(values), thetas)
+    one_round = float(np.ptp(rounds.costs)) / len(rounds.costs)
+    return Comparator(thetas[0], float(values[0]), max(one_round, uncertainty_of(values)), thetas)
 
 
 def uncertainty_of(values: np.ndarray) -> float:

@@ -8,6 +8,9 @@ import numpy as np
 
 from odfl_cli.core.compiling import exact, inner, kernel
 
+NARROW = 1e-12
+"""A piece of the line that is no longer than this, relative to its place, may be rounding alone."""
+
 
 @inner
 def predict_both(X, theta, direction, level, slope):
@@ -91,7 +94,7 @@ def sort_corners(at, bucket, first, order):
 
 @exact
 def lowest_piece(start, at, jump, order):
-    """(the smallest total cost, an s inside the piece of the line that has it)."""
+    """(the smallest total cost, an s in the middle of the piece of the line that has it)."""
     count = len(at)
     if count == 0:
         return start, 0.0
@@ -102,8 +105,10 @@ def lowest_piece(start, at, jump, order):
         if r + 1 == count:
             if total < best:
                 best, s = total, last + 1.0 + abs(last)
-        elif total < best and at[order[r + 1]] > at[order[r]]:
-            best, s = total, 0.5 * (at[order[r]] + at[order[r + 1]])
+        elif total < best:
+            here, there = at[order[r]], at[order[r + 1]]
+            if there - here > NARROW * (1.0 + abs(here)):
+                best, s = total, 0.5 * (here + there)
     return best, s
 
 
@@ -126,12 +131,22 @@ def lowest_on_line(X, costs, theta, direction):
 
 @kernel("void(f8[:,:,::1], f8[:,::1], i8, f8[:,::1], f8[:,::1], f8[::1])")
 def add_moments(X, costs, stride, S, M, m):
-    """S += Σ x xᵀ, M += Σ (c_i − c̄) x xᵀ and m += Σ (c_i − c̄) x over the items of every `stride`-th round."""
-    features = X.shape[2]
+    """S += Σ x xᵀ, M += Σ c x xᵀ and m += Σ c x over the items of every `stride`-th round.
+
+    x and c are less their means over the items of the round, which decide nothing on the simplex.
+    """
+    items, features = X.shape[1:]
+    x, centre = np.empty(features), np.empty(features)
     for n in range(0, costs.shape[0], stride):
         mean = costs[n].mean()
-        for i in range(costs.shape[1]):
-            x, cost = X[n, i], costs[n, i] - mean
+        centre[:] = 0.0
+        for i in range(items):
+            for j in range(features):
+                centre[j] += X[n, i, j] / items
+        for i in range(items):
+            for j in range(features):
+                x[j] = X[n, i, j] - centre[j]
+            cost = costs[n, i] - mean
             for j in range(features):
                 weighted = cost * x[j]
                 m[j] += weighted
