@@ -131,6 +131,7 @@ class Perturbed(GradientLearner):
         noise = draws["perturbed/noise"]
         decisions = self.problem.polytope.minimise(prediction[:, None, :] + self.epsilon * noise)
         paid = dot(decisions, costs[:, None, :])
+        paid = paid - paid[:, :1]  # equal costs then give exactly zero
         above_mean = (paid - paid.mean(-1)[:, None])[..., None]
         return (above_mean * noise).sum(-2) / (self.epsilon * (self.samples - 1))
 

@@ -11,24 +11,13 @@ from odfl_cli.environments import Environment, Rounds
 from odfl_cli.problem.horizon import Horizon
 
 
-class Run(Protocol):
+class Run(NamedTuple):
     """What a recorder needs to know of a run before it starts."""
 
-    @property
-    def environment(self) -> Environment:
-        """Who draws the rounds."""
-
-    @property
-    def algorithm(self) -> Algorithm:
-        """Who plays them."""
-
-    @property
-    def horizon(self) -> Horizon:
-        """How many there are, and which are logged."""
-
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        """One independent repetition each."""
+    environment: Environment
+    algorithm: Algorithm
+    horizon: Horizon
+    seeds: tuple[int, ...]
 
 
 class RoundStart(NamedTuple):

@@ -14,7 +14,7 @@ from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.streams import draw
 from odfl_cli.engine import Engine, Trace
 from odfl_cli.environments import Environment, Rounds
-from odfl_cli.metrics import Basic, Metrics, PlayedBlock, Recorder, RoundStart
+from odfl_cli.metrics import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
 from odfl_cli.problem.horizon import Horizon
 
 BLOCK_BYTES = 64 * 2**20
@@ -59,7 +59,7 @@ def simulate(
     clock = Clock()
     algorithm, seeds, rounds = job.algorithm, job.seeds, job.horizon.rounds
     with clock("start"):
-        recorder = job.metrics.recorder(job)
+        recorder = job.metrics.recorder(Run(job.environment, algorithm, job.horizon, seeds))
         job.engine.start(algorithm)
     state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
     for start, stop in _blocks(rounds, block or job.block_rounds()):

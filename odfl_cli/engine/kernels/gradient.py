@@ -28,11 +28,11 @@ def perturbed(parts, costs, prediction, epsilon, noise, v, w):
             v[j] = prediction[j] + epsilon * noise[i, j]
         minimise(parts.polytope, parts.numbers, v, w)
         paid[i] = dot(costs, w)
-        mean += paid[i] / n
+        mean += (paid[i] - paid[0]) / n
     v[:] = 0.0
     for i in range(n):
         for j in range(v.shape[0]):
-            v[j] += (paid[i] - mean) * noise[i, j] / (epsilon * (n - 1))
+            v[j] += (paid[i] - paid[0] - mean) * noise[i, j] / (epsilon * (n - 1))
 
 
 @kernel(

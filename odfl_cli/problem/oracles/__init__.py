@@ -1,6 +1,6 @@
 """Approximate minimisers over Θ (Definition 1)."""
 
-from odfl_cli.problem.oracles.base import LazyOracle, Objective, Oracle, OracleCall, uniform_in_ball
+from odfl_cli.problem.oracles.base import Objective, Oracle, OracleCall, uniform_in_ball
 from odfl_cli.problem.oracles.descent import SGD, Adam
 from odfl_cli.problem.oracles.exact import Exact
 from odfl_cli.problem.oracles.lbfgs import LBFGS
@@ -11,7 +11,6 @@ __all__ = [
     "SGD",
     "Adam",
     "Exact",
-    "LazyOracle",
     "MultiStart",
     "Objective",
     "Oracle",

@@ -33,36 +33,12 @@ class OracleCall(NamedTuple):
         return self.objective.gradient(theta, sample)
 
 
-class Oracle(Protocol):
-    """O_ξ: returns an approximate minimiser; depends on no algorithm."""
-
-    @property
-    def sample_shape(self) -> tuple[int, ...]:
-        """The shape of the uniform draws that one call uses to sample a sum of losses."""
-
-    @property
-    def restarts(self) -> int:
-        """The number of random points of Θ that one call starts from beside the warm start."""
-
-    @property
-    def memory(self) -> History:
-        """The rounds that a sum of losses is sampled from."""
-
-    def answers(self, t: int) -> bool:
-        """Whether the oracle is called in round t (from 1)."""
-
-    def check(self, parameters: int) -> None:
-        """Raises a UserError if θ has more parameters than it can search."""
-
-    def minimise(self, call: OracleCall) -> Array:
-        """An approximate minimiser of `call.objective` over Θ, [S, m]."""
-
-
 @settings
-class LazyOracle:
-    """What oracles share: in which rounds they are called and which rounds are kept.
+class Oracle:
+    """O_ξ: returns an approximate minimiser; depends on no algorithm. A subclass states `minimise`.
 
-    By default an oracle samples nothing and starts at the warm start alone.
+    It is called every `every` rounds; `history` and `history_size` say which rounds a sum of losses
+    is made of.
     """
 
     history: Literal["full", "window", "reservoir"] = "full"
@@ -71,12 +47,12 @@ class LazyOracle:
 
     @property
     def sample_shape(self) -> tuple[int, ...]:
-        """No draws: a sum of losses is evaluated in full."""
+        """The shape of the uniform draws by which a call samples a sum of losses; none by default."""
         return (0,)
 
     @property
     def restarts(self) -> int:
-        """None beside the warm start."""
+        """The number of random points of Θ that a call starts from beside the warm start."""
         return 0
 
     @property
@@ -85,11 +61,15 @@ class LazyOracle:
         return History(keep=self.history, size=self.history_size)
 
     def answers(self, t: int) -> bool:
-        """In rounds 1, 1 + every, 1 + 2·every, …"""
+        """Whether it is called in round t: in rounds 1, 1 + every, 1 + 2·every, …"""
         return (t - 1) % self.every == 0
 
     def check(self, parameters: int) -> None:
-        """Accepts any number of parameters."""
+        """Raises a UserError if θ has more parameters than it can search."""
+
+    def minimise(self, call: OracleCall) -> Array:
+        """An approximate minimiser of `call.objective` over Θ, [S, m]."""
+        raise NotImplementedError
 
 
 def best_of(candidates: Array, values: Array) -> Array:

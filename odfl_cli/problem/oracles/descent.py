@@ -6,13 +6,13 @@ from pydantic import Field
 
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
-from odfl_cli.problem.oracles.base import LazyOracle, OracleCall
+from odfl_cli.problem.oracles.base import Oracle, OracleCall
 
 Decay = Annotated[Real, Field(ge=0, lt=1)]
 
 
 @settings
-class Descent(LazyOracle):
+class Descent(Oracle):
     """`steps` steps of scale `lr`; a sum of losses is sampled, `batch` terms a step."""
 
     steps: PositiveInt = 10

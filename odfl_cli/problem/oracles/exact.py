@@ -8,7 +8,7 @@ import numpy as np
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import PositiveInt, settings
-from odfl_cli.problem.oracles.base import LazyOracle, OracleCall, best_of
+from odfl_cli.problem.oracles.base import Oracle, OracleCall, best_of
 from odfl_cli.problem.oracles.lbfgs import LBFGS
 
 MOST_PARAMETERS = 3
@@ -16,7 +16,7 @@ AT_ONCE = 256  # points evaluated together
 
 
 @settings
-class Exact(LazyOracle):
+class Exact(Oracle):
     """The lowest point of a grid of `directions` × `radii`, polished from the best `finalists`.
 
     Works for the smoothed losses and for the unsmoothed ones: with a linear predictor those depend

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.settings import Positive, PositiveInt, settings
 from odfl_cli.problem.ball import Ball
-from odfl_cli.problem.oracles.base import LazyOracle, Objective, OracleCall
+from odfl_cli.problem.oracles.base import Objective, Oracle, OracleCall
 
 ARMIJO, HALVINGS = 1e-4, 20
 FLAT = 1e-14  # curvature and decrease below this share of their scale are rounding errors
@@ -20,7 +20,7 @@ class Pair(NamedTuple):
 
 
 @settings
-class LBFGS(LazyOracle):
+class LBFGS(Oracle):
     """θ ← Π_Θ(θ − λ H∇f(θ)) with H from the last `pairs` steps and λ halved until f decreases.
 
     Where the projected step is not a descent direction the gradient is used instead. A sum of losses

@@ -5,9 +5,10 @@ from functools import cached_property
 import numpy as np
 from pydantic import SkipValidation
 
-from odfl_cli.core.arrays import Array, array_namespace, on_rows
+from odfl_cli.core.arrays import Array, on_rows
 from odfl_cli.core.settings import settings
 from odfl_cli.problem.polytopes import Polytope
+from odfl_cli.problem.regularizers.base import with_alpha
 from odfl_cli.problem.regularizers.projection import Faces, WeightedSum, weighted_sum
 
 
@@ -56,29 +57,14 @@ class Quadratic:
 
     def smooth(self, g: Array, alpha: Array) -> Array:
         """Π_W(w₀ − g/α)."""
-        d = self.polytope.dimension
-        return on_rows(lambda row: self.projection.project(row[:, :d], row[:, d:]), side(g, alpha))
+        project = self.projection.project
+        return on_rows(lambda rows: project(rows[:, :-1], rows[:, -1:]), with_alpha(alpha, g))
 
     def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
         """−(1/α) P v, P the orthogonal projector onto the directions in which w̃ is free to move.
 
         P is the Jacobian of Π_W where that is differentiable, elsewhere one of its limits.
         """
-        d = self.polytope.dimension
-        xp = array_namespace(v)
-        v, w = xp.broadcast_arrays(v, w)
-        moved = on_rows(
-            lambda row: self.projection.tangent(row[:, :d], row[:, d:]), xp.concat([w, v], axis=-1)
-        )
-        return -moved / alpha
-
-
-def side(g: Array, alpha: Array) -> Array:
-    """g and alpha side by side, [..., d + 1]."""
-    xp = array_namespace(g)
-    column = xp.zeros_like(g[..., :1]) + alpha
-    if column.shape[-1] != 1:
-        raise ValueError(f"alpha should be one number per row, not of shape {tuple(alpha.shape)}")
-    if not bool((column > 0).all()):
-        raise ValueError("alpha should be positive")
-    return xp.concat([xp.broadcast_to(g, (*column.shape[:-1], g.shape[-1])), column], axis=-1)
+        d, tangent = self.polytope.dimension, self.projection.tangent
+        both = with_alpha(alpha, w, v)
+        return -on_rows(lambda rows: tangent(rows[:, :d], rows[:, d:-1]), both) / alpha
