@@ -55,6 +55,8 @@ class Restart(Algorithm):
     @cached_property
     def learner(self) -> Algorithm:
         """The algorithm that is copied."""
+        if not callable(self.base):
+            raise UserError(f"algo.base={self.base}: not an algorithm; try algo@algo.base=rls")
         try:
             return self.base(problem=self.problem)
         except ValidationError as error:

@@ -72,13 +72,13 @@ def _bounds(component: Any, location: list[str]) -> str:
     """Both ends of a range, where a plain field has two."""
     fields = getattr(component, "__pydantic_fields__", {})
     field = fields.get(location[0]) if len(location) == 1 else None
-    limits = [
-        f"{words} {getattr(limit, name)}"
+    limits = {
+        name: f"{words} {getattr(limit, name)}"
         for name, words in BOUNDS.items()
         for limit in (field.metadata if field else [])
         if hasattr(limit, name)
-    ]
-    return f"should be {' and '.join(limits)}" if limits else ""
+    }  # the last of several limits is the narrowest: those of a type come before a field's own
+    return f"should be {' and '.join(limits.values())}" if limits else ""
 
 
 def _sentence(error: Any) -> str:

@@ -1,17 +1,5 @@
 """From traces to the columns of the CSV."""
 
-from odfl_cli.metrics.base import Metrics, PlayedBlock, Recorder, RoundStart, Run
-from odfl_cli.metrics.basic import COLUMNS, Basic, BasicMetrics
-from odfl_cli.metrics.regret import Regret
+from odfl_cli.core.lazy import exports
 
-__all__ = [
-    "COLUMNS",
-    "Basic",
-    "BasicMetrics",
-    "Metrics",
-    "PlayedBlock",
-    "Recorder",
-    "Regret",
-    "RoundStart",
-    "Run",
-]
+__getattr__ = exports(__name__, __file__)

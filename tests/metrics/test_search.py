@@ -72,7 +72,9 @@ def test_the_minimum_on_a_line_is_that_of_all_its_pieces(seed, items, whole):
 def test_a_line_of_any_set_is_searched_densely():
     """On a box, through the contracts: the value is that of the parameter, and one of those tried."""
     box = Box(dimension=4)
-    problem = replace(make_problem(items=4, features=3), polytope=box, regularizer=Quadratic(polytope=box))
+    problem = replace(
+        make_problem(items=4, features=3), polytope=box, regularizer=Quadratic(polytope=box)
+    )
     losses, rounds = GeneralLosses(problem), noise(0, 30, 4, 3)
     theta, direction = np.random.default_rng(1).normal(size=(2, 3))
     found, value = losses.lowest_on_line(theta, direction, rounds)
@@ -116,7 +118,9 @@ def test_a_planted_optimum_is_found(seed):
     rng = np.random.default_rng(seed)
     X, theta = rng.normal(size=(400, 5, 6)) * [0.01, 1, 1, 1, 10, 100], rng.normal(size=6)
     rounds = Rounds(X, X @ (theta / [0.01, 1, 1, 1, 10, 100]))
-    found = search(losses_for(make_problem(items=5, features=6)), rounds, np.empty((0, 6)), seed, DEFAULT)
+    found = search(
+        losses_for(make_problem(items=5, features=6)), rounds, np.empty((0, 6)), seed, DEFAULT
+    )
     assert found.value == pytest.approx(rounds.costs.min(-1).mean(), rel=1e-9)
 
 

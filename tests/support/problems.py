@@ -9,8 +9,8 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig
 
 from odfl_cli.algorithms import Algorithm
+from odfl_cli.config.compose import prefer_own_presets
 from odfl_cli.config.directory import conf_directory
-from odfl_cli.config.extras import prefer_own_presets
 from odfl_cli.config.identity import register_resolvers
 from odfl_cli.core.streams import draw
 from odfl_cli.engine.compiled_engine import missing_kernel

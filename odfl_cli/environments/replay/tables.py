@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from odfl_cli.core.settings import settings
+from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments.replay.files import DataError
 
 OnMissing = Literal["refuse", "skip"]
@@ -112,11 +113,7 @@ def _check_header(header: list[str]) -> None:
 
 
 def _unknown(key: str, name: str, header: list[str]) -> str:
-    import difflib
-
-    lower = {column.lower(): column for column in header}
-    nearest = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
-    hint = f"did you mean {lower[nearest[0]]}? " if nearest else ""
-    shown = ", ".join(header[:20]) + (", …" if len(header) > 20 else "")
     without = "; without one: data.columns.item=null" if key == "data.columns.item" else ""
-    return f"{key}={name}: there is no such column; {hint}there are {shown}{without}"
+    return (
+        f"{key}={name}: there is no such column; {did_you_mean(name, header, cutoff=0.5)}{without}"
+    )

@@ -1,19 +1,5 @@
 """Approximate minimisers over Θ (Definition 1)."""
 
-from odfl_cli.problem.oracles.base import Objective, Oracle, OracleCall, uniform_in_ball
-from odfl_cli.problem.oracles.descent import SGD, Adam
-from odfl_cli.problem.oracles.exact import Exact
-from odfl_cli.problem.oracles.lbfgs import LBFGS
-from odfl_cli.problem.oracles.multistart import MultiStart
+from odfl_cli.core.lazy import exports
 
-__all__ = [
-    "LBFGS",
-    "SGD",
-    "Adam",
-    "Exact",
-    "MultiStart",
-    "Objective",
-    "Oracle",
-    "OracleCall",
-    "uniform_in_ball",
-]
+__getattr__ = exports(__name__, __file__)
