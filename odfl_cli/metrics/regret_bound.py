@@ -1,7 +1,6 @@
 """The theorem's bound on the regret of a run, with the run's own constants."""
 
 from collections.abc import Callable
-
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from odfl_cli.metrics.theory.sample import Sample, on_the_sphere
 from odfl_cli.metrics.theory.theorems import Constants, df_ftpl_bound, df_ogd_bound
 from odfl_cli.problem.problem import Problem
 
+THEOREMS: dict[int, Callable[..., np.ndarray]] = {1: df_ftpl_bound, 2: df_ogd_bound}
 THEOREMS: dict[int, Callable[..., np.ndarray]] = {1: df_ftpl_bound, 2: df_ogd_bound}
 SAMPLED = 256  # rounds at most that the constants are measured on
 
@@ -41,7 +41,7 @@ def bound(
     xi [S, E] is the oracle's error where it was examined, NaN elsewhere: the bound has the mean of
     those up to t. Without it the bound lacks its ξ.
     """
-    theorem = {1: df_ftpl_bound, 2: df_ogd_bound}[algorithm.theorem or 0]
+    theorem = THEOREMS[algorithm.theorem or 0]
     names = [name for name in ("alpha", "eta", "path_length") if name in notes]
     average = [
         theorem(measured, t, *(notes[name][row] for name in names))

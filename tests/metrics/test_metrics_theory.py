@@ -87,6 +87,8 @@ class Unheard:
     inner: object
 
     def __getattr__(self, name):
+        if name == "steepness":
+            raise AttributeError(name)
         return getattr(self.inner, name)
 
 
@@ -215,3 +217,22 @@ def test_constants_of_a_long_run_come_from_a_part_of_it():
     played.add(0, Counting().rounds((0,), 0, 1000))
     rounds = played.evenly(0, SAMPLED)
     np.testing.assert_array_equal(rounds.costs[:, 0], np.arange(0, 1000, 4))
+
+
+def test_the_constants_behind_the_bound_are_in_the_report():
+    """G and D_Z are the largest seen on the seed's own rounds; n is the regulariser's."""
+    job = make_job(DFOGD, seeds=(3, 8), rounds=60)
+    report = simulate(replace(job, metrics=EXAMINED)).report["bound"]
+    rounds, problem = job.environment.rounds(job.seeds, 0, 60), job.algorithm.problem
+    for row, seed in enumerate(("3", "8")):
+        costs = np.linalg.norm(rounds.costs[row], axis=-1)
+        slopes = np.linalg.norm(rounds.X[row], ord=2, axis=(-2, -1))
+        assert report["D_Z"][seed] == pytest.approx(costs.max())
+        assert report["G"][seed] == pytest.approx(slopes.max())
+        assert report["n"][seed] == problem.regularizer.suboptimality
+        assert report["C_0"][seed] > 0
+        assert 0 <= report["beta"][seed] <= 1
+        assert report["xi"][seed] >= 0
+    unexamined = simulate(replace(job, metrics=QUICK)).report["bound"]
+    assert set(unexamined) == {"G", "D_Z", "n", "C_0", "beta"}
+    assert "bound" not in simulate(replace(make_job(PFOGD), metrics=QUICK)).report
