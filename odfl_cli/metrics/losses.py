@@ -21,7 +21,7 @@ TOGETHER = 8
 """The compiled loops take a multiple of so many parameters."""
 
 
-MOMENT_PREDICTIONS = 10_000
+MOMENT_PREDICTIONS = 5_000
 """About so many predictions are enough for moments."""
 
 RANK = 1e-10

@@ -14,7 +14,6 @@ from odfl_cli.metrics.theory.theorems import Constants, df_ftpl_bound, df_ogd_bo
 from odfl_cli.problem.problem import Problem
 
 THEOREMS: dict[int, Callable[..., np.ndarray]] = {1: df_ftpl_bound, 2: df_ogd_bound}
-THEOREMS: dict[int, Callable[..., np.ndarray]] = {1: df_ftpl_bound, 2: df_ogd_bound}
 SAMPLED = 256  # rounds at most that the constants are measured on
 
 

@@ -19,7 +19,8 @@ SCHEDULE = Schedule(share=4, alpha=(0.25, 0.02), rate=(0.5, 0.02))
 DEVIATIONS = 4.0
 """The minimum is taken to lie at most so many deviations of the repeats below their mean.
 
-Chosen on seeds 1000 and up, where searches of a hundred times the length found no more than that.
+Chosen on seeds 1000 and up: of searches of about a hundred times the length, 87 to 100% ended within
+the interval of the default (K = 5 and 20, p = 5 to 10, T = 400 to 5000).
 """
 
 
@@ -59,16 +60,19 @@ def search(
 
 
 def uncertainty_of(values: np.ndarray) -> float:
-    """How far the minimum may lie below the best of independent repeats [R ≥ 2]: a deviation at least."""
-    deviation = float(values.std(ddof=1))
+    """How far the minimum may lie below the best of independent repeats [R ≥ 2]: a deviation at least.
+
+    The deviation of few repeats is itself unsure, and counts R/(R − 1) times.
+    """
+    deviation = float(values.std(ddof=1)) * len(values) / (len(values) - 1)
     return max(deviation, DEVIATIONS * deviation - float(values.mean() - values.min()))
 
 
 def _normals(losses: Losses, seed: int, effort: Effort) -> np.ndarray:
-    """Random directions for starts and lines, [repeats, starts + lines, m]; each repeat has its own stream."""
-    size, spec = effort.starts + effort.lines, Draw("normal", (losses.problem.parameters,))
-    names = [f"metrics/search/{repeat}" for repeat in range(effort.repeats)]
-    return np.stack([draw((seed,), name, spec, 0, size)[0] for name in names])
+    """Random directions for starts and lines, [repeats, starts + lines, m], independent of each other."""
+    size, m = effort.starts + effort.lines, losses.problem.parameters
+    normals = draw((seed,), "metrics/search", Draw("normal", (m,)), 0, effort.repeats * size)
+    return normals.reshape(effort.repeats, size, m)
 
 
 def _starts(losses: Losses, normals: np.ndarray) -> np.ndarray:
