@@ -47,6 +47,35 @@ def group_of(name: str) -> tuple[str, ...]:
     return () if name.endswith("npz") else ("data.group=seed",)
 
 
+@pytest.mark.parametrize("name", ["rounds.csv", "rounds.npz", "rounds.parquet"])
+def test_seeds_keep_their_names_and_so_their_draws(tmp_path, monkeypatch, name):
+    """DF-OGD draws a start of its own for every seed: replayed under that name it is the same run."""
+    monkeypatch.chdir(tmp_path)
+    written = name.replace("parquet", "csv")
+    chosen = ("algo=df_ogd", "horizon.rounds=40", "seeds=[61001,7,2]")
+    done = odfl("data", "export", "-o", written, *DATA[:2], *chosen, cwd=tmp_path)
+    assert shlex.split(done.stdout)[-1] == chosen[-1], done.stderr
+    if name != written:
+        pyarrow.parquet.write_table(pyarrow.csv.read_csv(written), name)
+    drawn = simulate(composed_job(*DATA[:2], *chosen)).table
+    replay = ("data=replay", f"data.file={tmp_path / name}", *group_of(name))
+    replayed = simulate(composed_job(*chosen, *replay)).table
+    for column, values in drawn.items():
+        np.testing.assert_array_equal(replayed[column], values, err_msg=column)
+    alone = simulate(composed_job(*chosen[:2], "seeds=[7]", *replay)).table
+    np.testing.assert_array_equal(alone["cost"], drawn["cost"][1:2])
+    with pytest.raises(UserError, match=r"no seed 0; .* say seeds=\[61001,7,2\]"):
+        composed_job(*chosen[:2], "seeds=1", *replay)
+
+
+@pytest.mark.parametrize("seeds", [[3, 3], [3, 4, 5], [0.5, 1.5]])
+def test_seeds_that_do_not_name_the_groups_are_refused(tmp_path, seeds):
+    path = tmp_path / "rounds.npz"
+    np.savez(path, X=np.ones((2, 3, 4, 2)), c=np.ones((2, 3, 4)), seed=np.array(seeds))
+    with pytest.raises(UserError, match="seed"):
+        Replay(file=str(path))
+
+
 @pytest.mark.parametrize(
     ("algo", "engine"),
     [*((algo, "torch") for algo in choices("algo")), *((a, "compiled") for a in with_kernel())],

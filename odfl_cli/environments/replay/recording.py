@@ -43,6 +43,12 @@ class Recording:
     lengths: list[int]  # rounds of every group
     skipped: int  # rounds left out because something was missing
 
+    def seeds(self, group: str | None) -> list[int] | None:
+        """The seeds of the groups, where an NPZ file or a column `seed` (the `group`) names them."""
+        named = group in {None, npz_file.SEED}
+        whole = all(name.isdecimal() and name == str(int(name)) for name in self.groups)
+        return [int(name) for name in self.groups] if named and whole else None
+
     def read(self, group: int, start: int, stop: int) -> np.ndarray:
         """Rounds start ≤ t < stop of a group, [B, d, p + 1], the cost last."""
         size = self.items * (self.features + 1)
