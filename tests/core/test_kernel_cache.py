@@ -49,7 +49,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     root = tmp_path_factory.mktemp("compiled")
     first = run(root / "first", root / "cache")
     assert first.returncode == 0, first.stderr
-    lines = first.stderr.splitlines()
+    lines = [line for line in first.stderr.splitlines() if "is tuned for" not in line]
     assert lines
     assert all(line.startswith("odfl: compiling the ") for line in lines)
     return root / "cache", csvs(root / "first")
@@ -62,7 +62,7 @@ def test_a_second_process_compiles_nothing_and_computes_the_same_digits(tmp_path
     assert len(before) >= 2
     second = run(tmp_path, cache)
     assert second.returncode == 0
-    assert second.stderr == ""
+    assert "compiling" not in second.stderr
     assert stamps(cache) == before
     assert csvs(tmp_path) == expected
 
