@@ -14,6 +14,7 @@ from odfl_cli.report.arrays import Arrays
 from odfl_cli.report.curves import CurveRoom, curve_columns, pack_curves
 from odfl_cli.report.names import (
     algorithm_name,
+    average_words,
     clean,
     column_words,
     key_words,
@@ -189,7 +190,7 @@ def _cleaned(value: Any) -> Any:
 def _columns(groups: list[Group]) -> dict[str, dict[str, Any]]:
     names = dict.fromkeys(column for group in groups for column in curve_columns(group.rows))
     return {
-        name: {"words": column_words(name), "average": column_words(f"avg_{name}")}
+        name: {"words": column_words(name), "average": average_words(name)}
         if name in CUMULATIVE
         else {"words": column_words(name)}
         for name in names

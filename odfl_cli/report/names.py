@@ -41,6 +41,12 @@ def column_words(column: str) -> str:
     return COLUMNS[column][0] if column in COLUMNS else clean(column.replace("_", " "))
 
 
+def average_words(column: str) -> str:
+    """The average over rounds of a column that accumulates, in words that the sum does not have."""
+    words = COLUMNS.get(f"avg_{column}", ("",))[0]
+    return words if words not in ("", column_words(column)) else f"average {column_words(column)}"
+
+
 def algorithm_name(algorithm: str) -> str:
     """DF-OGD for df_ogd."""
     return clean(looks([algorithm])[algorithm].name)

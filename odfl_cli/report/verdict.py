@@ -87,7 +87,7 @@ def judged(contestants: Sequence[Contestant], what: str) -> list[str]:
 
 
 def _ahead(leader: Contestant, rival: Contestant, gap: Gap, told: int, others: int) -> str:
-    by = f"by {shown(gap.mean)} ± {shown(gap.ci95)} over {_seeds(gap.seeds)}"
+    by = f"by {_plus_minus(gap)} over {_seeds(gap.seeds)}"
     if told == 1:
         return f"{leader.name} is ahead of {rival.name} {by}."
     whom = f"all {others} others" if told == others else f"{told} of {others} others"
@@ -97,7 +97,7 @@ def _ahead(leader: Contestant, rival: Contestant, gap: Gap, told: int, others: i
 def _undecided(rival: Contestant, gap: Gap) -> str:
     if math.isnan(gap.ci95):
         return f"{rival.name}, {shown(gap.mean)} apart on one seed, which has no interval"
-    line = f"{rival.name}, {shown(gap.mean)} ± {shown(gap.ci95)} apart over {_seeds(gap.seeds)}"
+    line = f"{rival.name}, {_plus_minus(gap)} apart over {_seeds(gap.seeds)}"
     if gap.mean == 0:
         return f"{line} (equal on average)"
     if gap.needed is None:
@@ -138,6 +138,12 @@ def _named(one: Contestant) -> str:
 
 def _seeds(count: int) -> str:
     return "1 seed" if count == 1 else f"{count} seeds"
+
+
+def _plus_minus(gap: Gap) -> str:
+    """Both with the decimals of the larger."""
+    form = ".4f" if max(abs(gap.mean), gap.ci95) >= 1e-3 else ".2e"
+    return f"{gap.mean:{form}} ± {gap.ci95:{form}}".replace("-", "−")
 
 
 def shown(value: float) -> str:

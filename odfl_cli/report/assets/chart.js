@@ -1,7 +1,7 @@
 "use strict";
 // One panel of lines as SVG: axes, bands, marks, a cursor.
 
-const MARGIN = { left: 62, right: 12, top: 26, bottom: 40 };
+const MARGIN = { left: 62, right: 20, top: 26, bottom: 40 };
 // As in the figures: the noise of the first rounds must not squash the rest.
 const MEAN_FROM = 0.03, BAND_FROM = 0.25, NEAR = 1, PADDING = 0.05;
 let clips = 0;
@@ -17,7 +17,7 @@ function panel({ title, xLabel, lines, width, height, xDomain, logX, logY, marks
   const x = scale(xDomain, [box.left, box.right], logX);
   const y = scale(yDomain, [box.bottom, box.top], logY);
   const clip = `clip-${clips++}`;
-  const svg = svgEl("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": described(title, lines) },
+  const svg = svgEl("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "chart", role: "img", "aria-label": described(title, lines) },
     svgEl("clipPath", { id: clip }, svgEl("rect", { x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top })),
     axes(box, x, y, xDomain, yDomain, logX, logY, title, xLabel, names),
     svgEl("g", { "clip-path": `url(#${clip})` },
@@ -122,6 +122,15 @@ function logLimits(lines, [from, to]) {
 
 function hull(extents) {
   return [Math.min(...extents.map(([low]) => low)), Math.max(...extents.map(([, high]) => high))];
+}
+
+const SINGLE_WIDTH = 760;
+
+/** A panel that stands alone, with its legend. */
+function singleFigure(svg, legend, name) {
+  return el("figure", { class: "single" }, svg, el("figcaption", { class: "legend" },
+    legend.map((line) => el("span", { class: "entry" }, sample(line.look), " ", line.name)),
+    button("SVG", () => saveSvg(name, [svg], legend))));
 }
 
 /** A short piece of a line as it is drawn, for legends. */

@@ -35,14 +35,15 @@ function renderCurves() {
   const info = page.content.worlds[world];
   const domain = timeDomain(info);
   const hasSeeds = groups.some((group) => columns.some((column) => seedCurves(group, column).length));
+  const body = document.querySelector("#curves .body");
   const area = el("div", { class: "panels" });
-  refill(document.querySelector("#curves .body"),
+  drawPanels(area, body.clientWidth, columns, on, info, domain);
+  refill(body,
     curveControls(info, there, columns, hasSeeds),
     legend(groups, on),
     area,
     el("div", { class: "readout", id: "readout", "aria-live": "polite" }),
-    recoveryTable(info, on));
-  drawPanels(area, columns, on, info, domain);
+    recoveryTable(on));
   readOut();
 }
 
@@ -87,8 +88,9 @@ function legend(groups, on) {
   }));
 }
 
-function drawPanels(area, columns, on, info, domain) {
-  const width = Math.max(300, Math.min(area.clientWidth, columns.length > 1 && area.clientWidth > 760 ? (area.clientWidth - 16) / 2 : area.clientWidth));
+function drawPanels(area, room, columns, on, info, domain) {
+  const across = columns.length > 1 && room >= 936 ? 2 : 1; // as the grid of the style does it
+  const width = Math.max(300, Math.round((room - 16 * (across - 1)) / across));
   curvesView.panels = columns.map((column) => {
     const made = panel({
       title: page.columns.get(column), xLabel: "round t", lines: linesOf(column, on), width, height: width < 420 ? 240 : 290,
@@ -211,7 +213,7 @@ function curvesCsv() {
 }
 
 /** Rounds until regret per round is back where it was before each switch of the world. */
-function recoveryTable(info, on) {
+function recoveryTable(on) {
   const rows = on.filter((group) => group.recovery.length);
   if (!rows.length) return null;
   const marks = rows[0].recovery.map(({ mark }) => mark);
@@ -220,5 +222,5 @@ function recoveryTable(info, on) {
     el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Switch at round"), marks.map((mark) => el("th", { scope: "col" }, String(mark))))),
       el("tbody", {}, rows.map((group) => el("tr", {}, el("th", { scope: "row" }, group.name),
         marks.map((mark) => el("td", {}, String(group.recovery.find((one) => one.mark === mark)?.rounds ?? "–")))))))),
-    el("p", { class: "note" }, "Until the regret per round, averaged over seeds and a tenth of the rounds between switches, is at most 1.1 times its level before the switch; – if it is not before the next switch."));
+    el("p", { class: "note" }, "Until the regret per round, averaged over seeds and a tenth of the rounds between switches, is at most 1.1 times its level before the switch; – if it is not before the next switch. No answer can be shorter than that window."));
 }

@@ -39,15 +39,15 @@ function button(words, onClick, attributes = {}) {
   return el("button", { type: "button", click: onClick, ...attributes }, words);
 }
 
-/** How many decimals show a mean; null where digits are better. */
+/** How many decimals show numbers of a size; null where three digits are better. */
 function decimals(value) {
   const size = Math.abs(value);
-  return size >= 1e4 ? 1 : size >= 1e-2 || size === 0 ? 4 : null;
+  return size >= 1e4 ? 1 : size >= 1e-3 || size === 0 ? 4 : null;
 }
 
 function fixed(value, places) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  return (places === null ? short(value) : value.toFixed(places)).replaceAll("-", "−");
+  return places === null ? short(value) : value.toFixed(places).replaceAll("-", "−");
 }
 
 /** Four decimals, or three digits of what is tiny. */
@@ -58,13 +58,14 @@ function shown(value) {
 /** Three digits of any size. */
 function short(value) {
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(2).replace("e+", "e");
-  return String(Number(value.toPrecision(3)));
+  const isPlain = size === 0 || (size >= 1e-3 && size < 1e6);
+  const text = isPlain ? String(Number(value.toPrecision(3))) : value.toExponential(2).replace("e+", "e");
+  return text.replaceAll("-", "−");
 }
 
-/** mean ± ci95 with as many decimals as the mean. */
+/** mean ± ci95, both with the decimals of the larger. */
 function plusMinus(mean, ci95, sign = "") {
-  const places = decimals(mean);
+  const places = decimals(Math.max(Math.abs(mean), ci95 ?? 0));
   const spread = ci95 === null ? "" : ` ± ${fixed(ci95, places)}`;
   return (mean > 0 ? sign : "") + fixed(mean, places) + spread;
 }

@@ -76,9 +76,9 @@ function renderLeaderboard() {
       button("CSV", () => saveCsv(`leaderboard_${column}`, boardCsv())),
       button("LaTeX", () => save(`leaderboard_${column}.tex`, "text/plain", boardLatex())),
       copyButton(boardLatex(), "Copy LaTeX")),
-    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Leaderboard" },
-      el("table", { class: "board" }, el("caption", {}, `Final ${words}: mean ± half its 95% interval; below, the gap to ${page.content.algorithms[base]}, paired by seed`),
-        el("thead", {}, head), el("tbody", {}, body))),
+    el("p", { class: "note" }, `Final ${words}: mean ± half its 95% interval; below, the gap to ${page.content.algorithms[base]}, paired by seed.`),
+    el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Leaderboard, final ${words}` },
+      el("table", { class: "board" }, el("thead", {}, head), el("tbody", {}, body))),
     el("p", { class: "note" }, el("span", { class: "swatch better" }), " below the baseline, ",
       el("span", { class: "swatch worse" }), " above it; no colour: not distinguishable. ",
       "Bold: the least among the learners. A click opens the curves."));

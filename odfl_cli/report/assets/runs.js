@@ -1,8 +1,9 @@
 "use strict";
 // Claims, runs that have no results, and every run with the command that repeats it.
 
-const RUNS_AT_ONCE = 50;
+const RUNS_AT_ONCE = 25;
 let runsShown = RUNS_AT_ONCE;
+const search = el("input", { type: "search", input: () => { runsShown = RUNS_AT_ONCE; show({ run: search.value }); } });
 
 function renderClaims() {
   const heads = ["Claim", "Where", "Measured", "Claimed", "n", "Verdict"];
@@ -35,7 +36,7 @@ function renderRuns() {
     return wanted.every((word) => text.includes(word));
   });
   const list = el("div", { class: "runs" }, found.slice(0, runsShown).map(runDetails));
-  const search = el("input", { type: "search", value: state.run, input: () => { runsShown = RUNS_AT_ONCE; show({ run: search.value }); } });
+  if (search.value !== state.run) search.value = state.run;
   refill(document.querySelector("#runs .body"),
     el("div", { class: "controls" }, el("label", {}, "Find ", search),
       el("span", { role: "status" }, `${count(found.length, "run")}${page.content.unread ? `, and ${page.content.unread.toLocaleString("en")} that are not on this page` : ""}`),

@@ -1,6 +1,8 @@
 "use strict";
 // Final values against swept keys, a heatmap for two of them, and how much an algorithm's own keys matter.
 
+const MOST_SWEEP_LINES = 40;
+
 /** Keys that take two or more values among the groups of an experiment. */
 function sweptKeys(groups) {
   const values = new Map();
@@ -25,16 +27,15 @@ function renderSweeps() {
   const second = one.keys.includes(state.x2) && state.x2 !== key ? state.x2 : "";
   const column = page.columns.has(state.y) ? state.y : "avg_cost";
   const words = (name) => page.content.keys[name] ?? name;
-  const area = el("div", { class: "panels" });
-  refill(document.querySelector("#sweeps .body"),
+  const body = document.querySelector("#sweeps .body");
+  refill(body,
     el("div", { class: "controls" },
       swept.length > 1 ? choice("Sweep", swept.map(({ name }) => [name, name]), one.name, (sweep) => show({ sweep, x: "", x2: "", of: "" })) : null,
       choice("Final", rankingColumns(), column, (y) => show({ y })),
       choice("against", one.keys.map((name) => [name, words(name)]), key, (x) => show({ x })),
       one.keys.length > 1 ? choice("and", [["", "nothing else"], ...one.keys.filter((name) => name !== key).map((name) => [name, words(name)])], second, (x2) => show({ x2 })) : null,
       button("CSV", () => saveCsv(`sweep_${one.name}`, sweepCsv(one, column)))),
-    area, second ? heatmap(one, key, second, column) : null, sensitivity(one, column));
-  drawSweep(area, one, key, column);
+    sweepFigure(body.clientWidth, one, key, column), second ? heatmap(one, key, second, column) : null, sensitivity(one, column));
 }
 
 /** Final values along a key, one line per algorithm and remaining settings. */
@@ -43,15 +44,15 @@ function sweepLines({ groups }, key, column) {
   for (const group of groups.filter((one) => key in one.told && finals(one, column).size)) {
     const rest = Object.fromEntries(Object.entries(group.told).filter(([name]) => name !== key));
     const id = JSON.stringify([group.algorithm, rest]);
-    const line = lines.get(id) ?? lines.set(id, { group, rest, points: [] }).get(id);
-    line.points.push({ at: group.told[key], ...finalInterval(group, column) });
+    const line = lines.get(id) ?? lines.set(id, { algorithm: group.algorithm, rest, points: [] }).get(id);
+    line.points.push({ at: group.told[key], look: group.look, ...finalInterval(group, column) });
   }
   return [...lines.values()];
 }
 
-function drawSweep(area, one, key, column) {
-  const lines = sweepLines(one, key, column).slice(0, 40);
-  if (!lines.length) return;
+function sweepFigure(room, one, key, column) {
+  const lines = sweepLines(one, key, column).slice(0, MOST_SWEEP_LINES);
+  if (!lines.length) return null;
   const values = [...new Set(lines.flatMap((line) => line.points.map(({ at }) => at)))];
   const isNumeric = values.every((value) => typeof value === "number");
   const places = isNumeric ? null : values.map(String).sort();
@@ -59,30 +60,17 @@ function drawSweep(area, one, key, column) {
   const logX = isNumeric && low > 0 && high >= 30 * low;
   const pad = (high - low) * 0.05 || 1;
   const xDomain = !isNumeric ? [-0.5, places.length - 0.5] : logX ? [low / 1.3, high * 1.3] : [low - pad, high + pad];
-  const looks = new Map();
-  const drawn = lines.map((line) => {
-    line.points.sort((a, b) => (a.at < b.at ? -1 : 1));
-    const { points } = line;
-    const base = firstLook(line.group.algorithm);
-    const alike = looks.get(line.group.algorithm) ?? looks.set(line.group.algorithm, []).get(line.group.algorithm);
-    alike.push(line);
-    const rest = settingsText(line.rest);
+  const drawn = lines.map(({ algorithm, rest, points }) => {
+    points.sort((a, b) => (a.at < b.at ? -1 : 1));
+    const settings = settingsText(rest);
     return { x: points.map(({ at }) => (isNumeric ? at : places.indexOf(String(at)))), y: points.map(({ mean }) => mean),
       low: points.map(({ mean, ci95 }) => mean - (ci95 ?? 0)), high: points.map(({ mean, ci95 }) => mean + (ci95 ?? 0)),
-      look: base, isPoints: true, isJoined: isNumeric, isFloor: page.content.floors.includes(line.group.algorithm),
-      name: page.content.algorithms[line.group.algorithm] + (rest ? `, ${rest}` : "") };
+      look: points[points.length >> 1].look, isPoints: true, isJoined: isNumeric, isFloor: page.content.floors.includes(algorithm),
+      name: page.content.algorithms[algorithm] + (settings ? `, ${settings}` : "") };
   });
   const made = panel({ title: `final ${page.columns.get(column)}`, xLabel: page.content.keys[key] ?? key, lines: drawn,
-    width: Math.max(300, Math.min(area.clientWidth, 760)), height: 320, xDomain, logX, logY: false, names: places });
-  const named = [...new Map(drawn.map((line) => [line.name, line])).values()];
-  area.append(el("figure", {}, made.svg), el("div", { class: "legend" },
-    named.map((line) => el("span", { class: "entry" }, sample(line.look), " ", line.name)),
-    button("SVG", () => saveSvg(`sweep_${one.name}_${key}`, [made.svg], named))));
-}
-
-function firstLook(algorithm) {
-  const alike = page.content.groups.filter((group) => group.algorithm === algorithm);
-  return alike[Math.floor((alike.length - 1) / 2)].look;
+    width: Math.max(300, Math.min(room, SINGLE_WIDTH)), height: 320, xDomain, logX, logY: false, names: places });
+  return singleFigure(made.svg, drawn, `sweep_${one.name}_${key}`);
 }
 
 /** Final values of one algorithm over two keys; other keys at their best. */
@@ -123,7 +111,7 @@ function sensitivity(one, column) {
   const heads = ["Algorithm", "World", "Settings", "Best", "Its mean", "Worst", "Behind the best"];
   return el("div", {}, el("h3", {}, "Sensitivity to an algorithm's own settings"),
     el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
-      el("tbody", {}, rows.map((row) => el("tr", {}, row.map((text, i) => (i ? el("td", { class: i > 2 ? "" : "text" }, text) : el("th", { scope: "row" }, text)))))))));
+      el("tbody", {}, rows.map((row) => el("tr", {}, row.map((text, i) => (i ? el("td", { class: [1, 3, 5].includes(i) ? "text" : "" }, text) : el("th", { scope: "row" }, text)))))))));
 }
 
 function sweepCsv({ groups }, column) {

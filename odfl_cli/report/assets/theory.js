@@ -16,14 +16,12 @@ function renderTheory() {
     return;
   }
   const columns = theoryColumns(groups);
-  const area = el("div", { class: "panels" });
   refill(body,
     el("p", { class: "note" }, page.content.worlds[world].name),
     el("div", { class: "scroll" }, el("table", {},
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Algorithm"), columns.map(({ words }) => el("th", { scope: "col" }, words)))),
       el("tbody", {}, groups.map((group) => el("tr", {}, el("th", { scope: "row" }, group.name), columns.map(({ cell }) => el("td", {}, cell(group) ?? "–"))))))),
-    area, brokenAssumptions(world));
-  drawBounds(area, groups);
+    boundsFigure(body.clientWidth, groups), brokenAssumptions(world));
 }
 
 /** The columns that at least one group can fill. */
@@ -55,18 +53,16 @@ function shareOfBound(group) {
 }
 
 /** Regret per round and its bound, on logarithmic axes. */
-function drawBounds(area, groups) {
+function boundsFigure(room, groups) {
   const bounded = groups.filter((group) => group.theory.bounded && meanCurve(group, `avg_${group.theory.bounded}`));
-  if (!bounded.length) return;
+  if (!bounded.length) return null;
   const lines = bounded.flatMap((group) => [`avg_${group.theory.bounded}`, "avg_bound"].map((column, place) => {
     const { t, mean } = meanCurve(group, column);
     return { x: t, y: mean, low: null, look: group.look, thin: place === 1, name: `${group.name}, ${place ? "bound" : "regret"}` };
   }));
-  const made = panel({ title: "average regret, and its bound as a thin line", xLabel: "round t", lines, width: Math.max(300, Math.min(area.clientWidth, 700)), height: 300,
+  const made = panel({ title: "average regret, and its bound as a thin line", xLabel: "round t", lines, width: Math.max(300, Math.min(room, SINGLE_WIDTH)), height: 300,
     xDomain: [Math.max(1, Math.min(...lines.map((line) => line.x[0]))), Math.max(...lines.map((line) => line.x[line.x.length - 1]))], logX: true, logY: true });
-  area.append(el("figure", {}, made.svg), el("div", { class: "legend" },
-    bounded.map((group) => el("span", { class: "entry" }, sample(group.look), " ", group.name)),
-    button("SVG", () => saveSvg("bound", [made.svg], bounded))));
+  return singleFigure(made.svg, bounded, "bound");
 }
 
 function brokenAssumptions(world) {
