@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 LAUNCH := $(VENV)-launchers
 
 .DEFAULT_GOAL := help
-.PHONY: help install test test-slow test-launchers test-slurm check format figures figures-more figures-examples claims ranking bench smoke clean
+.PHONY: help install test test-slow test-launchers test-slurm test-browser check format figures figures-more figures-examples claims ranking bench smoke clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -39,6 +39,13 @@ test-slurm: $(STAMP)  ## a sweep on a throw-away Slurm of this machine; installs
 	  command -v $$program >/dev/null || { echo "no $$program here: apt-get install slurm-wlm munge"; exit 1; }; done
 	$(BIN)/python -m pytest -m slow tests/runs/test_slurm.py
 
+test-browser: $(STAMP)  ## the report in a real browser, installed first where that is allowed
+	@if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then echo "browser: here"; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get -qq update >/dev/null \
+	  && apt-get -qq install -y chromium chromium-driver >/dev/null 2>&1; then echo "browser: installed"; \
+	else echo "browser: none, and it cannot be installed here (needs root and apt); its tests are skipped"; fi
+	$(BIN)/python -m pytest -m browser -rs tests/report
+
 check: $(STAMP)  ## lint, format, types, import contract
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -62,6 +69,7 @@ figures: $(STAMP)  ## the paper's experiments and the polytopes, from nothing to
 	$(ODFL) plot outputs/sweeps/shortest_path --out outputs/figures/shortest_path
 	$(ODFL) run experiment=regularizers
 	$(ODFL) plot outputs/sweeps/regularizers --out outputs/figures/regularizers
+	$(ODFL) report main misspecification high_dimension knapsack shortest_path regularizers -o outputs/report.html
 
 figures-more: $(STAMP)  ## a drifting world and the rates of regret; ten minutes more
 	$(ODFL) run experiment=drift

@@ -1,10 +1,11 @@
 """`odfl report`: one self-contained page of what was found."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from odfl_cli.cli.locations import OUTPUTS, located
+from odfl_cli.cli.locations import OUTPUTS, located, warn
 from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, read_regular
@@ -51,7 +52,14 @@ def _page(paths: list[Path], claims: list[Any], title: str) -> str:
     from odfl_cli.report.page import page
     from odfl_cli.report.sources import experiments
 
-    return page(document(experiments(paths), claims, title))
+    found = experiments(paths)
+    states = Counter(run["state"] for one in found for run in one.runs)
+    others = [f"{count} {state}" for state, count in states.items() if state != "finished"]
+    if others:
+        warn(f"without all results, as the page tells: {', '.join(others)}")
+    if unread := sum(one.unread for one in found):
+        warn(f"{unread} further runs are not on the page: name fewer sweeps")
+    return page(document(found, claims, title))
 
 
 def _located(name: str) -> Path:

@@ -105,7 +105,7 @@ def contestants(world: World) -> list[Contestant]:
     for group in world.groups:
         final = group.final(RANKED_BY)
         if group.algorithm not in FLOORS and len(final):
-            values = {int(seed): float(value) for seed, value in final.items()}
+            values = dict(zip(map(int, final.index), map(float, final), strict=True))
             named = Contestant(algorithm_name(group.algorithm), values)
             by_algorithm.setdefault(group.algorithm, []).append(named)
     return [ranked(every)[0]._replace(settings=len(every)) for every in by_algorithm.values()]

@@ -51,10 +51,7 @@ def curve_columns(rows: pd.DataFrame) -> list[str]:
 
 def pack_curves(group: Group, arrays: Arrays, room: CurveRoom) -> dict[str, Any]:
     """By column: rounds, mean, half the 95% interval, and seeds on rounds of their own."""
-    return {
-        column: _packed(group, column, arrays, room)
-        for column in curve_columns(group.rows)
-    }
+    return {column: _packed(group, column, arrays, room) for column in curve_columns(group.rows)}
 
 
 def thinned(rounds: np.ndarray, points: int) -> np.ndarray:
@@ -76,7 +73,8 @@ def _packed(group: Group, column: str, arrays: Arrays, room: CurveRoom) -> dict[
     if column in room.seed_columns:
         places = thinned(rounds, room.seed_points)
         curve["seedT"] = arrays.add(rounds[places])
-        curve["seeds"] = {int(s): arrays.add(values[places, i]) for i, s in enumerate(table)}
+        seeds = table.columns.astype(int)
+        curve["seeds"] = {int(s): arrays.add(values[places, i]) for i, s in enumerate(seeds)}
     return curve
 
 

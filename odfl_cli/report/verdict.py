@@ -133,7 +133,9 @@ def _two_digits(number: float) -> int:
 
 
 def _named(one: Contestant) -> str:
-    return one.name if one.settings == 1 else f"{one.name} (the best of its {one.settings} settings)"
+    return (
+        one.name if one.settings == 1 else f"{one.name} (the best of its {one.settings} settings)"
+    )
 
 
 def _seeds(count: int) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.browser import Browser, why_not
-from support.finished_runs import write_failed, write_finished
+from support.finished_runs import change_summary, write_failed, write_finished
 from support.synthetic_runs import write_sweep
 
 from odfl_cli.cli import main
@@ -115,7 +115,7 @@ def test_the_leaderboard_sorts(browser: Browser, report: Path) -> None:
 
 def test_the_gap_to_the_chosen_baseline_is_paired(browser: Browser, report: Path) -> None:
     browser.open(report, "base=spo&sort=name")
-    (cell,) = [t for t in browser.texts("#leaderboard tbody tr:first-child td:nth-child(2) small")]
+    (cell,) = list(browser.texts("#leaderboard tbody tr:first-child td:nth-child(2) small"))
     gaps = [LEVELS["df_ogd"][seed] - LEVELS["spo"][seed] for seed in range(3)]
     half = 4.302652729749464 * np.std(gaps, ddof=1) / np.sqrt(3)
     assert cell.startswith("≈")
@@ -225,10 +225,13 @@ def test_saves_figures_and_tables(browser: Browser, report: Path) -> None:
     browser.open(report)
     browser.click("#curves button", "SVG")
     svg = browser.downloaded("curves_first.svg")
-    assert svg.startswith("<svg") and "DF-OGD" in svg and "http://www.w3.org/2000/svg" in svg
+    assert svg.startswith("<svg")
+    assert "DF-OGD" in svg
+    assert "http://www.w3.org/2000/svg" in svg
     browser.click("#leaderboard button", "LaTeX")
     latex = browser.downloaded("leaderboard_avg_cost.tex")
-    assert "\\toprule" in latex and "\\textbf{" in latex
+    assert "\\toprule" in latex
+    assert "\\textbf{" in latex
     assert latex.count("\\\\\n") == 1 + len(LEVELS)
     browser.click("#leaderboard button", "CSV")
     board = list(csv.DictReader(io.StringIO(browser.downloaded("leaderboard_avg_cost.csv"))))
@@ -255,7 +258,8 @@ def test_failed_runs_are_told(browser: Browser, report: Path) -> None:
     browser.open(report)
     assert browser.texts("#alerts p")[0].startswith("Not all runs have results: 1 failed")
     (row,) = browser.texts("#trouble tbody tr")
-    assert "restart-3" in row and "no luck" in row
+    assert "restart-3" in row
+    assert "no luck" in row
     assert len(browser.texts("#runs .runs > details")) == 9
 
 
@@ -296,7 +300,8 @@ def test_fits_the_screen(browser: Browser, report: Path, width: int, scheme: str
 def test_prints(browser: Browser, report: Path) -> None:
     browser.open(report)
     printed = base64.b64decode(browser.cdp("Page.printToPDF", printBackground=True)["data"])
-    assert printed.startswith(b"%PDF") and len(printed) > 20_000
+    assert printed.startswith(b"%PDF")
+    assert len(printed) > 20_000
 
 
 def test_names_for_screen_readers(browser: Browser, report: Path) -> None:
@@ -306,3 +311,23 @@ def test_names_for_screen_readers(browser: Browser, report: Path) -> None:
     asked = [node for node in tree if node.get("role", {}).get("value") in roles]
     assert len(asked) > 30
     assert [node for node in asked if not node.get("name", {}).get("value")] == []
+
+
+def test_hostile_names_do_nothing(browser: Browser, tmp_path: Path) -> None:
+    name = (
+        "<img src=x onerror=window.hacked=1>\"'&</script><script>window.hacked=1</script>\x1b[31m"
+    )
+    for algo in (name, "spo"):
+        folder = f"{algo.replace('/', '')}-1"
+        run = write_finished(tmp_path / "runs" / folder, algo, config={f"data.{name}": name})
+        change_summary(run, broken_assumptions=[name], versions={name: name}, seconds={name: 1.0})
+    write_failed(tmp_path / "runs" / "bad-1", name, name)
+    assert main(["report", str(tmp_path / "runs"), "-o", str(tmp_path / "page.html")]) == 0
+    browser.open(tmp_path / "page.html", f"world={name}&columns={name}&base={name}")
+    browser.run("document.querySelectorAll('#runs summary').forEach(node => node.click())")
+    browser.wait(lambda: browser.texts("#runs .facts"))
+    assert browser.run("return window.hacked") is None
+    assert browser.run("return document.querySelectorAll('main img').length") == 0
+    assert any("onerror" in text for text in browser.texts("#leaderboard tbody th"))
+    assert browser.requests()[1:] == []
+    assert browser.complaints() == []

@@ -53,6 +53,7 @@ async function start() {
     render();
   }
   listenToPage();
+  document.documentElement.dataset.drawn = performance.now().toFixed(0); // milliseconds after opening
   document.documentElement.dataset.ready = "true";
 }
 
