@@ -7,12 +7,15 @@ STAMP  := $(VENV)/.installed
 LAUNCH := $(VENV)-launchers
 
 .DEFAULT_GOAL := help
-.PHONY: help install test test-slow test-launchers test-slurm test-browser check format figures figures-more figures-examples claims ranking bench smoke clean
+.PHONY: help install smoke figures figures-more figures-examples claims ranking results documents \
+  test test-slow test-launchers test-slurm test-browser check format bench clean
 
-help:  ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+help:
+	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' Makefile
 
-install: $(STAMP)  ## create the environment and install odfl into it, editable
+##@ Start
+
+install: $(STAMP)  ## create .venv and install odfl into it, editable; about 3 minutes, 2.2 GB
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "odfl needs Python 3.11 or newer: make PYTHON=python3.x")'
@@ -20,8 +23,66 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
+smoke: $(STAMP)  ## the paper's algorithms for 50 rounds, and a picture in outputs/figures/smoke; a minute
+	$(ODFL) run experiment=main horizon=smoke seeds=3 sweep=smoke
+	$(ODFL) plot outputs/sweeps/smoke --out outputs/figures/smoke
+
+##@ Figures and results
+
+figures: $(STAMP)  ## the paper's experiments and the polytopes, drawn into outputs/figures, and outputs/report.html; about 4 minutes
+	$(ODFL) run experiment=main
+	$(ODFL) plot outputs/sweeps/main --out outputs/figures/main
+	$(ODFL) run experiment=misspecification
+	$(ODFL) plot outputs/sweeps/misspecification --out outputs/figures/misspecification --gap pf_ogd:df_ogd --x data.gamma
+	$(ODFL) run experiment=high_dimension
+	$(ODFL) plot outputs/sweeps/high_dimension --out outputs/figures/high_dimension
+	$(ODFL) run experiment=knapsack
+	$(ODFL) plot outputs/sweeps/knapsack --out outputs/figures/knapsack
+	$(ODFL) run experiment=shortest_path
+	$(ODFL) plot outputs/sweeps/shortest_path --out outputs/figures/shortest_path
+	$(ODFL) run experiment=regularizers
+	$(ODFL) plot outputs/sweeps/regularizers --out outputs/figures/regularizers
+	$(ODFL) report main misspecification high_dimension knapsack shortest_path regularizers -o outputs/report.html
+
+figures-more: $(STAMP)  ## a drifting environment and the rates of regret; about 10 minutes
+	$(ODFL) run experiment=drift
+	$(ODFL) plot outputs/sweeps/drift --out outputs/figures/drift
+	$(ODFL) run experiment=rates
+	$(ODFL) plot outputs/sweeps/rates --out outputs/figures/rates --x horizon.rounds --y avg_dynamic_regret --loglog
+
+figures-examples: $(STAMP)  ## stocks and electricity, from data inside Python packages
+	$(ODFL) run experiment=stocks
+	$(ODFL) plot outputs/sweeps/stocks --out outputs/figures/stocks --title "One of twenty stocks a day, ten periods of three years"
+	$(ODFL) run experiment=electricity
+	$(ODFL) plot outputs/sweeps/electricity --out outputs/figures/electricity --title "Six hours of least demand, Victoria 2012"
+
+claims: $(STAMP)  ## every claim of the paper, measured and judged; about 2 minutes
+	$(ODFL) claims
+
+ranking: $(STAMP)  ## all algorithms on all experiments, one table; run the figures before
+	$(ODFL) best main high_dimension knapsack shortest_path drift stocks electricity
+
+results: $(STAMP)  ## run what the documents report, write docs/data and the tables in docs/; about 30 minutes
+	$(BIN)/python docs/collect.py
+	$(BIN)/python docs/render.py
+
+documents: $(STAMP)  ## write the tables in README.md and docs/ from docs/data; seconds
+	$(BIN)/python docs/render.py
+
+##@ Develop
+
+check: $(STAMP)  ## lint, format, types, import contract
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP)  ## apply the formatter and the linter's safe fixes
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
 test: $(STAMP)  ## all tests but the slow ones
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-slow: $(STAMP)  ## the claims that take minutes
 	$(BIN)/python -m pytest -m slow
@@ -46,58 +107,13 @@ test-browser: $(STAMP)  ## the report in a real browser, installed first where t
 	else echo "browser: none, and it cannot be installed here (needs root and apt); its tests are skipped"; fi
 	$(BIN)/python -m pytest -m browser -rs tests/report
 
-check: $(STAMP)  ## lint, format, types, import contract
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-
-format: $(STAMP)  ## apply the formatter and the linter's safe fixes
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
-
-figures: $(STAMP)  ## the paper's experiments and the polytopes, from nothing to pictures in outputs/figures
-	$(ODFL) run experiment=main
-	$(ODFL) plot outputs/sweeps/main --out outputs/figures/main
-	$(ODFL) run experiment=misspecification
-	$(ODFL) plot outputs/sweeps/misspecification --out outputs/figures/misspecification --gap pf_ogd:df_ogd --x data.gamma
-	$(ODFL) run experiment=high_dimension
-	$(ODFL) plot outputs/sweeps/high_dimension --out outputs/figures/high_dimension
-	$(ODFL) run experiment=knapsack
-	$(ODFL) plot outputs/sweeps/knapsack --out outputs/figures/knapsack
-	$(ODFL) run experiment=shortest_path
-	$(ODFL) plot outputs/sweeps/shortest_path --out outputs/figures/shortest_path
-	$(ODFL) run experiment=regularizers
-	$(ODFL) plot outputs/sweeps/regularizers --out outputs/figures/regularizers
-	$(ODFL) report main misspecification high_dimension knapsack shortest_path regularizers -o outputs/report.html
-
-figures-more: $(STAMP)  ## a drifting world and the rates of regret; ten minutes more
-	$(ODFL) run experiment=drift
-	$(ODFL) plot outputs/sweeps/drift --out outputs/figures/drift
-	$(ODFL) run experiment=rates
-	$(ODFL) plot outputs/sweeps/rates --out outputs/figures/rates --x horizon.rounds --y avg_dynamic_regret --loglog
-
-claims: $(STAMP)  ## every claim of the paper, measured and judged
-	$(ODFL) claims
-
-ranking: $(STAMP)  ## all algorithms on all experiments, one table; run the figures before
-	$(ODFL) best main high_dimension knapsack shortest_path drift stocks electricity
-
-figures-examples: $(STAMP)  ## stocks and electricity, from data inside Python packages
-	$(ODFL) run experiment=stocks
-	$(ODFL) plot outputs/sweeps/stocks --out outputs/figures/stocks --title "One of twenty stocks a day, ten periods of three years"
-	$(ODFL) run experiment=electricity
-	$(ODFL) plot outputs/sweeps/electricity --out outputs/figures/electricity --title "Six hours of least demand, Victoria 2012"
-
 bench: $(STAMP)  ## speed and growth, every figure a ratio within the run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	PYTHONPATH=tests $(BIN)/python -m benchmarks
 
-smoke: $(STAMP)  ## every algorithm for 50 rounds, and a picture
-	$(ODFL) run experiment=main horizon=smoke seeds=3 sweep=smoke
-	$(ODFL) plot outputs/sweeps/smoke --out outputs/figures/smoke
+##@ Clean up
 
-clean:  ## remove runs, sweeps, caches and the environment; keep the figures
+clean:  ## remove .venv, runs, sweeps and caches; keep the figures
 	rm -rf $(VENV) $(LAUNCH) outputs/runs outputs/sweeps build dist *.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

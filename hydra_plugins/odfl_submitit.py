@@ -6,7 +6,6 @@ cluster without accounting waits for that job for ever; how one job runs is stil
 """
 
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -18,11 +17,11 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf
 
 PATIENCE = 3
-"""Looks in a row that find neither the job nor its result before it counts as lost."""
+"""Polls in a row that find neither the job nor its result before it counts as lost."""
 
 
 class OdflSubmititLauncher(Launcher):
-    """Keeps at most `at_once` jobs handed over; a job that is killed fails, the others go on."""
+    """Keeps at most `at_once` jobs submitted; a job that is killed fails, the others go on."""
 
     def __init__(
         self,
@@ -39,7 +38,7 @@ class OdflSubmititLauncher(Launcher):
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
     ) -> None:
-        """Takes what a job needs beside its overrides."""
+        """Keeps what a job needs besides its overrides."""
         from hydra_plugins.hydra_submitit_launcher.submitit_launcher import BaseSubmititLauncher
 
         self.run_one = BaseSubmititLauncher()
@@ -49,7 +48,7 @@ class OdflSubmititLauncher(Launcher):
     def launch(
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
     ) -> Sequence[JobReturn]:
-        """Submits the jobs as there is room and returns what became of each, in order."""
+        """Submits the jobs, at most `at_once` at a time, and returns their results in order."""
         executor, state = self._executor(), Singleton.get_state()
         waiting = [
             (list(overrides), "hydra.sweep.dir", number, str(number), state)
@@ -86,17 +85,20 @@ class OdflSubmititLauncher(Launcher):
         return executor
 
     def _outcome(self, job: "_Running") -> JobReturn:
-        """What the job returned; for a lost one, what a sweeper is told of a failure."""
+        """What the job returned; for a lost one, the value that a failed job returns to a sweeper."""
         from odfl_cli.cli.run import worst_value
+        from odfl_cli.core.text import tell
 
         try:
             if job.has_result():
                 return job.handle.results()[0]
             reason = "cancelled or killed"
-        except Exception as error:  # submitit's: the job came to its time limit, or left no sense
+        except (
+            Exception
+        ) as error:  # submitit's: the job reached its time limit, or its result cannot be read
             reason = " ".join(str(error).split())
         log = job.handle.paths.stderr
-        print(f"odfl: job {job.number} ({job.id}): {reason}; see {log}", file=sys.stderr)
+        tell(f"job {job.number} ({job.id}): {reason}; see {log}")
         lost = JobReturn(overrides=job.overrides, status=JobStatus.COMPLETED)
         lost.return_value = worst_value(self.config.hydra)
         return lost
@@ -118,17 +120,17 @@ def _squeue() -> str:
 
 
 class _Running:
-    """A job that was handed over."""
+    """A job that was submitted."""
 
     def __init__(self, number: int, overrides: list[str], handle: Any) -> None:
         self.number, self.overrides, self.handle = number, overrides, handle
-        self.id, self.looks_in_vain = handle.job_id, 0
+        self.id, self.polls_without_it = handle.job_id, 0
 
     def is_over(self, alive: set[str]) -> bool:
         """Its result is there, or the job has been gone for a while without leaving one."""
-        self.looks_in_vain = 0 if self.id in alive else self.looks_in_vain + 1
-        return self.has_result() or self.looks_in_vain >= PATIENCE
+        self.polls_without_it = 0 if self.id in alive else self.polls_without_it + 1
+        return self.has_result() or self.polls_without_it >= PATIENCE
 
     def has_result(self) -> bool:
-        """Whether it came to an end of its own."""
+        """Whether it ended by itself."""
         return self.handle.paths.result_pickle.exists()

@@ -1,15 +1,207 @@
-"""Online decision-focused learning: run experiments, write CSVs, draw regret and MSE curves."""
+"""Online decision-focused learning: run experiments, write CSVs, draw regret and MSE curves.
+
+    from odfl_cli import load, run, sweep
+
+    result = run(algo="df_ogd", data={"gamma": 0.5}, seeds=3)
+    result.final["avg_cost"]
+    result.plot()
+
+The names below are also what one's own parts are made of (`from odfl_cli import Algorithm, …`).
+Each is imported when it is first used, so that `odfl --help` waits for none of them.
+"""
+
+from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from odfl_cli.algorithms import Algorithm, State
+    from odfl_cli.core.arrays import array_namespace, dot
+    from odfl_cli.core.errors import UserError
+    from odfl_cli.core.settings import settings
+    from odfl_cli.core.streams import Draw, draw
+    from odfl_cli.engine import EngineChoice
+    from odfl_cli.environments import Environment, KnownLaw, Rounds
+    from odfl_cli.metrics import Metrics
+    from odfl_cli.plotting.result import Result
+    from odfl_cli.problem.ball import Ball
+    from odfl_cli.problem.horizon import Horizon
+    from odfl_cli.problem.oracles import Oracle, OracleCall
+    from odfl_cli.problem.polytopes import Polytope
+    from odfl_cli.problem.polytopes.linear import LinearSet
+    from odfl_cli.problem.predictors import Predictor
+    from odfl_cli.problem.problem import Problem
+    from odfl_cli.problem.regularizers import Regularizer
+    from odfl_cli.problem.surrogate import SmoothedCost
+
+    Keys: TypeAlias = Mapping[str, Any]
+    Choice: TypeAlias = str | Keys | tuple[str, Keys]
 
 __version__ = "0.2.0"
 
-__all__ = ["run"]
+__all__ = [
+    "Algorithm",
+    "Ball",
+    "Draw",
+    "EngineChoice",
+    "Environment",
+    "Horizon",
+    "KnownLaw",
+    "LinearSet",
+    "Metrics",
+    "Oracle",
+    "OracleCall",
+    "Polytope",
+    "Predictor",
+    "Problem",
+    "Regularizer",
+    "Result",
+    "Rounds",
+    "SmoothedCost",
+    "State",
+    "UserError",
+    "array_namespace",
+    "dot",
+    "draw",
+    "load",
+    "run",
+    "settings",
+    "sweep",
+]
+
+_NAMES = {
+    "algorithms": ("Algorithm", "State"),
+    "core.arrays": ("array_namespace", "dot"),
+    "core.errors": ("UserError",),
+    "core.settings": ("settings",),
+    "core.streams": ("Draw", "draw"),
+    "engine": ("EngineChoice",),
+    "environments": ("Environment", "KnownLaw", "Rounds"),
+    "metrics": ("Metrics",),
+    "plotting.result": ("Result",),
+    "problem.ball": ("Ball",),
+    "problem.horizon": ("Horizon",),
+    "problem.oracles": ("Oracle", "OracleCall"),
+    "problem.polytopes": ("Polytope",),
+    "problem.polytopes.linear": ("LinearSet",),
+    "problem.predictors": ("Predictor",),
+    "problem.problem": ("Problem",),
+    "problem.regularizers": ("Regularizer",),
+    "problem.surrogate": ("SmoothedCost",),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """`run` and all that it imports come when they are asked for: `odfl --help` has no need."""
-    if name == "run":
-        return import_module("odfl_cli.runs.library").run
+    """A name of `__all__`, from the module that defines it."""
+    for module, names in _NAMES.items():
+        if name in names:
+            return getattr(import_module(f"odfl_cli.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def run(
+    *overrides: str,
+    algo: Choice | Callable[..., Algorithm] | None = None,
+    data: Choice | Environment | Callable[[], Environment] | None = None,
+    predictor: Choice | Predictor | Callable[[], Predictor] | None = None,
+    polytope: Choice | Polytope | Callable[[], Polytope] | None = None,
+    regularizer: Choice | Regularizer | Callable[..., Regularizer] | None = None,
+    oracle: Choice | Oracle | Callable[[], Oracle] | None = None,
+    horizon: Choice | Horizon | None = None,
+    engine: Choice | EngineChoice | None = None,
+    metrics: Choice | Metrics | Callable[[], Metrics] | None = None,
+    seeds: int | Sequence[int] | None = None,
+    theta_radius: float | None = None,
+    progress: bool | None = None,
+    **keys: Any,
+) -> Result:
+    """Runs one job and writes nothing; the numbers are those of `odfl run`.
+
+    A group takes the name of a choice, a mapping of keys, or both as a pair:
+
+        run(algo="pf_ogd", data={"gamma": 0.5}, seeds=3)
+        run(algo=("pf_ogd", {"eta": 0.02}), horizon={"rounds": 1000})
+
+    or a part of your own: a class, a functools.partial or an instance. An algorithm is a class or
+    a partial, which is called with problem=…, a regulariser may be one that is called with
+    polytope=…, any other is called without arguments:
+
+        run(algo=partial(MyAlgorithm, rate=0.1), data=MyEnvironment(items=7))
+
+    `overrides` are those of the command line, and all forms mix; a keyword wins over an override
+    of the same key. Any other keyword is a key at the top of the configuration. `progress` shows
+    or hides the bar, which appears by itself on a terminal and in a notebook.
+    """
+    from odfl_cli.plotting.result import Result
+    from odfl_cli.runs.in_memory import compute, plan_one
+
+    keywords = _given(
+        algo=algo, data=data, predictor=predictor, polytope=polytope, regularizer=regularizer,
+        oracle=oracle, horizon=horizon, engine=engine, metrics=metrics, seeds=seeds,
+        theta_radius=theta_radius, **keys,
+    )  # fmt: skip
+    return Result(*zip(*compute(plan_one(overrides, keywords), progress), strict=True))
+
+
+def sweep(
+    *overrides: str,
+    algo: Choice | Callable[..., Algorithm] | list[Any] | None = None,
+    data: Choice | Environment | Callable[[], Environment] | list[Any] | None = None,
+    predictor: Choice | Predictor | Callable[[], Predictor] | list[Any] | None = None,
+    polytope: Choice | Polytope | Callable[[], Polytope] | list[Any] | None = None,
+    regularizer: Choice | Regularizer | Callable[..., Regularizer] | list[Any] | None = None,
+    oracle: Choice | Oracle | Callable[[], Oracle] | list[Any] | None = None,
+    horizon: Choice | Horizon | list[Any] | None = None,
+    engine: Choice | EngineChoice | None = None,
+    metrics: Choice | Metrics | Callable[[], Metrics] | None = None,
+    seeds: int | Sequence[int] | None = None,
+    theta_radius: float | list[float] | None = None,
+    experiment: str | None = None,
+    progress: bool | None = None,
+    **keys: Any,
+) -> Result:
+    """Runs every combination of the values in lists, one after another, and writes nothing.
+
+        sweep(algo=["df_ogd", "pf_ogd"], data={"gamma": [0, 0.5, 1]}, seeds=3)
+        sweep(experiment="main", horizon="smoke")
+
+    The arguments are those of `run`; a list holds alternatives (but for `seeds`), a tuple is a
+    value that is a list itself. A key that the experiment sweeps can be given anew. A job that
+    fails on its way is left out with a warning.
+    """
+    from odfl_cli.plotting.result import Result
+    from odfl_cli.runs.in_memory import compute, plan_sweep
+
+    keywords = _given(
+        algo=algo, data=data, predictor=predictor, polytope=polytope, regularizer=regularizer,
+        oracle=oracle, horizon=horizon, engine=engine, metrics=metrics, seeds=seeds,
+        theta_radius=theta_radius, experiment=experiment, **keys,
+    )  # fmt: skip
+    return Result(*zip(*compute(plan_sweep(overrides, keywords), progress), strict=True))
+
+
+def load(*places: str | Path) -> Result:
+    """Finished runs from their files; what cannot be read is left out with a warning.
+
+    A place is a run, a sweep or any directory that holds runs, or the name of a sweep or run under
+    outputs/; without one, what finished last:
+
+        load("outputs/sweeps/main")
+        load("main").plot("avg_regret")
+    """
+    from odfl_cli.plotting.result import load_runs
+
+    return load_runs(places)
+
+
+def _given(**keywords: Any) -> dict[str, Any]:
+    return {name: value for name, value in keywords.items() if value is not None}

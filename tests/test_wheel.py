@@ -23,7 +23,16 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_runs_from_any_directory_without_the_repository(unpacked: Path, tmp_path: Path) -> None:
     assert {p.name for p in unpacked.iterdir()} >= {"odfl_cli"}
-    command = [sys.executable, "-m", "odfl_cli.cli", "run", "horizon=smoke", "seeds=1"]
+    assert (unpacked / "odfl_cli" / "py.typed").exists()
+    command = [
+        sys.executable,
+        "-m",
+        "odfl_cli.cli",
+        "run",
+        "algo=uniform",
+        "horizon=smoke",
+        "seeds=1",
+    ]
     environment = os.environ | {"PYTHONPATH": str(unpacked)}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

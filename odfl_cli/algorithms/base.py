@@ -1,4 +1,4 @@
-"""The contract of an algorithm, and the play that all of them share."""
+"""The contract of an algorithm, and the decision that all of them share."""
 
 from typing import Any, ClassVar, NamedTuple
 
@@ -6,32 +6,29 @@ import numpy as np
 from pydantic import SkipValidation
 
 from odfl_cli.core.arrays import Array
-from odfl_cli.core.settings import settings
+from odfl_cli.core.settings import Positive, settings
 from odfl_cli.core.streams import Draw
-from odfl_cli.problem.oracles import uniform_in_ball
+from odfl_cli.problem.oracles import OracleCall, uniform_in_ball
 from odfl_cli.problem.problem import Problem
 
 
 class State(NamedTuple):
-    """The least an algorithm remembers. Arrays lead with the seeds S, so runs can be continued."""
+    """What every algorithm keeps between rounds. The first axis of an array is the seeds S."""
 
-    t: int  # rounds learnt from
+    t: int  # rounds so far
     theta: Array  # θ_{t+1}, [S, m]
 
 
-class OracleCall(NamedTuple):
-    """What an algorithm asks of its oracle in one round."""
+@settings
+class Belief:
+    """Factors by which the schedules of α and η are wrong about the sizes they depend on.
 
-    objective: Any  # SmoothedCost or PerturbedLeader
-    start: Array  # [S, m]
-    samples: Array | None
-    points: Array | None  # [S, restarts, m]
+    Nothing else is affected: a run still has T rounds and θ has m parameters.
+    """
 
-    def answer(self, problem: Problem) -> Array:
-        """O_ξ(objective), [S, m]."""
-        return problem.oracle.minimise(
-            self.objective, problem.theta_set, self.start, self.samples, self.points
-        )
+    horizon: Positive = 1.0  # of T
+    parameters: Positive = 1.0  # of m
+    faces: Positive = 1.0  # of n, which is ln d for the entropy
 
 
 @settings
@@ -44,8 +41,15 @@ class Algorithm:
 
     problem: SkipValidation[Problem]
     name: ClassVar[str] = "algorithm"
+    kernel: ClassVar[str | None] = None
+    """The module in odfl_cli.engine.kernels that computes the same; subclasses do not inherit it."""
     noted: ClassVar[tuple[str, ...]] = ()
-    """Fields [S] of the state that are written down after every round."""
+    """Fields [S] of the state that are recorded after every round."""
+
+    @property
+    def theorem(self) -> int | None:
+        """The number of the paper's theorem that bounds its regret, if one does."""
+        return None
 
     def draws(self) -> dict[str, Draw]:
         """The randomness of one round by the name under which `update` receives it."""
@@ -56,14 +60,14 @@ class Algorithm:
         return State(t=0, theta=np.zeros((seeds, self.problem.parameters)))
 
     def decide(self, state: Any, X: Array) -> tuple[Array, Array]:
-        """ĉ = g(θ_t, X_t) and argmin_{w∈W} ⟨ĉ, w⟩, or a decision within the solver's κ; both [S, d]."""
+        """ĉ = g(θ_t, X_t) and argmin_{w∈W} ⟨ĉ, w⟩, or a decision within κ of it; both [S, d]."""
         prediction = self.problem.predictor.predict(state.theta, X)
-        return prediction, self.problem.solver.decide(self.problem.polytope, prediction)
+        return prediction, self.problem.decide(prediction)
 
     def oracle_call(
         self, state: Any, X: Array, costs: Array, draws: dict[str, Array]
     ) -> OracleCall | None:
-        """What `update` asks of the oracle in this round; most algorithms have none."""
+        """The problem that `update` gives to the oracle in this round; None without an oracle."""
         return None
 
     def update(self, state: Any, X: Array, costs: Array, draws: dict[str, Array]) -> Any:
@@ -72,7 +76,7 @@ class Algorithm:
 
 
 def start_draws(name: str, problem: Problem) -> dict[str, Draw]:
-    """The draws that become random starting points of the oracle, if it wants any."""
+    """The draws behind the random starting points of the oracle, if it uses any."""
     restarts = problem.oracle.restarts
     if not restarts:
         return {}
@@ -80,6 +84,6 @@ def start_draws(name: str, problem: Problem) -> dict[str, Draw]:
 
 
 def start_points(name: str, problem: Problem, draws: dict[str, Array]) -> Array | None:
-    """Those points, uniform in Θ, [S, restarts, m]."""
+    """The starting points, uniform in Θ, [S, restarts, m]."""
     normals = draws.get(f"{name}/starts")
     return None if normals is None else uniform_in_ball(normals, problem.theta_set.radius)

@@ -3,11 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
+from pydantic import Field
 
-from odfl_cli.algorithms.base import Algorithm, OracleCall, start_draws, start_points
+from odfl_cli.algorithms.base import Algorithm, Belief, start_draws, start_points
 from odfl_cli.core.arrays import Array, to_numpy
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.core.streams import Draw
+from odfl_cli.problem.oracles import OracleCall
 from odfl_cli.problem.surrogate import PerturbedLeader
 
 
@@ -31,11 +33,13 @@ class DFFTPL(Algorithm):
 
     c_alpha: Positive = 1.0
     c_eta: Positive = 1000.0
+    belief: Belief = Field(default_factory=Belief)
     name = "df_ftpl"
+    kernel = "df_ftpl"
     noted = ("alpha", "eta")
 
     def draws(self) -> dict[str, Draw]:
-        """σ_t up to its scale 1/η, the round's place in the history, what the oracle draws."""
+        """σ_t up to its scale 1/η, the round's slot in the history, and the oracle's draws."""
         return {
             "df_ftpl/slot": Draw("uniform"),
             "df_ftpl/sigma": Draw("exponential", (self.problem.parameters,)),
@@ -61,7 +65,7 @@ class DFFTPL(Algorithm):
     ) -> OracleCall:
         """Σ_{i≤t} f̃_i − ⟨σ_t, ·⟩ (divided by t), to be minimised from θ_t.
 
-        Round t takes its place in the history, where asking again finds it as it is.
+        Writes round t into the history; calling it twice for one round has the effect of one call.
         """
         t, memory = state.t + 1, self.problem.oracle.memory
         # 4: H_t = H_{t−1} ∪ {(X_t, c_t)}
@@ -73,13 +77,14 @@ class DFFTPL(Algorithm):
             state.X,
             state.costs,
             held=int(memory.held(t)),
-            t=int(memory.stands_for(t)),
+            t=int(memory.represented(t)),
             alpha=self.alpha,
             # 5: σ_t with independent Exp(η) entries
             sigma=draws["df_ftpl/sigma"] / self.eta,
         )
         points = start_points("df_ftpl", self.problem, draws)
-        return OracleCall(leader, state.theta, draws["df_ftpl/sample"], points)
+        samples = draws["df_ftpl/sample"]
+        return OracleCall(leader, self.problem.theta_set, state.theta, samples, points)
 
     def update(
         self, state: DFFTPLState, X: Array, costs: Array, draws: dict[str, Array]
@@ -90,7 +95,12 @@ class DFFTPL(Algorithm):
         if not self.problem.oracle.answers(t):
             return state._replace(t=t)
         # 6: θ_{t+1} = O_ξ(Σ_{i≤t} f̃_i − ⟨σ_t, ·⟩), warm-started at θ_t
-        return state._replace(t=t, theta=call.answer(self.problem))
+        return state._replace(t=t, theta=self.problem.oracle.minimise(call))
+
+    @property
+    def theorem(self) -> int:
+        """Theorem 1."""
+        return 1
 
     @property
     def alpha(self) -> float:
@@ -105,8 +115,8 @@ class DFFTPL(Algorithm):
         return self.c_eta * m**0.25 * T**-0.75 * n**-0.5
 
     def _sizes(self) -> tuple[float, float, float]:
-        """m, n and T as far as the schedules know."""
-        problem, belief = self.problem, self.problem.belief
+        """The m, n and T of the schedules."""
+        problem, belief = self.problem, self.belief
         return (
             belief.parameters * problem.parameters,
             belief.faces * problem.regularizer.suboptimality,

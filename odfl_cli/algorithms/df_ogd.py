@@ -1,14 +1,15 @@
-"""DF-OGD: decision-focused online gradient descent (Algorithm 2, Theorem 2)."""
+"""DF-OGD: decision-focused online gradient descent (Algorithm 2, Theorem 2), and without its oracle."""
 
 from typing import Annotated, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.algorithms.base import Algorithm, OracleCall, start_draws, start_points
+from odfl_cli.algorithms.base import Algorithm, Belief, State, start_draws, start_points
 from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.settings import Positive, Real, settings
 from odfl_cli.core.streams import Draw
+from odfl_cli.problem.oracles import OracleCall
 from odfl_cli.problem.surrogate import SmoothedCost
 
 
@@ -30,16 +31,19 @@ class DFOGD(Algorithm):
     α_t = c_α n^{−1/2} t^{−1/4} (1 + P_{t−1})^{1/4}  and  η_t = c_η n^{−1/2} t^{−3/4} (1 + P_t)^{3/4}.
     α_t takes P_{t−1} because P_t is known only once the oracle has minimised f̃_t, which needs α_t.
     A number for `delta` fixes every δ_t: 1 descends at θ_t, so that the oracle acts through P_t alone.
+    Of what `belief` scales, these schedules depend on n alone.
     """
 
     c_alpha: Positive = 1.0
     c_eta: Positive = 0.1
     delta: Annotated[Real, Field(ge=0, le=1)] | None = None
+    belief: Belief = Field(default_factory=Belief)
     name = "df_ogd"
+    kernel = "df_ogd"
     noted = ("alpha", "eta", "path_length")
 
     def draws(self) -> dict[str, Draw]:
-        """δ_t ~ U[0, 1], or the constant, and where the oracle starts if it does so at random."""
+        """δ_t ~ U[0, 1], or the constant, and the oracle's random starting points if it has any."""
         delta = Draw("uniform") if self.delta is None else Draw("constant", value=self.delta)
         return {"df_ogd/delta": delta, **start_draws("df_ogd", self.problem)}
 
@@ -55,7 +59,7 @@ class DFOGD(Algorithm):
         alpha = self._alpha(state.t + 1, state.path_length)
         loss = SmoothedCost(self.problem, X, costs, alpha[:, None])
         points = start_points("df_ogd", self.problem, draws)
-        return OracleCall(loss, state.vartheta, samples=None, points=points)
+        return OracleCall(loss, self.problem.theta_set, state.vartheta, points=points)
 
     def update(
         self, state: DFOGDState, X: Array, costs: Array, draws: dict[str, Array]
@@ -64,10 +68,10 @@ class DFOGD(Algorithm):
         t, theta_set = state.t + 1, self.problem.theta_set
         call = self.oracle_call(state, X, costs, draws)
         loss = call.objective
-        # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}; a lazy oracle answers as it did before
+        # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}; unchanged in rounds without a call
         vartheta = state.vartheta
         if self.problem.oracle.answers(t):
-            vartheta = call.answer(self.problem)
+            vartheta = self.problem.oracle.minimise(call)
         path_length = state.path_length
         if t > 1:  # P_1 = 0: the path starts at ϑ_1
             path_length = path_length + distance(vartheta, state.vartheta)
@@ -81,8 +85,13 @@ class DFOGD(Algorithm):
 
     @property
     def n(self) -> float:
-        """The number of faces, or ln d for the entropy, as far as the schedules know."""
-        return self.problem.belief.faces * self.problem.regularizer.suboptimality
+        """The n of the schedules: the number of faces, or ln d for the entropy, times `belief.faces`."""
+        return self.belief.faces * self.problem.regularizer.suboptimality
+
+    @property
+    def theorem(self) -> int | None:
+        """Theorem 2, which draws δ_t at random."""
+        return 2 if self.delta is None else None
 
     def _alpha(self, t: int, path_length: Array) -> Array:
         return self.c_alpha * self.n**-0.5 * t**-0.25 * fourth_root(1.0 + path_length)
@@ -91,8 +100,30 @@ class DFOGD(Algorithm):
         return self.c_eta * self.n**-0.5 * t**-0.75 * fourth_root(1.0 + path_length) ** 3
 
 
+@settings
+class OGD(Algorithm):
+    """DF-OGD without its oracle: descends f̃_t at θ_t itself, with the rates for a path of length 0.
+
+    α_t = c_α n^{−1/2} t^{−1/4}  and  η_t = c_η n^{−1/2} t^{−3/4}.
+    Zinkevich, *Online Convex Programming and Generalized Infinitesimal Gradient Ascent*, ICML 2003,
+    applied to losses that are not convex.
+    """
+
+    c_alpha: Positive = 1.0
+    c_eta: Positive = 1.0
+    name = "ogd"
+
+    def update(self, state: State, X: Array, costs: Array, draws: dict[str, Array]) -> State:
+        """θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(θ_t))."""
+        t, n = state.t + 1, self.problem.regularizer.suboptimality
+        alpha = self.c_alpha * n**-0.5 * t**-0.25
+        eta = self.c_eta * n**-0.5 * t**-0.75
+        gradient = SmoothedCost(self.problem, X, costs, alpha).gradient(state.theta)
+        return State(t, self.problem.theta_set.project(state.theta - eta * gradient))
+
+
 def fourth_root(x: Array) -> Array:
-    """x^{1/4} by square roots, which are exact: a vectorised pow depends on who else is there."""
+    """x^{1/4} by square roots, which round correctly: a vectorised pow varies with the batch size."""
     xp = array_namespace(x)
     return xp.sqrt(xp.sqrt(x))
 

@@ -11,14 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.algorithms.weights import exponential_weights, pick
 from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.settings import Positive, PositiveInt, settings
 from odfl_cli.core.streams import Draw, draw
 
 
 class HedgeState(NamedTuple):
-    """θ_{t+1} and what every expert has paid."""
+    """θ_{t+1} and the total cost of every expert."""
 
     t: int
     theta: Array  # [S, m]
@@ -29,9 +28,9 @@ class HedgeState(NamedTuple):
 class Hedge(Algorithm):
     """Plays one of `experts` fixed parameters, sampled by exponential weights.
 
-    The experts are random directions of length R, the same for every seed and run. What each would
-    have paid is known, as the costs are. η = c_η √(8 ln N / T) is the rate for costs in [0, 1].
-    Round 1 plays θ_1 = 0 like everyone; the expert of round t + 1 is sampled at the end of round t.
+    The experts are random directions of length R, the same for every seed and run. The full cost
+    vector is revealed, so every expert's cost is known. η = c_η √(8 ln N / T) is the rate for costs
+    in [0, 1]. Round 1 plays θ_1 = 0; the expert of round t + 1 is sampled at the end of round t.
     """
 
     experts: PositiveInt = 200
@@ -66,9 +65,24 @@ class Hedge(Algorithm):
 
     @cached_property
     def design(self) -> np.ndarray:
-        """The experts' parameters, [N, m]: the first rows of a larger design are a smaller one."""
+        """The experts' parameters, [N, m]; a smaller design is the first rows of a larger one."""
         spec = Draw("normal", (self.problem.parameters,))
         direction = draw((0,), "hedge/experts", spec, 0, self.experts)[0]
         length = np.sqrt(dot(direction, direction))[:, None]
         theta_set = self.problem.theta_set
         return theta_set.project(theta_set.radius * direction / length)
+
+
+def exponential_weights(losses: Array, eta: float, prior: Array | float = 1.0) -> Array:
+    """p_k ∝ prior_k exp(−η L_k) over the last axis, shifted by the least loss against underflow."""
+    xp = array_namespace(losses)
+    weights = prior * xp.exp(eta * (xp.min(losses, axis=-1, keepdims=True) - losses))
+    return weights / weights.sum(-1)[..., None]
+
+
+def pick(weights: Array, uniform: Array) -> Array:
+    """The k with p_0 + … + p_{k−1} ≤ u < p_0 + … + p_k for weights [S, N] and u [S], [S]."""
+    xp = array_namespace(weights)
+    summed = xp.cumulative_sum(weights, axis=-1)
+    below = summed[:, :-1] <= (uniform * summed[:, -1])[:, None]
+    return below.sum(-1)

@@ -9,12 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.algorithms.weights import pick
+from odfl_cli.algorithms.hedge import pick
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.core.streams import Draw
-from odfl_cli.problem.regularizers import Entropy
 
 
 class PolicyGradientState(NamedTuple):
@@ -27,11 +26,11 @@ class PolicyGradientState(NamedTuple):
 
 @settings
 class PolicyGradient(Algorithm):
-    """Tries an item i ~ π = softmax(−ĉ/α) and learns from its cost alone.
+    """Samples an item i ~ π = softmax(−ĉ/α) and learns from its cost alone.
 
-    E[(c_i − b) ∇ log π_i] = ∇⟨c, π⟩ = ∇f̃_α: unbiased for the smoothed cost of the entropy, whatever
-    baseline b the past gives. It plays the best predicted decision like everyone, so that costs compare; the
-    item it tries is imagined.
+    E[(c_i − b) ∇ log π_i] = ∇⟨c, π⟩ = ∇f̃_α: unbiased for the smoothed cost of the entropy, for any
+    baseline b computed from earlier rounds. The decision it plays is the best predicted one, as for
+    every algorithm, so that costs are comparable; the sampled item serves the gradient alone.
     """
 
     eta: Positive = 0.001
@@ -39,14 +38,14 @@ class PolicyGradient(Algorithm):
     name = "policy_gradient"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.problem.regularizer, Entropy):
+        if not getattr(self.problem.regularizer, "is_softmax", False):
             raise UserError(
-                "algo=policy_gradient tries one item at random; "
+                "algo=policy_gradient samples one item; "
                 "choose polytope=simplex with regularizer=entropy"
             )
 
     def draws(self) -> dict[str, Draw]:
-        """Which item is tried."""
+        """Which item is sampled."""
         return {"policy_gradient/item": Draw("uniform")}
 
     def init(self, seeds: int, truth: np.ndarray | None) -> PolicyGradientState:
@@ -59,9 +58,9 @@ class PolicyGradient(Algorithm):
         """θ_{t+1} = Π_Θ(θ_t − η (c_i − b_t) ∇gᵀ (π − e_i)/α)."""
         problem, t = self.problem, state.t + 1
         policy = problem.regularizer.smooth(problem.predictor.predict(state.theta, X), self.alpha)
-        tried = pick(policy, draws["policy_gradient/item"])
+        sampled = pick(policy, draws["policy_gradient/item"])
         xp = array_namespace(X)
-        chosen = xp.astype(xp.arange(problem.items, device=X.device) == tried[:, None], X.dtype)
+        chosen = xp.astype(xp.arange(problem.items, device=X.device) == sampled[:, None], X.dtype)
         paid = (chosen * costs).sum(-1)
         # ∇_ĉ log π_i = (π − e_i)/α
         score = (policy - chosen) / self.alpha

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from odfl_cli.claims.evidence import Sweep, pick
 from odfl_cli.claims.measures import difference, difference_of_gaps, largest_share_of_bound, slope
 from odfl_cli.claims.verdict import Estimate, Rule, above, at_most
-from odfl_cli.plotting.figure_style import LOOKS
 from odfl_cli.results.grouping import Group
+from odfl_cli.results.names import ALGORITHMS
 
 FOUR = "algo=df_ogd,df_ftpl,pf_ogd,spo"
 SWEEPS = {
@@ -21,7 +21,7 @@ SWEEPS = {
             ("experiment=misspecification", "algo=df_ogd,pf_ogd", "data.gamma=0,0.75,1"),
             300,
         ),
-        Sweep("kappa", ("experiment=main", "algo=df_ogd", "solver.kappa=0,0.01,0.1"), 10),
+        Sweep("kappa", ("experiment=main", "algo=df_ogd", "kappa=0,0.01,0.1"), 10),
         Sweep(
             "kappa_polynomial",
             (
@@ -29,7 +29,7 @@ SWEEPS = {
                 "data.items=20",
                 "theta_radius=10",
                 "algo=df_ogd",
-                "solver.kappa=0,0.1",
+                "kappa=0,0.1",
             ),
             10,
         ),
@@ -70,7 +70,7 @@ def _beaten_baselines(sweep: str) -> Iterator[Comparison]:
             for theirs in BASELINES:
                 yield Comparison(
                     f"{sweep}/{column}/{theirs}-{ours}",
-                    f"{LOOKS[ours].name} beats {LOOKS[theirs].name}, {size}: {words}",
+                    f"{ALGORITHMS[ours]} beats {ALGORITHMS[theirs]}, {size}: {words}",
                     where,
                     sweep,
                     _gap(theirs, ours, column),
@@ -83,7 +83,7 @@ def _worse_predictions(sweep: str) -> Iterator[Comparison]:
     for ours in DECISION_FOCUSED:
         yield Comparison(
             f"{sweep}/avg_mse/{ours}-pf_ogd",
-            f"{LOOKS[ours].name} predicts worse than PF-OGD, {size}: MSE",
+            f"{ALGORITHMS[ours]} predicts worse than PF-OGD, {size}: MSE",
             where,
             sweep,
             _gap(ours, "pf_ogd", "avg_mse"),
@@ -133,7 +133,7 @@ def _falling_regret(sweep: str) -> Iterator[Comparison]:
         ("df_ogd", "avg_dynamic_regret", "average dynamic regret", "Theorem 2"),
         ("df_ftpl", "avg_static_regret", "average static regret", "Theorem 1"),
     ):
-        name = LOOKS[algo].name
+        name = ALGORITHMS[algo]
         yield Comparison(
             f"{sweep}/slope/{algo}",
             f"{name}'s {words} falls, {size}: slope",
@@ -185,5 +185,5 @@ def _share_of_bound(algo: str, column: str, groups: list[Group]) -> Estimate:
 
 
 def _shift(kappa: float, groups: list[Group]) -> Estimate:
-    exact, inexact = (pick(groups, "df_ogd", solver__kappa=value) for value in (0, kappa))
+    exact, inexact = (pick(groups, "df_ogd", kappa=value) for value in (0, kappa))
     return difference(inexact, exact, "avg_cost")

@@ -1,4 +1,4 @@
-"""The sweeps that the claims stand on: run where missing, then read."""
+"""The sweeps that the claims are measured on: run where missing, then read."""
 
 import subprocess
 import sys
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.text import tell
 from odfl_cli.results.grouping import Group, group_runs
 from odfl_cli.results.tables import read_runs
 
@@ -28,13 +29,13 @@ class Sweep:
 def collect(sweep: Sweep, outputs: Path, share: float) -> list[Group]:
     """Runs what is missing of a sweep and reads it; finished runs are found again."""
     arguments = sweep.command(outputs, share)
-    print(f"odfl {' '.join(arguments)}", file=sys.stderr, flush=True)
+    tell(" ".join(arguments))
     command = [sys.executable, "-m", "odfl_cli.cli", *arguments]
     done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
     if done.returncode:
         raise UserError(f"claims: the sweep {sweep.name} failed; see the lines above")
     directory = outputs / "sweeps" / f"claims-{sweep.name}"
-    return group_runs(read_runs([directory], lambda line: print(line, file=sys.stderr)))
+    return group_runs(read_runs([directory], tell))
 
 
 def pick(groups: list[Group], algorithm: str, **settings: object) -> Group:

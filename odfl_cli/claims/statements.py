@@ -9,7 +9,7 @@ import numpy as np
 
 from odfl_cli.claims.verdict import Estimate, Rule, at_most
 from odfl_cli.config.compose import compose_job
-from odfl_cli.metrics.theory.checks import check_lipschitz, check_suboptimality
+from odfl_cli.metrics.theory.constants import check_lipschitz, check_suboptimality
 from odfl_cli.metrics.theory.margin import check_margin, gaussian_margin, margin_sample
 from odfl_cli.metrics.theory.sample import on_the_sphere, sample_rounds
 from odfl_cli.runs.build import build

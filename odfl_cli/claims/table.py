@@ -5,6 +5,7 @@ import math
 from typing import NamedTuple
 
 from odfl_cli.claims.verdict import Estimate, Rule, Verdict
+from odfl_cli.core.text import plus_minus
 
 HEADINGS = ("claim", "where", "measured", "claimed", "n", "verdict")
 
@@ -53,8 +54,8 @@ def as_markdown(rows: list[Row]) -> str:
 
 def _cells(row: Row) -> tuple[str, ...]:
     value, ci95, count = row.estimate
-    spread = "" if math.isnan(ci95) else f" ± {_short(ci95)}"
-    return row.text, row.where, f"{_short(value)}{spread}", str(row.rule), str(count), row.verdict
+    measured = plus_minus(value, ci95, _short)
+    return row.text, row.where, measured, str(row.rule), str(count), row.verdict
 
 
 def _finite(value: float) -> float | None:

@@ -4,14 +4,12 @@ import argparse
 import json
 from pathlib import Path
 
-from odfl_cli.cli.locations import located, warn
-from odfl_cli.cli.parser import Parser
+from odfl_cli.cli.parser import Parser, located
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.text import plus_minus, table, told
-from odfl_cli.results.catalogue import finished
-from odfl_cli.results.league import league
-from odfl_cli.results.ranking import Candidate, check_column, rank
-from odfl_cli.results.reproduce import command
+from odfl_cli.core.statistics import Interval
+from odfl_cli.core.text import assignments, plus_minus, printable, table, tell
+from odfl_cli.results.finding import finished_runs
+from odfl_cli.results.ranking import Ranked, league, rank
 
 DESCRIPTION = """\
 Ranks the finished jobs of a sweep by the final value of a column: mean over the seeds with its 95%
@@ -47,42 +45,47 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _ranking(sweep: str, arguments: argparse.Namespace) -> list[Candidate]:
-    entries = finished([located(sweep, "sweeps")], warn)
-    check_column(entries, arguments.by)
-    return rank(entries, arguments.by, largest=arguments.max)[: arguments.top]
+def _ranking(sweep: str, arguments: argparse.Namespace) -> list[Ranked]:
+    runs = finished_runs([located(sweep, "sweeps")], tell)
+    return rank(runs, arguments.by, largest=arguments.max)[: arguments.top]
 
 
-def _text(ranked: list[Candidate]) -> str:
+def _text(ranked: list[Ranked]) -> str:
     rows = [_row(place, one, ranked[0]) for place, one in enumerate(ranked, start=1)]
-    return f"{table([HEADINGS, *rows], elastic=DIFFERS_IN)}\n\n{command(ranked[0].entry)}"
+    again = printable(ranked[0].run.command)
+    return f"{table([HEADINGS, *rows], elastic=DIFFERS_IN)}\n\n{again}"
 
 
-def _row(place: int, one: Candidate, winner: Candidate) -> tuple[str, ...]:
+def _row(place: int, one: Ranked, winner: Ranked) -> tuple[str, ...]:
     gap = one.behind(winner) if one is not winner else None
     return (
         str(place),
-        one.entry.algorithm,
-        told(one.differs),
+        one.run.algorithm,
+        assignments(one.differs),
         str(len(one.values)),
         plus_minus(**one.figure),
-        f"{plus_minus(**gap[1], sign='+')} ({gap[0]} shared)" if gap else "-",
+        _behind(*gap) if gap else "-",
     )
 
 
-def _json(ranked: list[Candidate]) -> str:
+def _behind(seeds: int, gap: Interval) -> str:
+    sign = "+" if gap["mean"] >= 0 else ""
+    return f"{sign}{plus_minus(**gap)} ({seeds} shared)"
+
+
+def _json(ranked: list[Ranked]) -> str:
     rows = []
     for one in ranked:
         gap = one.behind(ranked[0])
         rows.append(
             {
-                "algorithm": one.entry.algorithm,
+                "algorithm": one.run.algorithm,
                 "differs": one.differs,
                 "seeds": sorted(one.values),
                 **one.figure,
                 "behind": {"seeds": gap[0], **gap[1]} if gap else None,
-                "directory": str(one.entry.directory),
-                "command": command(one.entry),
+                "directory": str(one.run.directory),
+                "command": one.run.command,
             }
         )
     return json.dumps(rows, indent=2)

@@ -2,13 +2,13 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from odfl_cli.claims.comparisons import SWEEPS, comparisons
-from odfl_cli.claims.evidence import collect
-from odfl_cli.claims.statements import statements
-from odfl_cli.claims.table import Row, as_json, as_markdown
-from odfl_cli.cli.parser import Parser
+from odfl_cli.cli.parser import OUTPUTS, Parser
 from odfl_cli.core.errors import UserError
+
+if TYPE_CHECKING:  # they bring pandas and Hydra, which --help can do without
+    from odfl_cli.claims.table import Row
 
 DESCRIPTION = """\
 Measures every empirical claim of the paper and every statement that can be tested, and says of
@@ -19,6 +19,8 @@ under --outputs (minutes the first time), finds finished runs again."""
 def main(arguments: list[str]) -> int:
     """Prints the table, or JSON; returns the exit code."""
     options = _parser().parse_args(arguments)
+    from odfl_cli.claims.table import as_json, as_markdown
+
     rows = [*_comparison_rows(options), *_statement_rows(options)]
     if not rows:
         raise UserError(f"claims: no claim's name holds {options.only!r}")
@@ -26,7 +28,11 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _comparison_rows(options: argparse.Namespace) -> list[Row]:
+def _comparison_rows(options: argparse.Namespace) -> "list[Row]":
+    from odfl_cli.claims.comparisons import SWEEPS, comparisons
+    from odfl_cli.claims.evidence import collect
+    from odfl_cli.claims.table import Row
+
     wanted = [claim for claim in comparisons() if options.only in claim.name]
     rows = []
     for name, sweep in SWEEPS.items():
@@ -39,7 +45,10 @@ def _comparison_rows(options: argparse.Namespace) -> list[Row]:
     return rows
 
 
-def _statement_rows(options: argparse.Namespace) -> list[Row]:
+def _statement_rows(options: argparse.Namespace) -> "list[Row]":
+    from odfl_cli.claims.statements import statements
+    from odfl_cli.claims.table import Row
+
     size = max(64, round(options.share * 4096))
     return [
         Row(one.name, one.text, one.where, one.measure(size), one.rule)
@@ -59,7 +68,7 @@ def _parser() -> Parser:
         help="scale the number of seeds and samples (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--outputs", type=Path, default=Path("outputs"), metavar="DIR",
+        "--outputs", type=Path, default=OUTPUTS, metavar="DIR",
         help="where runs are kept (default: %(default)s)",
     )  # fmt: skip
     return parser

@@ -7,16 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from odfl_cli.cli.locations import OUTPUTS, warn
-from odfl_cli.cli.parser import Parser
+from odfl_cli.cli.parser import OUTPUTS, Parser
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import open_below
 from odfl_cli.core.locks import LOCK, is_locked, locked
-from odfl_cli.core.text import UNITS, age, size, table
-from odfl_cli.results.catalogue import Entry, catalogue
+from odfl_cli.core.text import UNITS, age, printable, size, table, tell
+from odfl_cli.results.finding import find_runs
 from odfl_cli.results.ownership import is_run, remove_run
-from odfl_cli.results.run_state import inspect_files
-from odfl_cli.results.sweep_index import INDEX
+from odfl_cli.results.runs import StoredRun, inspect_files
+from odfl_cli.results.sweeps import INDEX
 
 DESCRIPTION = """\
 Removes runs, after it has listed them and asked. Several conditions must all hold; --failed and
@@ -31,16 +30,16 @@ SECONDS = {**dict(UNITS), "w": 7 * 86400}
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Removal:
     """A run that may be removed, and the directory that it must lie in."""
 
-    entry: Entry
+    run: StoredRun
     root: Path
 
     @property
     def path(self) -> str:
         """Of the run, relative to the root."""
-        return os.path.relpath(self.entry.directory, self.root)
+        return os.path.relpath(self.run.directory, self.root)
 
 
 def main(argv: list[str]) -> int:
@@ -59,10 +58,10 @@ def main(argv: list[str]) -> int:
             "clean: say which runs: --failed, --unfinished, --older-than 30d or --version X"
         )
     chosen = [
-        candidate
-        for candidate in candidates(arguments.paths or [OUTPUTS])
-        if _matches(candidate.entry, states, arguments.older_than, arguments.version)
-        and _is_within(candidate)
+        removal
+        for removal in removals(arguments.paths or [OUTPUTS])
+        if _matches(removal.run, states, arguments.older_than, arguments.version)
+        and _is_within(removal)
     ]
     if not chosen:
         print("nothing to remove")
@@ -73,26 +72,26 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def candidates(paths: list[Path]) -> list[Candidate]:
+def removals(paths: list[Path]) -> list[Removal]:
     """Every run that the paths hold, each once."""
-    found: dict[Path, Candidate] = {}
+    found: dict[Path, Removal] = {}
     for path in paths:
-        for entry in catalogue([path]):
-            found.setdefault(entry.directory.resolve(), Candidate(entry, _root(path)))
+        for run in find_runs([path], warn=lambda line: None):
+            found.setdefault(run.directory.resolve(), Removal(run, _root(path)))
     return list(found.values())
 
 
-def remove(candidate: Candidate) -> bool:
+def remove(removal: Removal) -> bool:
     """Removes what odfl wrote, and the directory if nothing else is in it; not a run that moved on.
 
     All is done relative to the open directory, so that nothing can take its place meanwhile.
     """
-    directory = candidate.entry.directory
-    with open_below(candidate.root, candidate.path) as place:
+    directory = removal.run.directory
+    with open_below(removal.root, removal.path) as place:
         if is_locked(directory):
             return False
         with locked(directory):
-            if inspect_files(directory).state != candidate.entry.state:
+            if inspect_files(directory).state != removal.run.state:
                 return False
             remove_run(place)
             os.unlink(LOCK, dir_fd=place)
@@ -109,34 +108,33 @@ def _root(path: Path) -> Path:
     return whole.parent if path.is_symlink() and is_run(path) else whole
 
 
-def _is_within(candidate: Candidate) -> bool:
+def _is_within(removal: Removal) -> bool:
     """Whether the run lies in its root and no link leads there; a warning says if not."""
     try:
-        with open_below(candidate.root, candidate.path):
+        with open_below(removal.root, removal.path):
             return True
-    except UserError as error:
-        warn(f"{candidate.entry.directory}: left, {error}")
+    except (OSError, UserError) as error:
+        tell(f"{removal.run.directory}: left, {getattr(error, 'strerror', error)}")
         return False
 
 
-def _matches(entry: Entry, states: set[str], older: float | None, version: str | None) -> bool:
-    if entry.state == "running" or (entry.state == "newer" and version is None):
+def _matches(run: StoredRun, states: set[str], older: float | None, version: str | None) -> bool:
+    if run.state == "running" or (run.state == "newer" and version is None):
         return False
     return (
-        (not states or entry.state in states)
-        and (older is None or entry.age > older)
-        and (version is None or version in entry.run.versions)
+        (not states or run.state in states)
+        and (older is None or run.age > older)
+        and (version is None or version in run.versions)
     )
 
 
-def _agreed(chosen: list[Candidate]) -> bool:
+def _agreed(chosen: list[Removal]) -> bool:
     """Shows what would go, and asks."""
-    entries = [candidate.entry for candidate in chosen]
-    rows = [(str(e.directory), e.state, size(e.size), age(e.age)) for e in entries]
+    runs = [removal.run for removal in chosen]
+    rows = [(str(run.directory), run.state, size(run.size), age(run.age)) for run in runs]
     print(table([("run", "state", "size", "age"), *rows], elastic=0))
-    total = (
-        f"{len(chosen)} run{'s' if len(chosen) > 1 else ''}, {size(sum(e.size for e in entries))}"
-    )
+    plural = "s" if len(chosen) > 1 else ""
+    total = f"{len(chosen)} run{plural}, {size(sum(run.size for run in runs))}"
     if not sys.stdin.isatty():
         raise UserError(f"clean: {total}: not removed without being asked; add --yes")
     try:
@@ -145,22 +143,22 @@ def _agreed(chosen: list[Candidate]) -> bool:
         return False
 
 
-def _remove_all(chosen: list[Candidate]) -> None:
-    for candidate in chosen:
-        directory, freed = candidate.entry.directory, size(candidate.entry.size)
+def _remove_all(chosen: list[Removal]) -> None:
+    for removal in chosen:
+        directory, freed = removal.run.directory, size(removal.run.size)
         try:
-            removed = remove(candidate)
+            removed = remove(removal)
         except OSError as error:
             raise UserError(f"{error.filename}: cannot be removed ({error.strerror})") from error
         except UserError as error:
-            warn(f"{directory}: left, {error}")
+            tell(f"{directory}: left, {error}")
             continue
         if not removed:
-            warn(f"{directory}: left, it is in use again")
+            tell(f"{directory}: left, it is in use again")
         elif directory.exists():
-            warn(f"{directory}: kept, it holds files that no record of odfl lists")
+            tell(f"{directory}: kept, it holds files that no record of odfl lists")
         else:
-            print(f"removed {directory} ({freed})")
+            print(printable(f"removed {directory} ({freed})"))
 
 
 def _seconds(text: str) -> float:

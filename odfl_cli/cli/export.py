@@ -2,15 +2,15 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from odfl_cli.cli.locations import located, warn
-from odfl_cli.cli.parser import Parser
+from odfl_cli.cli.parser import Parser, located
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic
-from odfl_cli.core.text import shown
-from odfl_cli.results.catalogue import Entry, finished
+from odfl_cli.core.text import printable, shown, tell
+from odfl_cli.results.finding import finished_runs
 from odfl_cli.results.grouping import differing_keys
+from odfl_cli.results.runs import StoredRun
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ def main(argv: list[str]) -> int:
     arguments = parser.parse_args(argv)
     output: Path = arguments.output
     _check(output)
-    whole = tidy(finished([located(arguments.sweep, "sweeps")], warn))
+    whole = tidy(finished_runs([located(arguments.sweep, "sweeps")], tell))
     try:
         with atomic(output, "wb") as file:
             if output.suffix == ".csv":
@@ -44,37 +44,36 @@ def main(argv: list[str]) -> int:
                 whole.to_parquet(file, index=False)
     except OSError as error:
         raise UserError(f"{output}: cannot write there ({error.strerror})") from error
-    print(f"{output}: {len(whole)} rows of {whole['run'].nunique()} runs")
+    print(f"{printable(str(output))}: {len(whole)} rows of {whole['run'].nunique()} runs")
     return 0
 
 
-def tidy(entries: list[Entry]) -> "pd.DataFrame":
+def tidy(runs: list[StoredRun]) -> "pd.DataFrame":
     """run, algo, differing keys, seed, t, then the columns of the runs."""
     import pandas as pd
 
-    keys = differing_keys(entries)
-    names = [entry.directory.name for entry in entries]
+    keys = differing_keys(runs)
+    names = [run.directory.name for run in runs]
     if len(set(names)) < len(names):
-        names = [str(entry.directory) for entry in entries]
-    tables = [_rows(entry, name, keys) for entry, name in zip(entries, names, strict=True)]
+        names = [str(run.directory) for run in runs]
+    tables = [_rows(run, name, keys) for run, name in zip(runs, names, strict=True)]
     whole = pd.concat(tables, ignore_index=True)
     for key in keys:
-        if not _is_plain({type(entry.settings.get(key)) for entry in entries}):
+        if not _is_plain({type(run.settings.get(key)) for run in runs}):
             whole[key] = [None if value is None else shown(value) for value in whole[key]]
     first = ["run", "algo", *keys, "seed", "t"]
     return whole[[*first, *(column for column in whole if column not in first)]]
 
 
-def _rows(entry: Entry, name: str, keys: list[str]) -> "pd.DataFrame":
+def _rows(run: StoredRun, name: str, keys: list[str]) -> "pd.DataFrame":
     from odfl_cli.results.tables import UnreadableError, read_run
 
     try:
-        rows = read_run(entry.directory, warn, frozenset(entry.seeds)).rows
+        rows = read_run(run, tell).rows
     except UnreadableError as error:
-        raise UserError(str(error)) from error
-    told: dict[str, Any] = {"run": name, "algo": entry.algorithm}
-    told |= {key: entry.settings.get(key) for key in keys}
-    for key, value in told.items():
+        raise UserError(f"{run.directory}: {error}") from error
+    named = {"run": name, "algo": run.algorithm} | {key: run.settings.get(key) for key in keys}
+    for key, value in named.items():
         rows[key] = [value] * len(rows)
     return rows
 

@@ -6,11 +6,21 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from odfl_cli.cli.locations import OUTPUTS
-from odfl_cli.cli.parser import Parser
-from odfl_cli.core.text import Interval, age, interval, plus_minus, size, table, told
-from odfl_cli.results.catalogue import Entry, catalogue
+from odfl_cli.cli.parser import OUTPUTS, Parser
+from odfl_cli.core.statistics import Interval, interval
+from odfl_cli.core.text import (
+    age,
+    assignments,
+    plus_minus,
+    printable,
+    relative,
+    size,
+    table,
+    tell,
+)
+from odfl_cli.results.finding import find_runs
 from odfl_cli.results.grouping import differing_keys
+from odfl_cli.results.runs import StoredRun
 
 DESCRIPTION = """\
 Lists runs: their state (finished, failed, running, unfinished, damaged, newer), what they differ
@@ -32,66 +42,67 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--json", action="store_true", help="a JSON list with all there is to tell")
     arguments = parser.parse_args(argv)
-    entries = catalogue(arguments.paths or [OUTPUTS])
-    keys = differing_keys(entries)
+    runs = find_runs(arguments.paths or [OUTPUTS], tell)
     if arguments.json:
-        print(json.dumps([described(entry, keys) for entry in entries], indent=2))
+        keys = differing_keys(runs)
+        print(json.dumps([described(run, keys) for run in runs], indent=2))
     else:
-        _print(entries, keys)
+        print_runs(runs)
     return 0
 
 
-def described(entry: Entry, keys: list[str]) -> dict[str, Any]:
+def described(run: StoredRun, keys: list[str]) -> dict[str, Any]:
     """A run as plain values."""
     return {
-        "directory": str(entry.directory),
-        "state": entry.state,
-        "algorithm": entry.algorithm,
-        "differs": _differing(entry, keys),
-        "seeds": entry.seeds,
-        "avg_cost": final_cost(entry),
-        "bytes": entry.size,
-        "age_seconds": round(entry.age),
-        "version": entry.run.version,
-        "error": entry.run.error,
-        "reason": entry.run.reason,
+        "directory": str(run.directory),
+        "state": run.state,
+        "algorithm": run.algorithm,
+        "differs": _differing(run, keys),
+        "seeds": list(run.seeds),
+        "avg_cost": _final_cost(run),
+        "bytes": run.size,
+        "age_seconds": round(run.age),
+        "version": run.version,
+        "error": run.error,
+        "reason": run.reason,
     }
 
 
-def final_cost(entry: Entry) -> Interval | None:
-    """Mean and interval of the average cost, of a run that has results."""
-    values = entry.final("avg_cost")
-    return interval(values.values()) if values else None
-
-
-def _print(entries: list[Entry], keys: list[str]) -> None:
-    if not entries:
+def print_runs(runs: list[StoredRun]) -> None:
+    """One line per run, then how many there are of every state."""
+    if not runs:
         print("no runs there yet: odfl run starts one")
         return
-    top = Path(os.path.commonpath([entry.directory.parent for entry in entries]))
-    rows = [_row(entry, keys, top) for entry in entries]
-    print(table([HEADINGS, *rows], elastic=DIFFERS_IN))
-    states = Counter(entry.state for entry in entries)
+    keys = differing_keys(runs)
+    top = Path(os.path.commonpath([os.path.abspath(run.directory.parent) for run in runs]))
+    print(table([HEADINGS, *(_row(run, keys, top) for run in runs)], elastic=DIFFERS_IN))
+    states = Counter(run.state for run in runs)
     counts = ", ".join(f"{count} {state}" for state, count in states.items())
-    print(f"\n{top}: {counts}, {size(sum(entry.size for entry in entries))}")
+    where = relative(top)
+    print(f"\n{printable(where)}: {counts}, {size(sum(run.size for run in runs))}")
 
 
-def _row(entry: Entry, keys: list[str], top: Path) -> tuple[str, ...]:
-    name = entry.directory.relative_to(top).as_posix()
-    differing = _differing(entry, keys)
-    if not entry.directory.name.startswith(f"{entry.algorithm}-"):  # else the name tells it
-        differing = {"algo": entry.algorithm} | differing
-    cost = final_cost(entry)
+def _row(run: StoredRun, keys: list[str], top: Path) -> tuple[str, ...]:
+    differing = _differing(run, keys)
+    if not run.directory.name.startswith(f"{run.algorithm}-"):  # else the name tells it
+        differing = {"algo": run.algorithm} | differing
+    cost, seeds = _final_cost(run), len(run.seeds)
     return (
-        name,
-        entry.state,
-        told(differing),
-        str(len(entry.seeds)),
+        os.path.relpath(run.directory, top),
+        run.state,
+        run.reason or "" if run.state == "damaged" else assignments(differing),
+        f"{seeds} of {len(run.listed)}" if seeds < len(run.listed) else str(seeds),
         plus_minus(**cost) if cost else "-",
-        size(entry.size),
-        age(entry.age),
+        size(run.size),
+        age(run.age),
     )
 
 
-def _differing(entry: Entry, keys: list[str]) -> dict[str, Any]:
-    return {key: entry.settings[key] for key in keys if key in entry.settings}
+def _final_cost(run: StoredRun) -> Interval | None:
+    """Mean and interval of the average cost, of a run that has results."""
+    values = run.final("avg_cost")
+    return interval(values.values()) if values else None
+
+
+def _differing(run: StoredRun, keys: list[str]) -> dict[str, Any]:
+    return {key: run.settings[key] for key in keys if key in run.settings}

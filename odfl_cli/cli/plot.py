@@ -1,19 +1,18 @@
 """`odfl plot`: finished runs as figures, with the numbers beside them."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from odfl_cli.cli.parser import Parser
+from odfl_cli.cli.list import print_runs
+from odfl_cli.cli.parser import OUTPUTS, Parser
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.grouping import group_runs
-from odfl_cli.results.run_table import listing, summary_table
-from odfl_cli.results.selection import check_key, runs_of, runs_with
-from odfl_cli.results.tables import Run, newest, read_runs
+from odfl_cli.core.text import printable, tell
+from odfl_cli.results.finding import find_runs, newest
 
-if TYPE_CHECKING:  # they bring seaborn, which --help and --list can do without
-    from odfl_cli.plotting.sheet import Sheet
+if TYPE_CHECKING:  # they bring pandas and seaborn, which --help and --list can do without
+    from odfl_cli.plotting.figure_files import Sheet
+    from odfl_cli.results.tables import Run
 
 DESCRIPTION = """\
 Draws finished runs: means over the seeds with 95% intervals, one colour per algorithm.
@@ -40,35 +39,35 @@ def main(argv: list[str]) -> int:
         raise UserError("--y needs --x or --gap; without them every column has its figure")
     if arguments.loglog and (arguments.gap or not arguments.x):
         raise UserError("--loglog needs --x, and differences (--gap) have no logarithm")
-    runs = read_runs(arguments.directories or [newest(Path("outputs"))], _warn)
+    directories = arguments.directories or [newest(OUTPUTS)]
     if arguments.list:
-        print(listing(runs))
+        print_runs(find_runs(directories, tell))
     else:
-        _plot(runs, arguments)
+        _plot(directories, arguments)
     return 0
 
 
-def _plot(runs: list[Run], arguments: argparse.Namespace) -> None:
+def _plot(directories: list[Path], arguments: argparse.Namespace) -> None:
     from matplotlib import rc_context
 
-    from odfl_cli.plotting.figure_files import make_directory, write_figure, write_table
-    from odfl_cli.plotting.figure_style import theme
+    from odfl_cli.plotting.figure_files import make_directory, write_table
+    from odfl_cli.plotting.style import theme
+    from odfl_cli.results.tables import read_runs, summary_table
 
-    out: Path = arguments.out
+    runs, out = read_runs(directories, tell), arguments.out
     with rc_context(theme()):
         sheets = _sheets(runs, arguments)
         make_directory(out)
-        for sheet in sheets:
-            for path in write_figure(sheet.figure, out, sheet.stem):
-                print(path)
-            print(write_table(sheet.numbers, out, sheet.stem))
-    print(write_table(summary_table(runs), out, "summary"))
+        paths = [path for sheet in sheets for path in sheet.write(out)]
+    for path in (*paths, write_table(summary_table(runs), out, "summary")):
+        print(printable(str(path)))
 
 
-def _sheets(runs: list[Run], arguments: argparse.Namespace) -> "list[Sheet]":
+def _sheets(runs: "list[Run]", arguments: argparse.Namespace) -> "list[Sheet]":
     """The figures asked for; only runs that appear in them count for what differs."""
     from odfl_cli.plotting.figures import Frame
     from odfl_cli.plotting.sheets import curve_sheets, gap_sheet, sweep_sheet
+    from odfl_cli.results.grouping import check_key, group_runs, runs_of, runs_with
 
     frame = Frame(arguments.title or "", arguments.size)
     key, column = arguments.x, arguments.y or "avg_cost"
@@ -78,7 +77,7 @@ def _sheets(runs: list[Run], arguments: argparse.Namespace) -> "list[Sheet]":
             check_key(runs, key)
         return [gap_sheet(group_runs(runs), arguments.gap, column, key, frame)]
     if key:
-        groups = group_runs(runs_with(runs, key, _warn))
+        groups = group_runs(runs_with(runs, key, tell))
         return [sweep_sheet(groups, key, column, frame, arguments.loglog)]
     return curve_sheets(group_runs(runs), frame)
 
@@ -113,7 +112,3 @@ def _pair(text: str) -> tuple[str, str]:
             f"{text!r} should name two algorithms, such as pf_ogd:df_ogd"
         )
     return first, second
-
-
-def _warn(line: str) -> None:
-    print(f"odfl: warning: {line}", file=sys.stderr)

@@ -5,12 +5,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from odfl_cli.cli.locations import OUTPUTS, located, warn
-from odfl_cli.cli.parser import Parser
+from odfl_cli.cli.parser import OUTPUTS, Parser, located
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, read_regular
-from odfl_cli.core.text import size
-from odfl_cli.results.tables import newest
+from odfl_cli.core.text import printable, size, tell
+from odfl_cli.results.finding import newest
 
 DESCRIPTION = """\
 Writes one HTML file that needs no server and no network: the verdict in words, a leaderboard,
@@ -41,7 +40,7 @@ def main(argv: list[str]) -> int:
     claims = _claims(arguments.claims) if arguments.claims else []
     text = _page(paths, claims, arguments.title)
     _write(arguments.output, text)
-    print(f"{arguments.output}: {size(len(text.encode()))}")
+    print(f"{printable(str(arguments.output))}: {size(len(text.encode()))}")
     if arguments.open:
         _open(arguments.output)
     return 0
@@ -56,9 +55,9 @@ def _page(paths: list[Path], claims: list[Any], title: str) -> str:
     states = Counter(run["state"] for one in found for run in one.runs)
     others = [f"{count} {state}" for state, count in states.items() if state != "finished"]
     if others:
-        warn(f"without all results, as the page tells: {', '.join(others)}")
+        tell(f"without all results, as the page tells: {', '.join(others)}")
     if unread := sum(one.unread for one in found):
-        warn(f"{unread} further runs are not on the page: name fewer sweeps")
+        tell(f"{unread} further runs are not on the page: name fewer sweeps")
     return page(document(found, claims, title))
 
 

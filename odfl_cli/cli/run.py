@@ -11,60 +11,62 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
+from odfl_cli.config.compose import prefer_own_presets
 from odfl_cli.config.directory import conf_directory
-from odfl_cli.config.extras import prefer_own_presets
+from odfl_cli.config.explain import check_arguments, explained
 from odfl_cli.config.identity import register_resolvers
-from odfl_cli.runs.callbacks import refusing
+from odfl_cli.core.errors import FAILED
+from odfl_cli.core.text import tell
+from odfl_cli.runs.callbacks import exit_on_user_error
 from odfl_cli.runs.console import print_result, progress_bar
-from odfl_cli.runs.job import Order, run_job
-from odfl_cli.runs.sweep.job import run_sweep_job
+from odfl_cli.runs.job import run_job
+from odfl_cli.runs.prepare import JobRequest, prepared_job
 
 
 def main(arguments: list[str]) -> None:
     """Runs one job or a sweep from Hydra's command line."""
-    sys.argv = ["odfl run", *arguments]
-    sys.path.append(os.getcwd())  # a user's own components lie in the current directory
-    register_resolvers()
-    prefer_own_presets()
-    hydra.main(version_base="1.3", config_path=str(conf_directory()), config_name="config")(task)()
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises instead of printing and exiting
+    with explained(arguments):
+        arguments = check_arguments(arguments)
+        sys.argv = ["odfl run", *arguments]
+        sys.path.append(os.getcwd())  # a user's own components lie in the current directory
+        register_resolvers()
+        prefer_own_presets()
+        application = hydra.main(
+            version_base="1.3", config_path=str(conf_directory()), config_name="config"
+        )
+        application(task)()
 
 
 def task(config: DictConfig) -> float:
     """One job: the function that Hydra calls. Returns the objective."""
     context = HydraConfig.get()
-    groups = {str(k): v for k, v in context.runtime.choices.items() if not k.startswith("hydra/")}
-    order = Order(
-        config=config,
-        choices={group: str(choice) for group, choice in groups.items() if choice},
-        overrides=[str(override) for override in context.overrides.task],
-        directory=Path(context.runtime.output_dir),
-    )
+    request = JobRequest.of(config, context, Path(context.runtime.output_dir))
     if context.mode == RunMode.MULTIRUN:
-        value = run_sweep_job(order, int(context.job.num), str(context.sweeper._target_))
+        from odfl_cli.runs.sweep.job import run_sweep_job
+
+        value = run_sweep_job(request, int(context.job.num), str(context.sweeper._target_))
         return worst_value(context) if value is None else value
-    with refusing():
-        return _run_alone(order)
+    with exit_on_user_error(FAILED):
+        return _run_single(request)
 
 
-def _run_alone(order: Order) -> float:
-    with progress_bar(order.choices["algo"], order.config.horizon.rounds) as progress:
-        outcome = run_job(order, progress, tell)
+def _run_single(request: JobRequest) -> float:
+    prepared = prepared_job(request)
+    algorithm = request.choices["algo"]
+    with progress_bar(algorithm, prepared.job.horizon.rounds) as progress:
+        outcome = run_job(prepared, progress, tell)
     for notice in outcome.notices:
         tell(notice)
     if outcome.event == "skipped" and outcome.summary:
-        tell(f"{order.directory.name}: finished already; force=true computes it again")
+        tell(f"{request.directory.name}: finished already; force=true computes it again")
     if outcome.summary:
-        print_result(order.choices["algo"], outcome.summary, order.directory)
-    value = outcome.objective(order.top.objective, order.top.seed_list())
+        print_result(outcome.summary, prepared.top.seed_list(), request.directory)
+    value = outcome.objective(prepared.top.objective, prepared.top.seed_list())
     return math.nan if value is None else value
 
 
-def tell(line: str) -> None:
-    """A line for the user that is not a result."""
-    print(f"odfl: {line}", file=sys.stderr)
-
-
 def worst_value(context: Any) -> float:
-    """What a sweeper is told of a job that failed."""
+    """What a job that failed returns to a sweeper."""
     direction = str(OmegaConf.select(context, "sweeper.direction", default="minimize"))
     return -math.inf if "maximize" in direction else math.inf

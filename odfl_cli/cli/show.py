@@ -1,19 +1,19 @@
 """`odfl show`: one run, and the command that repeats it."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
 
 from odfl_cli import __version__
 from odfl_cli.cli.list import described
-from odfl_cli.cli.locations import located
-from odfl_cli.cli.parser import Parser
+from odfl_cli.cli.parser import Parser, located
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.text import age, interval, plus_minus, size
-from odfl_cli.results.catalogue import Entry, is_run
-from odfl_cli.results.reproduce import command
-from odfl_cli.results.run_state import inspect
+from odfl_cli.core.statistics import interval
+from odfl_cli.core.text import age, assignments, plus_minus, printable, size
+from odfl_cli.results.ownership import is_run
+from odfl_cli.results.runs import StoredRun, inspect
 
 DESCRIPTION = """\
 Shows one run: its state, its final figures, its configuration, its files, and one command that
@@ -33,62 +33,60 @@ def main(argv: list[str]) -> int:
     directory = located(arguments.run, "runs")
     if not is_run(directory):
         raise UserError(f"{directory}: not the directory of a run; 'odfl list' finds them")
-    entry = Entry(directory, inspect(directory))
-    if entry.state == "newer":
-        raise UserError(f"{directory}: {entry.run.reason}; use that newer version")
+    run = inspect(directory)
+    if run.state == "newer":
+        raise UserError(f"{directory}: {run.reason}; use that newer version")
     if arguments.json:
-        print(json.dumps(_everything(entry), indent=2))
+        print(json.dumps(_everything(run), indent=2))
     else:
-        print("\n".join(_lines(entry)))
+        print("\n".join(map(printable, _lines(run))))
     return 0
 
 
-def _everything(entry: Entry) -> dict[str, Any]:
-    summary = {"summary": entry.run.summary, "config": entry.config, "choices": entry.choices}
-    return {**described(entry, keys=[]), **summary, "command": command(entry)}
+def _everything(run: StoredRun) -> dict[str, Any]:
+    content = run.summary.content if run.summary else None
+    known = {"summary": content, "config": run.config, "choices": run.choices}
+    return {**described(run, keys=[]), **known, "command": run.command}
 
 
-def _lines(entry: Entry) -> list[str]:
-    reason = f" ({entry.run.reason})" if entry.run.reason else ""
-    choices = " ".join(f"{group}={choice}" for group, choice in entry.choices.items())
+def _lines(run: StoredRun) -> list[str]:
+    reason = f" ({run.reason})" if run.reason else ""
     return [
-        f"{entry.directory}: {entry.state}{reason}, {age(entry.age)} old, {size(entry.size)}",
+        f"{run.directory}: {run.state}{reason}, {age(run.age)} old, {size(run.size)}",
         "",
-        *_figures(entry),
-        f"{'versions':<12}{_versions(entry)}",
-        f"{'choices':<12}{choices}",
-        f"{'files':<12}{' '.join(sorted(path.name for path in entry.directory.iterdir()))}",
+        *_figures(run),
+        f"{'versions':<12}{_versions(run)}",
+        f"{'choices':<12}{assignments(run.choices)}",
+        f"{'files':<12}{' '.join(sorted(path.name for path in run.directory.iterdir()))}",
         "",
         "configuration",
-        *_indented(yaml.safe_dump(entry.config, sort_keys=False, allow_unicode=True)),
+        *_indented(yaml.safe_dump(run.config, sort_keys=False, allow_unicode=True)),
         "",
         "again",
-        f"  {command(entry)}",
+        f"  {run.command}",
     ]
 
 
-def _figures(entry: Entry) -> list[str]:
+def _figures(run: StoredRun) -> list[str]:
     """What was computed, and each column after the last round."""
-    if not entry.seeds:
+    if not run.summary or not run.seeds:
         return []
-    summary = entry.run.summary or {}
-    facts = f"{summary.get('rounds')} rounds, seeds {_spans(entry.seeds)}"
-    finals = {column: entry.final(column) for column in entry.columns}
+    facts = f"{run.summary.rounds} rounds, seeds {_spans(run.seeds)}"
+    finals = {column: run.final(column) for column in run.columns}
     return [
-        f"{'computed':<12}{facts}, engine {summary.get('engine')}",
+        f"{'computed':<12}{facts}, engine {run.summary.content.get('engine')}",
         *(f"{c:<12}{plus_minus(**interval(f.values()))}" for c, f in finals.items() if f),
     ]
 
 
-def _versions(entry: Entry) -> str:
-    versions = (entry.run.summary or {}).get("versions")
-    named = versions.items() if isinstance(versions, dict) else ()
-    text = ", ".join(f"{name} {version}" for name, version in named) or entry.run.version
-    other = entry.run.version not in (None, __version__)
+def _versions(run: StoredRun) -> str:
+    versions = run.summary.content.get("versions", {}) if run.summary else {}
+    text = ", ".join(f"{name} {version}" for name, version in versions.items()) or run.version
+    other = run.version not in (None, __version__)
     return (text or "unknown") + (f"; this is odfl {__version__}" if other else "")
 
 
-def _spans(seeds: list[int]) -> str:
+def _spans(seeds: Sequence[int]) -> str:
     """0–9, 12: runs of neighbours in short."""
     spans: list[list[int]] = []
     for seed in sorted(seeds):

@@ -1,31 +1,99 @@
-"""The configuration of `odfl run …` without its command line."""
+"""Composing configurations: Hydra's plugins, one job without a command line, tuned values."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
+import yaml
 from hydra import compose, initialize_config_dir
+from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
-from hydra.errors import HydraException
-from omegaconf import DictConfig
-from omegaconf.errors import OmegaConfBaseException
+from hydra.core.plugins import Plugins
+from omegaconf import DictConfig, OmegaConf
 
-from odfl_cli.config.directory import conf_directory
-from odfl_cli.config.explain import explain, misuse
+from odfl_cli.config.directory import conf_directory, is_tuning
+from odfl_cli.config.explain import check_arguments, explained
 from odfl_cli.config.identity import register_resolvers
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.flat import flatten
+
+EXTRAS = {
+    "hydra/launcher=joblib": ("hydra_plugins.hydra_joblib_launcher", "parallel"),
+    "hydra/launcher=submitit_local": ("hydra_plugins.hydra_submitit_launcher", "slurm"),
+    "hydra/launcher=submitit_slurm": ("hydra_plugins.hydra_submitit_launcher", "slurm"),
+    "hydra/launcher=ray": ("hydra_plugins.hydra_ray_launcher", "ray"),
+    "hydra/sweeper=optuna": ("hydra_plugins.hydra_optuna_sweeper", "search"),
+}
+"""Choice → the package it runs on and the extra of odfl that brings it."""
 
 
 def compose_job(overrides: Iterable[str]) -> DictConfig:
-    """One job's configuration, or a UserError that says which override is wrong."""
-    register_resolvers()
+    """One job's configuration with Hydra's own, or a UserError that says which override is wrong."""
     given = list(overrides)
-    if mistake := misuse(given):
-        raise UserError(mistake)
+    with hydra_for(given):
+        return compose("config", overrides=given, return_hydra_config=True)
+
+
+@contextmanager
+def hydra_for(overrides: list[str]) -> Iterator[None]:
+    """Hydra as it is set up for `odfl run`; what it refuses of the overrides is a UserError."""
+    register_resolvers()
+    check_arguments(overrides)
     surrounding = GlobalHydra.instance().hydra  # of an application that we are called from
     GlobalHydra.instance().clear()
     try:
-        with initialize_config_dir(str(conf_directory()), version_base="1.3"):
-            return compose("config", overrides=given)
-    except (HydraException, OmegaConfBaseException) as error:
-        raise UserError(explain(error, given)) from error
+        with explained(overrides), initialize_config_dir(str(conf_directory()), version_base="1.3"):
+            yield
     finally:
         GlobalHydra.instance().hydra = surrounding
+
+
+def prefer_own_presets() -> None:
+    """Files in conf/hydra replace the plugins' presets of the same names.
+
+    Hydra takes a plugin's preset for the schema of such a file and refuses every key beyond it.
+    """
+    Plugins.instance()  # finding the plugins registers their presets
+    for path in (conf_directory() / "hydra").rglob("*.yaml"):
+        folder = ConfigStore.instance().repo
+        for group in path.parent.relative_to(conf_directory()).parts:
+            folder = folder.get(group, {})
+        folder.pop(path.name, None)
+
+
+def require_extras(config: DictConfig) -> None:
+    """Refuses a launcher or a sweeper whose package is missing."""
+    for group in ("hydra/launcher", "hydra/sweeper"):
+        choice = f"{group}={config.hydra.runtime.choices[group]}"
+        package, extra = EXTRAS.get(choice, ("", ""))
+        if package and not _is_installed(package):
+            raise UserError(f"{choice}: not installed; pip install 'odfl[{extra}]' brings it")
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # not even hydra_plugins
+        return False
+
+
+def tuned_values(config: DictConfig, hydra: Any) -> dict[str, dict[str, Any]]:
+    """`group=choice` of conf/tuned → dotted key → value, for the values that are in force.
+
+    Hydra lists an optional choice whether or not its file exists, and a user's own value replaces
+    a tuned one.
+    """
+    folders = [Path(source.path) for source in hydra.runtime.config_sources if source.path]
+    found = {}
+    for group, choice in hydra.runtime.choices.items():
+        files = [folder / group / f"{choice}.yaml" for folder in folders if is_tuning(group)]
+        for file in [file for file in files if file.is_file()][:1]:
+            values = flatten(yaml.safe_load(file.read_text(encoding="utf-8")) or {})
+            found[f"{group}={choice}"] = {
+                key: value
+                for key, value in values.items()
+                if OmegaConf.select(config, key, default=None) == value
+            }
+    return {choice: values for choice, values in found.items() if values}

@@ -1,4 +1,4 @@
-"""Where the configuration lives: inside an installed wheel, or at the top of the repository."""
+"""The folder of configuration files, in an installed wheel or in the repository; its groups."""
 
 from pathlib import Path
 
@@ -12,13 +12,19 @@ def conf_directory() -> Path:
     raise FileNotFoundError(f"the installation lacks its conf/ folder beside {package}")
 
 
+TUNED = "tuned/"
+"""Groups below this prefix set one group's values for a choice of another; nobody selects them."""
+TUNED_BEFORE = {"oracle_for", "algo_for", "algo_data_for"}
+"""Their names up to 0.2.0, in the records of runs."""
+
+
 def is_tuning(group: str) -> bool:
-    """Whether a group tunes one choice for another (oracle_for, algo_for): not for users."""
-    return group.rpartition("/")[2].endswith("_for")
+    """Whether a group sets another group's values for a pair of choices."""
+    return group.startswith(TUNED) or group in TUNED_BEFORE
 
 
 def group_listing(directories: list[Path]) -> str:
-    """`group: choice, choice, …`, a line for every group that a user chooses from."""
+    """`group: choice, choice, …`, a line for every group that a user selects from."""
     choices: dict[str, set[str]] = {}
     for directory in directories:
         for path in directory.rglob("*.yaml"):

@@ -1,9 +1,9 @@
-"""Hydra's and OmegaConf's complaints, each as one line that says what to do."""
+"""Errors of Hydra, OmegaConf and YAML, each as one line that says what to do."""
 
 import argparse
-import difflib
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,34 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import MarkedYAMLError
 
-from odfl_cli.config.directory import conf_directory, is_tuning
+from odfl_cli.config.directory import conf_directory
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.text import did_you_mean, nearest
+
+RENAMED = {
+    r"solver(=\w+)?": "kappa=0.1",
+    r"solver\.kappa=(.*)": r"kappa=\1",
+    r"belief=(horizon|parameters|faces)_tenth": r"algo.belief.\1=0.1",
+    r"belief=(horizon|parameters|faces)_tenfold": r"algo.belief.\1=10",
+    r"belief(=.*)?": "algo.belief.horizon=0.1, algo.belief.parameters=… or algo.belief.faces=…",
+    r"belief\.(\w+=.*)": r"algo.belief.\1",
+}
+"""Overrides of earlier versions and what they are written as now."""
 
 COMPLAINTS = (HydraException, OmegaConfBaseException, MarkedYAMLError)
+MODES = ("run", "multirun", "cfg", "info", "shell_completion")
+NAME = r"(?!(null|true|false|nan|inf)\b)[a-z_][\w./-]*"
+CHOICES = re.compile(rf"(?i){NAME}(,\s*{NAME})*|\w+\(.*\)|(['\"]).*\3|.*\$\{{.*")
+"""The values of a group: names, a function of Hydra's sweeps, quoted text, an interpolation."""
+
+
+@contextmanager
+def explained(arguments: list[str]) -> Iterator[None]:
+    """Turns what goes wrong while configurations are composed into a UserError of one line."""
+    try:
+        yield
+    except (*COMPLAINTS, UnicodeDecodeError, RecursionError) as error:
+        raise UserError(explain(error, arguments)) from error
 
 
 def explain(error: Exception, arguments: list[str]) -> str:
@@ -26,6 +50,10 @@ def explain(error: Exception, arguments: list[str]) -> str:
     text = " ".join(str(part) for part in (error, error.__cause__) if part)
     if isinstance(error, MarkedYAMLError):
         return _malformed(error)
+    if isinstance(error, UnicodeDecodeError):
+        return f"{_undecodable(arguments)}: not UTF-8 ({error.reason} at byte {error.start})"
+    if isinstance(error, RecursionError):
+        return "the configuration does not end: do the defaults of two files name each other?"
     if isinstance(error, MissingConfigException):
         return _unknown_choice(text, arguments)
     if isinstance(error, OverrideParseException):
@@ -34,33 +62,53 @@ def explain(error: Exception, arguments: list[str]) -> str:
         return f"{ambiguous[1]}: several values make a sweep; add -m"
     if key := re.search(r"Could not override '([^']+)'", text):
         return _unknown_key(key[1], arguments)
+    if missing := re.search(r"Missing mandatory value: (\S+)", text):
+        return f"{missing[1]}: a value is needed"
+    if isinstance(error, OmegaConfBaseException) and (key := re.search(r"full_key: (\S+)", text)):
+        return f"{key[1]}: {str(error).splitlines()[0]}"
     return " ".join(str(error).split())
 
 
-def ordered(arguments: list[str]) -> list[str]:
-    """Overrides, then flags, for Hydra takes no flag between overrides; refuses unknown flags."""
+def check_arguments(arguments: list[str]) -> list[str]:
+    """Overrides, then flags, for Hydra takes no flag between overrides.
+
+    Refuses unknown flags and overrides that Hydra explains badly.
+    """
     parsed, unknown = _parsed(arguments)
     if unknown:
         raise UserError(f"{unknown[0]}: no such flag; see odfl run --hydra-help")
+    if parsed.resolve and not (parsed.cfg or parsed.help):
+        raise UserError("--resolve: it belongs to --cfg, as in odfl run --cfg job --resolve")
+    if len(modes := [flag for flag in MODES if getattr(parsed, flag)]) > 1:
+        raise UserError(f"--{modes[0]} and --{modes[1]} cannot be combined")
+    for override in parsed.overrides:
+        _check_spelling(override)
+        _check_group_override(override, arguments)
     flags = list(arguments)
     for override in parsed.overrides:
         flags.remove(override)
     return [*parsed.overrides, *flags]
 
 
-def misuse(arguments: list[str]) -> str | None:
-    """`horizon=1000`, `algo=null`, `~algo`, over which Hydra stumbles: what was meant."""
-    for argument in arguments:
-        given = re.fullmatch(r"(?i)(\w+)=([-+.\deE]+|null|true|false|nan|inf)", argument)
-        removed = re.fullmatch(r"~(\w+)(=.*)?", argument)
-        found = given or removed
-        if not found or not (choices := _choices(found[1], arguments)):
-            continue
-        if removed and found[1] != "experiment" and not is_tuning(found[1]):
-            return f"{argument}: a job needs its {found[1]}; choose one of {', '.join(choices)}"
-        if given and argument != "experiment=null":
-            return _no_such_choice(given[1], given[2], choices)
-    return None
+def _check_spelling(override: str) -> None:
+    """Refuses an override of an earlier version and says how it is written now."""
+    for old, new in RENAMED.items():
+        if found := re.fullmatch(old, override.lstrip("+~")):
+            raise UserError(f"{override}: this is now written as {found.expand(new)}")
+
+
+def _check_group_override(override: str, arguments: list[str]) -> None:
+    """Refuses `horizon=1000`, `algo=null`, `predictor=[a]` and `~algo`: a group takes a choice."""
+    removed = re.fullmatch(r"~(\w+)(=.*)?", override)
+    given = re.fullmatch(r"(\w+)=(.*)", override)
+    found = removed or given
+    if not found or not (choices := _choices(found[1], arguments)):
+        return
+    if removed and found[1] != "experiment":
+        options = ", ".join(choices)
+        raise UserError(f"{override}: a job needs its {found[1]}; choose one of {options}")
+    if given and override != "experiment=null" and not CHOICES.fullmatch(given[2]):
+        raise UserError(_no_such_choice(given[1], given[2], choices))
 
 
 def _parsed(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -80,6 +128,16 @@ def _malformed(error: MarkedYAMLError) -> str:
     return f"{where}: not YAML ({error.problem or error.context})"
 
 
+def _undecodable(arguments: list[str]) -> str:
+    """The first configuration file that is not UTF-8."""
+    for file in (path for folder in _directories(arguments) for path in folder.rglob("*.yaml")):
+        try:
+            file.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            return str(file)
+    return "a configuration file"
+
+
 def _directories(arguments: list[str]) -> list[Path]:
     """Where configuration files are: the package's, and the user's --config-dir."""
     users = _parsed(arguments)[0].config_dir
@@ -92,11 +150,10 @@ def _choices(group: str, arguments: list[str]) -> list[str]:
 
 
 def _no_such_choice(group: str, choice: str, choices: list[str]) -> str:
-    near = difflib.get_close_matches(choice, choices, n=1)
     if group == "horizon" and choice.isdigit():
-        near = ["horizon.rounds"]
-    hint = f" (did you mean {near[0]}?)" if near else ""
-    return f"{group}={choice}: no such choice{hint}; there are {', '.join(choices)}"
+        there_are = did_you_mean("", choices)
+        return f"{group}={choice}: no such choice; did you mean horizon.rounds? {there_are}"
+    return f"{group}={choice}: no such choice; {did_you_mean(choice, choices)}"
 
 
 def _unknown_choice(text: str, arguments: list[str]) -> str:
@@ -110,14 +167,10 @@ def _unknown_choice(text: str, arguments: list[str]) -> str:
 
 def _unknown_key(key: str, arguments: list[str]) -> str:
     known = list(_keys(_composed(arguments)))
-    nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
     if key in known:  # a group given a value, or a value given a group
         return f"{key}: cannot be set like that; see odfl run --cfg job"
-    leaf = {k.rsplit(".", 1)[-1]: k for k in known}
-    nearest = nearest or [
-        leaf[k] for k in difflib.get_close_matches(key.rsplit(".", 1)[-1], leaf, n=1, cutoff=0.6)
-    ]
-    hint = f"did you mean {nearest[0]}?" if nearest else "see odfl run --cfg job"
+    near = nearest(key, known)
+    hint = f"did you mean {near[0]}?" if near else "see odfl run --cfg job"
     return f"{key}: there is no such key; {hint}"
 
 

@@ -1,4 +1,4 @@
-"""Names of runs and sweeps, derived from what they compute."""
+"""Names of runs and sweeps: hashes of what they compute."""
 
 import hashlib
 import json
@@ -16,14 +16,16 @@ from odfl_cli.core.cores import jobs_at_once, threads_per_job
 BOOKKEEPING = frozenset({"hydra", "outputs", "sweep", "experiment", "objective", "force", "retry"})
 """Keys that say where results go and whether to compute them, not what they are."""
 NOT_IN_THE_NAME = {"seeds", "engine.threads"}
-"""A seed's numbers are the same alone or in company, on one core or on many."""
+"""A seed's numbers depend neither on the other seeds nor on the number of cores."""
 FILE_KEYS = {"file", "files"}
+OWN = "odfl_cli."
+"""Of a class of this package the name counts and not the module, which may change."""
 ATTEMPT = ("force=", "retry=", "outputs=")
 """Overrides that make another attempt at a sweep, not another sweep."""
 
 
 def register_resolvers() -> None:
-    """Makes ${run_name:}, ${sweep_name:}, ${group_listing:} and what launchers ask known to OmegaConf."""
+    """Registers ${run_name:}, ${sweep_name:}, ${group_listing:} and the resolvers of launchers."""
     OmegaConf.register_new_resolver("run_name", run_name, replace=True)
     OmegaConf.register_new_resolver("sweep_name", sweep_name, replace=True)
     OmegaConf.register_new_resolver("group_listing", groups_in_use, replace=True)
@@ -38,10 +40,16 @@ def run_name(*, _root_: DictConfig) -> str:
 
 def sweep_name(*, _root_: DictConfig) -> str:
     """<experiment or sweep>-<hash of the overrides>."""
-    given = OmegaConf.select(_root_, "hydra.overrides.task", default=[])
     kind = _choice(_root_, "experiment")
+    given = typed_overrides(OmegaConf.select(_root_, "hydra"))
     overrides = [override for override in given if not override.startswith(ATTEMPT)]
     return f"{kind if kind != 'none' else 'sweep'}-{digest(overrides)}"
+
+
+def typed_overrides(hydra: Any) -> list[str]:
+    """The overrides of a job, from the node `hydra`, with their interpolations as typed."""
+    typed = OmegaConf.select(hydra, "overrides.task") if hydra else None
+    return OmegaConf.to_container(typed, resolve=False) if typed else []  # type: ignore[return-value]
 
 
 def groups_in_use(*, _root_: DictConfig) -> str:
@@ -97,6 +105,8 @@ def _content(node: Any, key: str = "", path: str = "") -> Any:
         return [_content(child, key, path) for child in node]
     if key in FILE_KEYS and isinstance(node, str) and Path(node).is_file():
         return _file(Path(node))
+    if key == "_target_" and str(node).startswith(OWN):
+        return str(node).rpartition(".")[2]
     return node
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.settings import Positive
+from odfl_cli.core.settings import NonNegative, Positive
 
 MOST_SEEDS = 1_000_000
 
@@ -16,6 +16,7 @@ class TopLevel(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     theta_radius: Positive
+    kappa: NonNegative = 0.0
     seeds: int | list[int]
     outputs: Annotated[str, Field(min_length=1)]
     sweep: Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
@@ -71,13 +72,13 @@ def _bounds(component: Any, location: list[str]) -> str:
     """Both ends of a range, where a plain field has two."""
     fields = getattr(component, "__pydantic_fields__", {})
     field = fields.get(location[0]) if len(location) == 1 else None
-    limits = [
-        f"{words} {getattr(limit, name)}"
+    limits = {
+        name: f"{words} {getattr(limit, name)}"
         for name, words in BOUNDS.items()
         for limit in (field.metadata if field else [])
         if hasattr(limit, name)
-    ]
-    return f"should be {' and '.join(limits)}" if limits else ""
+    }  # the last of several limits is the narrowest: those of a type come before a field's own
+    return f"should be {' and '.join(limits.values())}" if limits else ""
 
 
 def _sentence(error: Any) -> str:

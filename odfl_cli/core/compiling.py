@@ -1,11 +1,12 @@
 """How kernels are compiled."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
+
+from odfl_cli.core.text import tell
 
 VECTORISE = {"reassoc", "contract", "arcp", "nsz"}
 """Sums may be reordered to fill vector registers; infinities and NaN keep their meaning."""
@@ -13,32 +14,32 @@ VECTORISE = {"reassoc", "contract", "arcp", "nsz"}
 PLAIN = {"nogil": True, "error_model": "numpy"}
 OPTIONS = {"fastmath": VECTORISE, **PLAIN}
 COUNTS, NO_COUNTS = {"_nrt": True}, {"_nrt": False}
-"""Without counts of references, which take longer than a small sum; nothing can be allocated."""
+"""With and without reference counts, which cost more than a small sum; without, no allocation."""
 
 inner: Callable[..., Any] = numba.njit(forceinline=True, **OPTIONS, **NO_COUNTS)
 """For functions that kernels call.
 
-Always inlined: where a call is left, a fresh kernel reaches the function as it was compiled for
-itself and one from the disk its own copy, and the two may differ in the last digit.
+Always inlined: otherwise a fresh kernel calls the function as it was compiled by itself and a kernel
+from the disk its own copy, and the two may differ in the last digit.
 """
 
 exact: Callable[..., Any] = numba.njit(forceinline=True, **PLAIN, **NO_COUNTS)
-"""The same, for those whose every rounding counts: a tie must stay a tie."""
+"""The same without reordering of sums, for functions in which a tie must stay a tie."""
 
 allocating: Callable[..., Any] = numba.njit(forceinline=True, **OPTIONS, **COUNTS)
-"""The same, for those that make arrays."""
+"""The same as `inner`, for functions that allocate arrays."""
 
 exact_allocating: Callable[..., Any] = numba.njit(forceinline=True, **PLAIN, **COUNTS)
 
 
 def kernel(signature: Any) -> Callable[..., Any]:
-    """Compiles for the signature at once; kept on disk where numba has been given a place."""
+    """Compiles for the signature immediately; cached on disk where numba has a cache directory."""
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__module__.rsplit(".", 1)[-1]
         place = numba.config.CACHE_DIR
         if not place or not any(Path(place).rglob(f"{name}.*.nbi")):
-            print(f"odfl: compiling the {name} kernel …", file=sys.stderr, flush=True)
+            tell(f"compiling the {name} kernel …")
         return numba.njit(signature, cache=bool(place), **OPTIONS)(function)
 
     return compiled

@@ -5,7 +5,7 @@ import os
 from odfl_cli.core.errors import UserError
 
 VARIABLE = "ODFL_THREADS"
-"""What launchers set for every job. No key of the configuration, so it names no other run."""
+"""Set by launchers for every job; not a key of the configuration, so that it changes no identity."""
 
 
 def available_cores() -> int:
@@ -16,7 +16,7 @@ def available_cores() -> int:
 
 
 def allotted_threads() -> int:
-    """What the launcher allots to this job; every core where nothing was said."""
+    """The threads that the launcher gives to this job; without a launcher, one per core."""
     text = os.environ.get(VARIABLE, "")
     if not text:
         return available_cores()
@@ -26,7 +26,7 @@ def allotted_threads() -> int:
 
 
 def threads_per_job(workers: int) -> int:
-    """Cores for each of `workers` jobs at a time; −1 workers are as many as cores, −2 one fewer."""
+    """Cores for each of `workers` jobs at a time; −1 means as many workers as cores, −2 one fewer."""
     cores = available_cores()
     if workers < 0:
         workers = max(1, cores + 1 + workers)

@@ -1,12 +1,27 @@
-"""What a user did wrong, in one line."""
+"""Errors: what a user is shown of each, and the exit code it leads to."""
+
+import os
+import sys
+import sysconfig
+import traceback
+from pathlib import Path
+
+from odfl_cli.core.text import tell
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+"""Exit codes: a run that failed, input refused before anything was written, Ctrl-C."""
+FULL = "ODFL_FULL_ERROR"
+"""Set to 1 where a user asked for whole tracebacks; HYDRA_FULL_ERROR is always set for Hydra."""
+PACKAGE = str(Path(__file__).resolve().parents[1])
+INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
 
 class UserError(Exception):
-    """A mistake in the input: shown as one line, exit code 2, no traceback."""
+    """A mistake in the input: shown as one line, without a traceback."""
 
 
 class RowError(UserError):
-    """One row of a batch of decisions could not be computed; the row tells whose it was."""
+    """One row of a batch of decisions could not be computed; `row` is its index of `rows`."""
 
     def __init__(self, row: int, rows: int, message: str) -> None:
         super().__init__(message)
@@ -19,3 +34,54 @@ class RoundError(UserError):
     def __init__(self, round_index: int, seed_index: int, message: str) -> None:
         super().__init__(message)
         self.round_index, self.seed_index = round_index, seed_index
+
+
+def message(error: BaseException) -> str:
+    """What went wrong in one line; an error that is not the user's begins with its class."""
+    kind, text = type(error).__name__, " ".join(str(error).split())
+    if isinstance(error, MemoryError):
+        return f"out of memory ({text}); fewer seeds or oracle.history=window take less"
+    if isinstance(error, UserError):
+        return text or kind
+    return f"{kind}: {text}" if text else kind
+
+
+def report(error: BaseException, user_error: int = BAD_INPUT) -> int:
+    """Prints the error on stderr and returns the exit code.
+
+    `user_error` is the code of mistakes in the input: 1 where they show after files were written.
+    """
+    if isinstance(error, BrokenPipeError):  # `odfl … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    if isinstance(error, KeyboardInterrupt):
+        tell("interrupted; unfinished runs left no results")
+        return INTERRUPTED
+    refused = isinstance(error, UserError | MemoryError)
+    if os.environ.get(FULL) == "1" or not (refused or isinstance(error, OSError)):
+        print(short_traceback(error), file=sys.stderr)
+    elif isinstance(error, OSError):
+        tell(f"{error.filename or 'writing failed'}: {error.strerror or error}")
+    else:
+        tell(message(error))
+    return user_error if refused else FAILED
+
+
+def short_traceback(error: BaseException) -> str:
+    """The error after its frames in a user's own files; without any, those outside Hydra."""
+    if os.environ.get(FULL) == "1":
+        return "".join(traceback.format_exception(error)).rstrip()
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if _is_users(frame.filename)]
+    shown = own or [frame for frame in frames if "/hydra/" not in Path(frame.filename).as_posix()]
+    return "".join(
+        [
+            "Traceback (shortened; HYDRA_FULL_ERROR=1 shows all of it):\n",
+            *traceback.format_list(shown),
+            *traceback.format_exception_only(error),
+        ]
+    ).rstrip()
+
+
+def _is_users(file: str) -> bool:
+    return not file.startswith(("<", PACKAGE, *INSTALLED))

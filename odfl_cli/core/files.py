@@ -50,7 +50,7 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def open_regular(path: Path | str, flags: int = os.O_RDONLY, dir_fd: int | None = None) -> int:
-    """A descriptor of a regular file, which a call never waits for; no link is followed."""
+    """A descriptor of a regular file; never blocks, and follows no link."""
     try:
         safe = flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         descriptor = os.open(path, safe, 0o666, dir_fd=dir_fd)

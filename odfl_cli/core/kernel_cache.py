@@ -1,4 +1,4 @@
-"""Kernels are compiled once per machine and found again by later processes."""
+"""Compiled kernels on disk: compiled once per machine, loaded by later processes."""
 
 import hashlib
 import importlib
@@ -37,9 +37,9 @@ def load_kernel(name: str) -> ModuleType:
 
 
 def _discard_if_damaged(directory: Path, kernel: str) -> bool:
-    """Whether a compiled kernel is there and sealed.
+    """Whether there is a compiled kernel with the recorded checksums; any other is removed.
 
-    Numba runs whatever machine code it finds: only files with the right checksum may stay.
+    Numba runs whatever machine code it finds.
     """
     seal = directory / f"{kernel}.json"
     found = _checksums(directory, kernel)
@@ -66,7 +66,7 @@ def _files(directory: Path, kernel: str) -> list[Path]:
 
 
 def cache_directory() -> Path | None:
-    """The first of the candidate places that can be written, or None."""
+    """The first of the candidate directories that can be written, or None."""
     for base in _candidates():
         directory = base / f"odfl-kernels-{_fingerprint()}"
         try:

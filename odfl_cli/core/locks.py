@@ -1,7 +1,7 @@
 """One writer per directory, by a lock that the kernel drops when its holder dies.
 
-flock holds between the processes of one machine, and between machines on file systems that pass it
-on (NFS 4, Lustre with -o flock). The file says who holds it, for people; only the kernel decides.
+flock works between the processes of one machine, and between machines on file systems that support
+it (NFS 4, Lustre with -o flock). The file names its holder for people; only the kernel decides.
 A file of this name that odfl did not write is refused and left as it is.
 """
 
@@ -19,7 +19,7 @@ from odfl_cli.core.files import check_writable_in_place, open_regular, read_regu
 
 LOCK = ".lock"
 PATIENCE = 0.5
-"""Seconds before a wait is worth telling: who only looks holds the lock for an instant."""
+"""Seconds before a wait is reported: a process that only inspects holds the lock for an instant."""
 POLL = 0.02
 LARGEST = 512
 OURS = re.compile(rb"(?:odfl lock: )?(?P<holder>\S+ \d+)\n|")
@@ -28,7 +28,7 @@ OURS = re.compile(rb"(?:odfl lock: )?(?P<holder>\S+ \d+)\n|")
 
 @contextmanager
 def locked(directory: Path, tell: Callable[[str], None] = lambda holder: None) -> Iterator[None]:
-    """Waits for the directory's lock and holds it; `tell` hears once who is being waited for."""
+    """Waits for the directory's lock and holds it; a long wait calls `tell` once with the holder."""
     begun, told = time.monotonic(), False
     while (handle := _try(directory)) is None:
         if not told and time.monotonic() - begun > PATIENCE:

@@ -17,7 +17,7 @@ def _no_boolean(value: Any) -> Any:
 
 
 Real = Annotated[float, BeforeValidator(_no_boolean)]
-Integer = Annotated[int, BeforeValidator(_no_boolean)]
+Integer = Annotated[int, BeforeValidator(_no_boolean), Field(le=2**32 - 1)]
 Positive = Annotated[Real, Field(gt=0)]
 NonNegative = Annotated[Real, Field(ge=0)]
 PositiveInt = Annotated[Integer, Field(ge=1)]

@@ -1,8 +1,10 @@
 """Means over seeds and how far to trust them."""
 
 import math
+from collections.abc import Iterable
 from functools import cache
 from statistics import NormalDist
+from typing import TypedDict
 
 import numpy as np
 
@@ -15,6 +17,19 @@ def mean_ci95(samples: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.ndarra
         return mean, np.full_like(mean, np.nan)
     spread = samples.std(axis=axis, ddof=1) / np.sqrt(count)
     return mean, student_quantile(count - 1) * spread
+
+
+class Interval(TypedDict):
+    """A mean over seeds and the half-width of its 95% interval; a single seed has none."""
+
+    mean: float
+    ci95: float | None
+
+
+def interval(values: Iterable[float]) -> Interval:
+    """Of one value per seed."""
+    mean, ci95 = mean_ci95(np.array(list(values), dtype=float))
+    return {"mean": float(mean), "ci95": None if np.isnan(ci95) else float(ci95)}
 
 
 @cache

@@ -1,48 +1,80 @@
-"""Figures for people: aligned tables, sizes, ages."""
+"""Text for people: tables, means with their intervals, sizes, ages, suggestions, lines on stderr."""
 
+import difflib
 import shutil
 import sys
-from collections.abc import Iterable
-from typing import Any, TypedDict
-
-import numpy as np
-
-from odfl_cli.core.statistics import mean_ci95
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 PIPED_WIDTH = 100
 ELASTIC_MINIMUM = 12
+MOST_NAMED = 30
+"""Words in a message on an unknown one."""
 UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
-def table(rows: list[tuple[str, ...]], elastic: int) -> str:
+def printable(text: str) -> str:
+    """The text with control characters, escape sequences and lone surrogates written out."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def tell(line: str) -> None:
+    """One line on stderr."""
+    print(f"odfl: {printable(line)}", file=sys.stderr, flush=True)
+
+
+def table(rows: Iterable[Sequence[str]], elastic: int | None = None) -> str:
     """Aligned columns; the elastic one is cut so that a line fits the screen, or 100 columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    others = sum(widths) - widths[elastic] + 2 * (len(widths) - 1)
-    room = max(ELASTIC_MINIMUM, _screen_width() - others)
-    widths[elastic] = min(widths[elastic], room)
+    cells = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if elastic is not None:
+        others = sum(widths) - widths[elastic] + 2 * (len(widths) - 1)
+        room = max(ELASTIC_MINIMUM, _screen_width() - others)
+        widths[elastic] = min(widths[elastic], room)
     return "\n".join(
         "  ".join(_cut(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True))
         .rstrip()
-        for row in rows
+        for row in cells
     )  # fmt: skip
 
 
-class Interval(TypedDict):
-    """A mean over seeds and the half-width of its 95% interval; a single seed has none."""
+def nearest(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> list[str]:
+    """The known words that are like one; a dotted key may be typed without its group."""
+    words = {name.lower(): name for name in known}
+    ends: dict[str, str] = {}
+    for name in words.values():
+        ends.setdefault(name.lower().rpartition(".")[2], name)
+    typed = word.lower()
+    if typed in ends:
+        return [ends[typed]]
+    near = difflib.get_close_matches(typed, words, most, cutoff)
+    near_ends = difflib.get_close_matches(typed.rpartition(".")[2], ends, most, cutoff)
+    return [words[name] for name in near] or [ends[name] for name in near_ends]
 
-    mean: float
-    ci95: float | None
+
+def did_you_mean(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
+    """`did you mean X? there are X, Y, …`, or only the second part where none is near."""
+    words = list(known)
+    near = nearest(word, words, most, cutoff)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    more = ", …" if len(words) > MOST_NAMED else ""
+    return f"{hint}there are {', '.join(words[:MOST_NAMED])}{more}"
 
 
-def interval(values: Iterable[float]) -> Interval:
-    """Of one value per seed."""
-    mean, ci95 = mean_ci95(np.array(list(values), dtype=float))
-    return {"mean": float(mean), "ci95": None if np.isnan(ci95) else float(ci95)}
-
-
-def plus_minus(mean: float, ci95: float | None, sign: str = "") -> str:
+def plus_minus(
+    mean: float, ci95: float | None, number: Callable[[float], str] = "{:.4f}".format
+) -> str:
     """A mean with its interval, if it has one."""
-    return f"{mean:{sign}.4f}" + ("" if ci95 is None else f" ± {ci95:.4f}")
+    return number(mean) + ("" if ci95 is None or ci95 != ci95 else f" ± {number(ci95)}")
+
+
+def relative(path: Path) -> str:
+    """As seen from here, where it lies below."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def size(count: float) -> str:
@@ -62,7 +94,7 @@ def age(seconds: float) -> str:
     return "0 s"
 
 
-def told(settings: dict[str, Any]) -> str:
+def assignments(settings: Mapping[str, Any]) -> str:
     """`key=value key=value`, as typed on a command line."""
     return " ".join(f"{key}={shown(value)}" for key, value in settings.items()) or "-"
 

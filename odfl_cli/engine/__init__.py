@@ -1,8 +1,5 @@
 """How a block of rounds is executed."""
 
-from odfl_cli.engine.auto import Auto
-from odfl_cli.engine.base import Engine, EngineChoice, Trace
-from odfl_cli.engine.compiled_engine import CompiledEngine
-from odfl_cli.engine.torch_engine import TorchEngine
+from odfl_cli.core.lazy import exports
 
-__all__ = ["Auto", "CompiledEngine", "Engine", "EngineChoice", "TorchEngine", "Trace"]
+__getattr__ = exports(__name__, __file__)

@@ -25,4 +25,4 @@ class Auto:
         if self.threads:
             reason = f"{missing} has no kernel" if self.device == "cpu" else f"device {self.device}"
             log.info("engine.threads=%d is not used: %s, so torch runs it", self.threads, reason)
-        return TorchEngine(device=self.device)
+        return TorchEngine(device=self.device).choose(algorithm)

@@ -10,15 +10,15 @@ from odfl_cli.engine.notes import noted
 from odfl_cli.environments import Rounds
 
 Play = Callable[[int], None]
-"""Plays a block of rounds for seed number s; a RoundError where it cannot."""
+"""Plays a block of rounds for seed number s; raises a RoundError where it cannot."""
 
 
 class Trace(NamedTuple):
-    """What a block of rounds left behind, [S, B] each."""
+    """What is recorded of a block of rounds, [S, B] each."""
 
     cost: np.ndarray  # ⟨c_t, w_t⟩
     mse: np.ndarray  # mean over items of (ĉ_t − c_t)²
-    notes: dict[str, np.ndarray]  # what is noted of every round, by name; see engine/notes.py
+    notes: dict[str, np.ndarray]  # by name; see engine/notes.py
 
     @classmethod
     def blank(cls, algorithm: Algorithm, seeds: int, rounds: int) -> "Trace":
@@ -29,16 +29,14 @@ class Trace(NamedTuple):
 
     @classmethod
     def joined(cls, traces: Sequence["Trace"]) -> "Trace":
-        """Of consecutive blocks, the trace of the whole."""
+        """The traces of consecutive blocks as one."""
         if len(traces) == 1:
             return traces[0]
+        join = lambda parts: np.concatenate(list(parts), axis=1)  # noqa: E731
         return cls(
-            np.concatenate([trace.cost for trace in traces], axis=1),
-            np.concatenate([trace.mse for trace in traces], axis=1),
-            {
-                name: np.concatenate([trace.notes[name] for trace in traces], axis=1)
-                for name in traces[0].notes
-            },
+            join(trace.cost for trace in traces),
+            join(trace.mse for trace in traces),
+            {name: join(trace.notes[name] for trace in traces) for name in traces[0].notes},
         )
 
 
@@ -55,11 +53,11 @@ class Engine(Protocol):
     def advance(
         self, algorithm: Algorithm, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]
     ) -> tuple[Any, Trace]:
-        """The state after the block and its trace; numpy arrays at both ends."""
+        """The state after the block and its trace, in numpy arrays."""
 
 
 class EngineChoice(Protocol):
-    """What the configuration names: settles on an engine once the algorithm is known."""
+    """What the configuration names: returns an engine once the algorithm is known."""
 
     def choose(self, algorithm: Algorithm) -> Engine:
         """The engine for this algorithm, or a UserError that says what is missing."""

@@ -1,66 +1,55 @@
-"""What is noted of every round: by the algorithm of its state, by the engine of the parts."""
+"""What is recorded of every round: fields of the algorithm's state, and figures of the parts."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.core.arrays import Array
-from odfl_cli.problem.regularizers import LogBarrier
 
 NEWTON_STEPS, KAPPA_GAP = "newton_steps", "kappa_gap"
 
 
-def counts_newton_steps(algorithm: Algorithm) -> bool:
-    """Whether a log barrier does the smoothing."""
-    return isinstance(algorithm.problem.regularizer, LogBarrier)
-
-
-def has_kappa_gap(algorithm: Algorithm) -> bool:
-    """Whether decisions may miss the best predicted cost."""
-    return algorithm.problem.solver.kappa > 0
-
-
 def noted(algorithm: Algorithm) -> tuple[str, ...]:
     """The names of all notes, those of the algorithm first."""
-    steps = (NEWTON_STEPS,) if counts_newton_steps(algorithm) else ()
-    gap = (KAPPA_GAP,) if has_kappa_gap(algorithm) else ()
+    steps = (NEWTON_STEPS,) if hasattr(algorithm.problem.regularizer, "smooth_counting") else ()
+    gap = (KAPPA_GAP,) if algorithm.problem.kappa > 0 else ()
     return (*algorithm.noted, *steps, *gap)
 
 
 @dataclass
-class CountingBarrier:
-    """A log barrier that adds up the Newton steps of every seed."""
+class Counting:
+    """A regulariser that adds up the Newton steps of every seed."""
 
-    barrier: LogBarrier
-    steps: np.ndarray = field(default_factory=lambda: np.zeros(0))  # [S]
+    regularizer: Any  # with smooth_counting
+    steps: np.ndarray  # [S]
 
     @property
     def suboptimality(self) -> float:
-        """The barrier's."""
-        return self.barrier.suboptimality
+        """That of the regulariser."""
+        return self.regularizer.suboptimality
 
     def smooth(self, g: Array, alpha: Array) -> Array:
-        """The barrier's decision; rows of g lead with the seeds."""
-        w, steps = self.barrier.smooth_counting(g, alpha)
+        """The smoothed decision; the first axis of g is the seeds."""
+        w, steps = self.regularizer.smooth_counting(g, alpha)
         self.steps += steps.reshape(len(self.steps), -1).sum(1)
         return w
 
     def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
-        """The barrier's."""
-        return self.barrier.vjp(w, alpha, v)
+        """That of the regulariser."""
+        return self.regularizer.vjp(w, alpha, v)
 
     def take(self) -> np.ndarray:
-        """The steps since they were last taken, [S]."""
+        """The steps since the last call, [S]."""
         taken, self.steps = self.steps, np.zeros_like(self.steps)
         return taken
 
 
-def counting(algorithm: Algorithm, seeds: int) -> tuple[Any, CountingBarrier | None]:
-    """The algorithm with a barrier that counts, and that barrier; as it is if it has none."""
+def counting(algorithm: Algorithm, seeds: int) -> tuple[Any, Counting | None]:
+    """The algorithm with a regulariser that counts, and that regulariser; unchanged if it cannot."""
     problem = algorithm.problem
-    if not isinstance(problem.regularizer, LogBarrier):
+    if not hasattr(problem.regularizer, "smooth_counting"):
         return algorithm, None
-    barrier = CountingBarrier(problem.regularizer, np.zeros(seeds))
-    return replace(algorithm, problem=replace(problem, regularizer=barrier)), barrier
+    counter = Counting(problem.regularizer, np.zeros(seeds))
+    return replace(algorithm, problem=replace(problem, regularizer=counter)), counter

@@ -1,37 +1,29 @@
-"""The problem's parts as kernels take them: a small number for each kind, and its parameters."""
+"""The problem's parts as kernels take them: a small integer for each kind, and its numbers.
 
-from collections.abc import Callable
+A part that a kernel computes names it: `kernel = "linear"` in its class. A subclass may compute
+something else, so that it does not inherit the name. Polytopes with a kernel also offer their numbers
+as `packed`, one array of floats; regularisers as `packed`, an array of integers and one of floats.
+"""
+
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from odfl_cli.problem.polytopes import Box, Budget, Knapsack, ShortestPath, Simplex
-from odfl_cli.problem.predictors import Affine, Linear, PerItem
 from odfl_cli.problem.problem import Problem
-from odfl_cli.problem.regularizers import Entropy, LogBarrier
 
+PREDICTORS = ("linear", "affine", "per_item")
 LINEAR, AFFINE, PER_ITEM = range(3)
+POLYTOPES = ("simplex", "box", "budget", "knapsack", "shortest_path")
 SIMPLEX, BOX, BUDGET, KNAPSACK, SHORTEST_PATH = range(5)
+REGULARIZERS = ("entropy", "log_barrier")
 ENTROPY, LOG_BARRIER = range(2)
-
-PREDICTORS: dict[type, int] = {Linear: LINEAR, Affine: AFFINE, PerItem: PER_ITEM}
-POLYTOPES: dict[type, int] = {
-    Simplex: SIMPLEX,
-    Box: BOX,
-    Budget: BUDGET,
-    Knapsack: KNAPSACK,
-    ShortestPath: SHORTEST_PATH,
+KERNELS = {
+    "predictor": PREDICTORS,
+    "polytope": POLYTOPES,
+    "regularizer": REGULARIZERS,
+    "oracle": ("sgd",),
 }
-REGULARIZERS: dict[type, int] = {Entropy: ENTROPY, LogBarrier: LOG_BARRIER}
-
-NUMBERS: dict[int, Callable[[Any], Any]] = {
-    SIMPLEX: lambda simplex: (),
-    BOX: lambda box: box.faces()[1],  # −lower, then upper
-    BUDGET: lambda budget: (budget.k,),
-    KNAPSACK: lambda knapsack: (knapsack.capacity, *knapsack.item_weights),
-    SHORTEST_PATH: lambda grid: (grid.rows, grid.columns),
-}
-"""What the minimiser of each polytope needs to know."""
+"""The parts of a problem and the names of their kernels."""
 
 
 class Parts(NamedTuple):
@@ -41,20 +33,21 @@ class Parts(NamedTuple):
     polytope: int
     numbers: np.ndarray  # the polytope's
     regularizer: int
-    whole: np.ndarray  # the log barrier's numbers, packed; empty for others
-    real: np.ndarray
+    ints: np.ndarray  # the regulariser's
+    floats: np.ndarray
+
+
+def kernel_of(part: Any) -> str | None:
+    """The kernel that the part's own class names, if it does."""
+    return type(part).__dict__.get("kernel")
 
 
 def parts_of(problem: Problem) -> Parts:
     """The parts of a problem that has kernels for all of them."""
-    polytope, regularizer = POLYTOPES[type(problem.polytope)], problem.regularizer
-    none = np.empty(0, dtype=np.int64), np.empty(0)
-    whole, real = regularizer.packed if isinstance(regularizer, LogBarrier) else none
-    return Parts(
-        predictor=PREDICTORS[type(problem.predictor)],
-        polytope=polytope,
-        numbers=np.array(NUMBERS[polytope](problem.polytope), dtype=np.float64),
-        regularizer=REGULARIZERS[type(regularizer)],
-        whole=whole,
-        real=real,
+    predictor, polytope, regularizer = (
+        KERNELS[part].index(str(kernel_of(getattr(problem, part))))
+        for part in ("predictor", "polytope", "regularizer")
     )
+    chosen: Any = problem
+    numbers, (ints, floats) = chosen.polytope.packed, chosen.regularizer.packed
+    return Parts(predictor, polytope, numbers, regularizer, ints, floats)

@@ -24,7 +24,7 @@ class TorchEngine:
     name: ClassVar[str] = "torch"
 
     def choose(self, algorithm: Algorithm) -> "TorchEngine":
-        """Itself: it runs everything; a device that torch does not have is refused."""
+        """Itself, for any algorithm; a UserError for a device that torch does not have."""
         if self.device != "cpu":
             self._probe()
         return self
@@ -51,7 +51,7 @@ class TorchEngine:
         X, costs = tensor(rounds.X), tensor(rounds.costs)
         drawn = {name: tensor(values) for name, values in draws.items()}
         names = noted(algorithm)
-        algorithm, barrier = counting(algorithm, len(costs))
+        algorithm, counter = counting(algorithm, len(costs))
         paid, errors, *noted_values = costs.new_empty((2 + len(names), *costs.shape[:2]))
         notes = dict(zip(names, noted_values, strict=True))
         with torch.inference_mode(), np.errstate(all="ignore"), _one_thread():
@@ -62,15 +62,15 @@ class TorchEngine:
                 try:
                     prediction, decision = algorithm.decide(state, X_t)
                     state = algorithm.update(state, X_t, c_t, draws_t)
-                except RowError as error:  # rows lead with the seeds
+                except RowError as error:  # the first axis is the seeds
                     seed = error.row * len(costs) // error.rows
                     raise RoundError(i, seed, str(error)) from error
                 paid[:, i] = dot(c_t, decision)
                 errors[:, i] = ((prediction - c_t) ** 2).mean(-1)
                 for name in algorithm.noted:
                     notes[name][:, i] = getattr(state, name)
-                if barrier:
-                    notes[NEWTON_STEPS][:, i] = tensor(barrier.take())
+                if counter:
+                    notes[NEWTON_STEPS][:, i] = tensor(counter.take())
                 if KAPPA_GAP in notes:
                     polytope = algorithm.problem.polytope
                     notes[KAPPA_GAP][:, i] = predicted_gap(polytope, prediction, decision)
@@ -81,7 +81,7 @@ class TorchEngine:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Small tensors lose time to threads, and a split reduction changes the last digits."""
+    """One thread is faster for small tensors, and a split reduction changes the last digits."""
     import torch
 
     before = torch.get_num_threads()

@@ -1,8 +1,5 @@
 """Who draws X_t and c_t."""
 
-from odfl_cli.environments.base import Environment, KnownLaw, Rounds, known_law
-from odfl_cli.environments.polynomial import Polynomial
-from odfl_cli.environments.replay.environment import Replay
-from odfl_cli.environments.sin4 import Sin4
+from odfl_cli.core.lazy import exports
 
-__all__ = ["Environment", "KnownLaw", "Polynomial", "Replay", "Rounds", "Sin4", "known_law"]
+__getattr__ = exports(__name__, __file__)

@@ -31,7 +31,7 @@ class Environment(Protocol):
 
 
 class KnownLaw(Protocol):
-    """What an environment offers besides when the law of its rounds is known: it is measured by it."""
+    """What an environment also offers if the law of its rounds is known; regret is then measured by it."""
 
     @property
     def stationary(self) -> bool:

@@ -15,10 +15,10 @@ STRIDE = 1024
 
 @settings
 class Drifting:
-    """θ*_t = (1 − drift_weight) μ_t + drift_weight ζ_t, ζ_t ~ N(0, I): ζ_t is noise, μ_t travels.
+    """θ*_t = (1 − drift_weight) μ_t + drift_weight ζ_t, ζ_t ~ N(0, I): ζ_t is noise, μ_t drifts.
 
     `paper`: μ_t = θ*. `none`: the same without ζ_t. `switching`: μ_t is a new independent draw every
-    `drift_period` rounds. `periodic`: μ_t goes round a circle through θ* in `drift_period` rounds.
+    `drift_period` rounds. `periodic`: μ_t moves along a circle through θ* in `drift_period` rounds.
     `linear`: μ_t moves by `drift_rate` a round in a fixed random direction. `random_walk`: μ_t takes
     steps N(0, drift_rate² I). The mean of the covariates moves by `shift_rate` a round, in a fixed
     random direction. Every round is a function of the seed and t alone.
@@ -45,7 +45,7 @@ class Drifting:
         return 0.0 if self.drift == "none" else self.drift_weight
 
     def switches(self, rounds: int) -> list[int]:
-        """The rounds (from 1) up to `rounds` in which a new parameter takes over."""
+        """The rounds (from 1) up to `rounds` in which a new parameter starts."""
         if self.drift != "switching":
             return []
         return list(range(self.drift_period + 1, rounds + 1, self.drift_period))
@@ -111,7 +111,7 @@ def unit_rows(directions: np.ndarray) -> np.ndarray:
 
 
 def _perpendicular(seeds: tuple[int, ...], theta: np.ndarray) -> np.ndarray:
-    """A random vector at a right angle to θ and as long, [S, 1, p]."""
+    """A random vector orthogonal to θ and of the same length, [S, 1, p]."""
     way = draw(seeds, "data/direction", Draw("normal", theta.shape[-1:]))
     squared = (theta**2).sum(-1, keepdims=True)
     rest = way - (way * theta).sum(-1, keepdims=True) / squared * theta

@@ -1,7 +1,7 @@
 """The polynomial benchmark of predict-then-optimise, played online.
 
 Elmachtoub & Grigas, *Smart "Predict, then Optimize"*, Management Science 68(1), 2022, Section 6;
-the family was spread by Tang & Khalil, *PyEPO*, Mathematical Programming Computation 16, 2024.
+the family was made popular by Tang & Khalil, *PyEPO*, Mathematical Programming Computation 16, 2024.
 """
 
 import math
@@ -26,12 +26,12 @@ P_KEY = Field(validation_alias=AliasChoices("features", "covariates"))
 class Polynomial(Drifting):
     """value_t = ((s_t + 3)^degree + 1) / 3.5^degree · ε_t with s_t = X_tθ*_t; c_t = ± value_t.
 
-    Row j of X_t is B_j ∘ x_t / √p with x_t ~ N(0, I_p) and B ∈ {0, 1}^{d×p} fair coins, thrown once
+    Row j of X_t is B_j ∘ x_t / √p with x_t ~ N(0, I_p) and B ∈ {0, 1}^{d×p} fair coins, drawn once
     per seed; `intercept` appends a column of ones. ε ~ U[1 − noise_width, 1 + noise_width].
     θ*_t = (1 − drift_weight) θ* + drift_weight ζ_t, ζ_t ~ N(0, I_p). θ* is the vector of ones, which
     is the published generator, or a vector of fair signs, which has the same law because x_t is
     symmetric, but favours no algorithm that leans towards positive parameters (DF-FTPL does).
-    `Drifting` tells how θ* can move; the successors of θ* are fair signs.
+    `Drifting` describes how θ* can move; the successors of θ* are fair signs.
     Degree 1 is affine in X_t; the higher the degree, the more wrong is a linear predictor.
     """
 

@@ -19,7 +19,7 @@ class Sin4(Drifting):
 
     L Lᵀ = Σ = (ρ^{|i−j|}) and θ*_t = (1 − drift_weight) θ* + drift_weight ζ_t, ζ_t ~ N(0, I_p).
     θ* is uniform in direction with norm `theta_star_norm` (√p when empty), one per seed; `Drifting`
-    tells how it can move.
+    describes how it can move.
     """
 
     items: Annotated[Integer, Field(ge=2)] = 5

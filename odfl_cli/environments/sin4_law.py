@@ -8,7 +8,7 @@ import numpy as np
 
 CELLS, PARTS = 8192, 8  # of the signal's axis; a cell holds the mean over its parts
 LEVELS = 64  # of the deviation's axis, denser towards 0
-TAIL = 8.0  # deviations after which a Gaussian has ended
+TAIL = 8.0  # standard deviations beyond which a Gaussian is negligible
 
 _erf = np.frompyfunc(math.erf, 1, 1)
 
@@ -30,7 +30,7 @@ class Table(NamedTuple):
     widest: float
 
     def __call__(self, mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-        """Elementwise; arguments beyond the table count as its border."""
+        """Elementwise; arguments beyond the table are clamped to its border."""
         column = (mean + self.reach) * (CELLS / (2 * self.reach)) - 0.5
         level = LEVELS * np.sqrt(deviation / self.widest)
         column, level = np.clip(column, 0, CELLS - 1.001), np.clip(level, 0, LEVELS - 0.001)
@@ -82,9 +82,9 @@ def bump(signal: np.ndarray) -> np.ndarray:
 def cost_table(law: CostLaw, reach: float, widest: float) -> Table:
     """Gaussian averages of `cost_at`, one row per deviation.
 
-    The signal is cut into cells, which hold means: sin⁴(1/(2s)) has no end of waves near 0. A Gaussian
-    average is a convolution, done by the fast Fourier transform on an axis long enough that
-    its two ends do not meet.
+    The signal is cut into cells, which hold means: sin⁴(1/(2s)) oscillates without end near 0. A
+    Gaussian average is a convolution, done by the fast Fourier transform on an axis long enough that
+    its wrap-around is negligible.
     """
     reach += TAIL * widest
     width = 2 * reach / (CELLS * PARTS)
@@ -108,5 +108,5 @@ def _ramp(a: np.ndarray) -> np.ndarray:
 
 
 def _power_of_two_above(value: float) -> float:
-    """A size that many samples share, so that they share a table."""
+    """Rounded up to a power of two, so that many samples share one table."""
     return 2.0 ** math.ceil(math.log2(max(value, 1e-300)))

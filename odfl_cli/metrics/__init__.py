@@ -1,7 +1,5 @@
 """From traces to the columns of the CSV."""
 
-from odfl_cli.metrics.base import Metrics, Recorder
-from odfl_cli.metrics.basic import COLUMNS, Basic, BasicMetrics
-from odfl_cli.metrics.regret import Regret
+from odfl_cli.core.lazy import exports
 
-__all__ = ["COLUMNS", "Basic", "BasicMetrics", "Metrics", "Recorder", "Regret"]
+__getattr__ = exports(__name__, __file__)

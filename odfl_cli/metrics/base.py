@@ -1,6 +1,7 @@
 """The contract of metrics: what is chosen, and what records a run."""
 
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -10,24 +11,56 @@ from odfl_cli.environments import Environment, Rounds
 from odfl_cli.problem.horizon import Horizon
 
 
+class Run(NamedTuple):
+    """What a recorder needs to know of a run before it starts."""
+
+    environment: Environment
+    algorithm: Algorithm
+    horizon: Horizon
+    seeds: tuple[int, ...]
+
+
+class RoundStart(NamedTuple):
+    """A run just before round t."""
+
+    t: int  # from 1
+    state: Any  # the state that decides round t
+    rounds: Rounds  # the first of these is round t
+    draws: dict[str, np.ndarray]  # of the same rounds
+
+
+class PlayedBlock(NamedTuple):
+    """Consecutive rounds after they were played."""
+
+    start: int  # the number of rounds before them
+    rounds: Rounds
+    trace: Trace
+    best_cost: np.ndarray  # min_w ⟨c_t, w⟩, [S, B]
+
+    def select(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Those of the rounds t (from 1) that are in the block, and their positions in it."""
+        inside = t[(t > self.start) & (t <= self.start + self.best_cost.shape[1])]
+        return inside, inside - self.start - 1
+
+
 class Recorder(Protocol):
     """Follows one run and turns it into the columns of the CSV."""
 
     @property
     def watched(self) -> np.ndarray:
-        """Rounds (from 1, ascending) before which it wants to see the state."""
+        """Rounds (from 1, ascending) before which `watch` is called."""
 
-    def watch(self, t: int, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]) -> None:
-        """The state that decides round t, the first of `rounds`, and what is drawn in these."""
+    def watch(self, before: RoundStart) -> None:
+        """Is called before each of the watched rounds."""
 
-    def add(self, start: int, rounds: Rounds, trace: Trace, best_cost: np.ndarray) -> None:
-        """Takes the block that starts at round `start` (from 0); trace and best cost are [S, B]."""
+    def add(self, block: PlayedBlock) -> None:
+        """Is called with all rounds in their order, block by block."""
 
     def table(self) -> dict[str, np.ndarray]:
         """Column name to values, [S, rows]; NaN where a column has no value."""
 
     def report(self) -> dict[str, Any]:
-        """What summary.json tells besides."""
+        """Further entries of summary.json; complete once `table` was called."""
 
 
 class Metrics(Protocol):
@@ -36,11 +69,27 @@ class Metrics(Protocol):
     def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
         """The columns that have values in a run of `algorithm` in `environment`, `t` first."""
 
-    def recorder(
-        self,
-        environment: Environment,
-        algorithm: Algorithm,
-        horizon: Horizon,
-        seeds: tuple[int, ...],
-    ) -> Recorder:
-        """Someone to follow the run of `algorithm` in `environment`."""
+    def recorder(self, run: Run) -> Recorder:
+        """A recorder for that run."""
+
+
+def by_seed(seeds: Iterable[int], values: Iterable[float]) -> dict[str, float]:
+    """Seed → value, with keys as JSON has them."""
+    return {str(seed): float(value) for seed, value in zip(seeds, values, strict=True)}
+
+
+def with_earlier(report: Any, earlier: Any, computed: Iterable[int], kept: Iterable[int]) -> Any:
+    """The report on the computed seeds, joined with the earlier report on the kept seeds.
+
+    Only values by seed can be joined; everything else is taken from the newer report.
+    """
+    if not isinstance(report, dict):
+        return report
+    earlier = earlier if isinstance(earlier, dict) else {}
+    computed, kept = list(computed), list(kept)
+    if set(report) == {str(seed) for seed in computed}:
+        joined = {str(seed): earlier[str(seed)] for seed in kept if str(seed) in earlier} | report
+        return {seed: joined[seed] for seed in sorted(joined, key=int)}
+    return {
+        key: with_earlier(value, earlier.get(key), computed, kept) for key, value in report.items()
+    }

@@ -1,20 +1,22 @@
-"""inf_θ of an average of exact costs, a non-convex problem: many smoothed descents, scored exactly."""
+"""inf_θ of an average of exact costs, a non-convex problem: many smoothed descents, compared exactly."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from odfl_cli.core.streams import Draw, draw
 from odfl_cli.environments import Rounds
 from odfl_cli.metrics.losses import Descent, Losses, unit
+from odfl_cli.problem.problem import Problem
 
 SHARE, LEAST = 12, 128
-"""A step sees a twelfth of the rounds, the next step others; so many at least, if the losses allow."""
+"""A step uses a twelfth of the rounds, the next step others; at least so many, if the losses allow."""
 
 ALPHA = (0.5, 0.05)
 """Smoothing at the first and the last step, in units of the predictions' spread over the items."""
 
 RATE, MOMENTUM = (0.5, 0.02), 0.5
-"""Length of the first and the last step, in units of the radius of Θ; memory for earlier directions."""
+"""Length of the first and the last step, in units of the radius of Θ; the weight of earlier directions."""
 
 FEW = 3
 """The spread of the best few descents is the comparator's uncertainty."""
@@ -33,7 +35,7 @@ class Comparator:
 
 
 def find_comparator(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: int) -> Comparator:
-    """Descends from `starts` [C, m] in `steps` steps; the best of all starts and ends wins, by exact cost."""
+    """Descends from `starts` [C, m] in `steps` steps; returns the best of all starts and ends by exact cost."""
     ends = losses.descend(starts, rounds, _descent(losses, rounds, starts, steps))
     candidates = np.concatenate([ends, starts])
     values = losses.paid(candidates, rounds).mean(-1)
@@ -48,9 +50,9 @@ def find_comparator(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: i
 def _refine(
     losses: Losses, rounds: Rounds, best: np.ndarray, value: float, others: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Tries points around the best, towards and away from the others; exact, so for few rounds only.
+    """Tries points around the best, towards and away from the others, by exact cost, on few rounds only.
 
-    Few rounds make a cost of many small plateaus, which a smoothed descent does not see.
+    The cost on few rounds has many small plateaus, which a smoothed descent misses.
     """
     if rounds.costs.size > REFINED_PREDICTIONS:
         return best, value
@@ -79,7 +81,32 @@ def _geometric(ends: tuple[float, float], steps: int) -> np.ndarray:
 
 
 def _spread(losses: Losses, rounds: Rounds, starts: np.ndarray) -> float:
-    """How far predictions of one round lie apart, at a parameter on the border of Θ."""
+    """The deviation of the predictions within a round, at a parameter on the border of Θ."""
     far = losses.problem.theta_set.project(1e9 * starts[-1])
     predictions = losses.problem.predictor.predict(far, rounds.X[:64])
     return float(predictions.std(-1).mean()) or 1.0
+
+
+def scatter(problem: Problem, seed: int, count: int) -> np.ndarray:
+    """Random points on the border of Θ, [count, m]."""
+    normal = draw((seed,), "metrics/start", Draw("normal", (problem.parameters,)), 0, count)[0]
+    length = np.sqrt((normal**2).sum(-1, keepdims=True))
+    return problem.theta_set.project(problem.theta_set.radius * normal / length)
+
+
+def with_scattered(near: np.ndarray, scattered: np.ndarray) -> np.ndarray:
+    """`near` [C, m], filled up with scattered points to their number; at least one of them."""
+    return np.concatenate([near, scattered[: max(1, len(scattered) - len(near))]])
+
+
+def spread_out(thetas: np.ndarray, count: int) -> np.ndarray:
+    """At most `count` of the parameters [E, m], evenly spaced with the last one included; 0 is left out."""
+    nonzero = thetas[np.abs(thetas).max(-1) > 0]
+    if len(nonzero) <= count:
+        return nonzero
+    return nonzero[np.linspace(len(nonzero) / count, len(nonzero), count).round().astype(int) - 1]
+
+
+def always_scored(thetas: np.ndarray, count: int) -> np.ndarray:
+    """0, and some of the parameters [E, m] that were played: an infimum is at most their cost."""
+    return np.concatenate([np.zeros((1, thetas.shape[1])), spread_out(thetas, count)])

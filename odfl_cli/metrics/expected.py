@@ -5,19 +5,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from odfl_cli.environments import KnownLaw, Rounds
-from odfl_cli.metrics.comparators import find_comparator
-from odfl_cli.metrics.losses import Losses
-from odfl_cli.metrics.plays import Plays
-from odfl_cli.metrics.starts import always_scored, spread_out, with_scattered
-from odfl_cli.metrics.sums import rounds_nearest, sum_up_to
+from odfl_cli.metrics.comparators import (
+    always_scored,
+    find_comparator,
+    spread_out,
+    with_scattered,
+)
+from odfl_cli.metrics.losses import Losses, Plays
 
 ITERATES = 2
-"""How many of a learner's own parameters a search starts from, and is scored against."""
+"""How many of a learner's own parameters a search starts from and is compared with."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The expected side of one seed, at the evaluation rounds [E]."""
+    """Expected costs of one seed, at the evaluation rounds [E]."""
 
     cost: np.ndarray  # F_t(θ_t)
     error: np.ndarray  # its standard error
@@ -31,7 +33,7 @@ class Expected:
 class ExpectedCosts:
     """Measures plays on fresh samples: `size` rounds to score and a fifth as many more to search on.
 
-    A comparator that were scored where it was found would profit from the sample's chance.
+    Scored on the sample it was found on, a comparator would look better than it is.
     """
 
     law: KnownLaw
@@ -41,7 +43,7 @@ class ExpectedCosts:
     steps: int
 
     def of(self, plays: Plays, row: int, seed: int, scattered: np.ndarray) -> Expected:
-        """The seed number `row` of the run, whose name is `seed`; searches start from `scattered` too."""
+        """Those of `seed`, number `row` of the run; searches also start from `scattered` [C, m]."""
         measure = self._stationary if self.law.stationary else self._moving
         return measure(plays, row, seed, scattered)
 
@@ -59,7 +61,7 @@ class ExpectedCosts:
         return Expected(cost, error, best, value * self.t, uncertainty, theta[None])
 
     def _moving(self, plays: Plays, row: int, seed: int, scattered: np.ndarray) -> Expected:
-        """Every evaluation round has a comparator, searched from where the last one was found."""
+        """Every evaluation round has its own comparator; the search starts from the last one, too."""
         thetas = plays.thetas()[row]
         measured, mixture, last = [], [], np.empty((0, thetas.shape[1]))
         for e, t in enumerate(self.t):
@@ -126,7 +128,26 @@ class ExpectedCosts:
 
 
 def mean_and_error(paid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard error over the last axis, where neighbours may depend on each other."""
+    """Mean and standard error over the last axis, where samples 2n and 2n + 1 may be dependent."""
     even = paid.shape[-1] // 2 * 2
     pairs = (paid[..., :even:2] + paid[..., 1:even:2]) / 2
     return paid.mean(-1), pairs.std(-1) / np.sqrt(pairs.shape[-1])
+
+
+def sum_up_to(t: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Σ_{s≤t} y_s at rounds t [E], of which the first is 1, for values [..., E] of y there.
+
+    Between two of the rounds y is taken to be linear (the trapezoid rule for sums), so that the sum
+    is exact where all rounds are given.
+    """
+    gaps = np.diff(t)
+    low, high = values[..., :-1], values[..., 1:]
+    pieces = 0.5 * (gaps * (low + high) + (high - low))
+    return np.cumsum(np.concatenate([values[..., :1], pieces], axis=-1), axis=-1)
+
+
+def rounds_nearest(t: np.ndarray, size: int) -> np.ndarray:
+    """How many of `size` instants, even over all rounds, lie nearest to each of the rounds t, [E]."""
+    instants = np.linspace(t[0], t[-1], size)
+    nearest = np.searchsorted((t[1:] + t[:-1]) / 2, instants)
+    return np.bincount(nearest, minlength=len(t))

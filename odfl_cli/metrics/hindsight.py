@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from odfl_cli.environments import Environment, Rounds
-from odfl_cli.metrics.comparators import find_comparator
+from odfl_cli.metrics.comparators import find_comparator, spread_out, with_scattered
 from odfl_cli.metrics.losses import Losses
-from odfl_cli.metrics.starts import spread_out, with_scattered
 
 KEPT_BYTES = 512 * 2**20
 SEARCHED_PREDICTIONS = 100_000
@@ -18,10 +17,10 @@ RATIO, SHORTEST = 8, 64
 
 
 class PlayedRounds:
-    """The rounds of a run, to score parameters on; those that memory cannot hold are drawn again.
+    """The rounds of a run, to score parameters on; what memory cannot hold is drawn again.
 
-    To search on, every k-th round is set aside, with k = 1 unless there are very many. How many
-    seeds there are changes no k, so that a seed does not see the others.
+    To search on, every k-th round is kept apart, with k = 1 unless there are very many rounds. k does
+    not depend on the number of seeds, so that a seed's numbers do not either.
     """
 
     def __init__(self, environment: Environment, seeds: tuple[int, ...], rounds: int) -> None:
@@ -51,7 +50,7 @@ class PlayedRounds:
             self._aside.append(Rounds(X.copy(), costs.copy()))
 
     def to_search(self, row: int) -> Rounds:
-        """What was set aside of seed number `row`."""
+        """The rounds of seed number `row` that were kept apart."""
         return Rounds(
             np.concatenate([X[row] for X, _ in self._aside]),
             np.concatenate([costs[row] for _, costs in self._aside]),
@@ -80,7 +79,7 @@ class PlayedRounds:
 
 @dataclass(frozen=True)
 class Hindsight:
-    """The realised side of one seed, at the evaluation rounds [E]."""
+    """Costs on the realised rounds of one seed, at the evaluation rounds [E]."""
 
     best_fixed: np.ndarray  # min_θ Σ_{s≤t} f_s(θ)
     best_pieces: np.ndarray  # the same with another θ between any two evaluation rounds
@@ -97,9 +96,9 @@ def in_hindsight(
     unsearched: np.ndarray,
     steps: int,
 ) -> Hindsight:
-    """From a pool of parameters, each scored on every round; `near` [C, m] are good guesses.
+    """The best of a pool of parameters, each scored on every round; `near` [C, m] are good guesses.
 
-    `unsearched` [C', m] are scored too, but no search starts there.
+    `unsearched` [C', m] are scored too, but no search starts from them.
     """
     horizons = [int(t[-1])]
     while horizons[-1] // RATIO >= SHORTEST:

@@ -1,30 +1,30 @@
-"""What parameters cost on given rounds, exactly, and the smoothed gradient that finds better ones."""
+"""The exact costs of parameters on given rounds, and smoothed descents that find better ones."""
 
 from dataclasses import dataclass
 from types import ModuleType
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from odfl_cli.algorithms import Algorithm
 from odfl_cli.core.arrays import dot
 from odfl_cli.core.kernel_cache import load_kernel
+from odfl_cli.engine.parts import kernel_of
 from odfl_cli.environments import Rounds
-from odfl_cli.problem.polytopes import Simplex
-from odfl_cli.problem.predictors import Linear
 from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.surrogate import SmoothedCost
 
 PREDICTIONS = 8_000
-"""The most predictions that a step of a search takes."""
+"""The most predictions that a step of a search makes."""
 
 TOGETHER = 8
-"""The compiled loops want a multiple of so many parameters."""
+"""The compiled loops take a multiple of so many parameters."""
 
 
 class Descent(NamedTuple):
-    """Steps of given lengths, which need no tuning to a problem's scale; step s smooths by alphas[s]."""
+    """Steps of given lengths, independent of the scale of the gradient; step s smooths by alphas[s]."""
 
-    stride: int  # step s sees rounds s, s + stride, …, of which there are as many for all steps
+    stride: int  # step s uses rounds s, s + stride, …, the same number in every step
     alphas: np.ndarray
     rates: np.ndarray
     momentum: float
@@ -35,11 +35,11 @@ class Losses(Protocol):
 
     @property
     def problem(self) -> Problem:
-        """Where the parameters live."""
+        """The problem whose parameters are searched."""
 
     @property
     def batch(self) -> int:
-        """The most rounds that a step of a search can afford."""
+        """The most rounds that a step of a search uses."""
 
     def paid(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
         """The cost of every parameter in every round, [C, N]."""
@@ -50,7 +50,7 @@ class Losses(Protocol):
 
 @dataclass(frozen=True)
 class GeneralLosses:
-    """Through the contracts of predictor, polytope and regulariser: for any of them."""
+    """For any predictor, polytope and regulariser, through their contracts."""
 
     problem: Problem
     batch: int = 32
@@ -101,16 +101,53 @@ class CompiledLosses:
         return thetas
 
 
+class Plays:
+    """What was played at the evaluation rounds: θ_t, or the state where an algorithm overrides `decide`."""
+
+    def __init__(self, algorithm: Algorithm) -> None:
+        own_decision = type(algorithm).decide is not Algorithm.decide
+        self._plain = not own_decision and algorithm.problem.kappa == 0.0
+        self._algorithm = algorithm
+        self._states: list[Any] = []
+        self._thetas: list[np.ndarray] = []
+
+    def add(self, state: Any) -> None:
+        """The state before an evaluation round."""
+        self._thetas.append(np.array(state.theta))
+        self._states.append(None if self._plain else state)
+
+    def thetas(self) -> np.ndarray:
+        """[S, E, m]."""
+        return np.stack(self._thetas, axis=1)
+
+    def paid(self, losses: Losses, seed: int, part: slice, rounds: Rounds) -> np.ndarray:
+        """The costs of seed number `seed` on `rounds` with what it played at each evaluation round, [E, N]."""
+        if self._plain:
+            return losses.paid(np.stack([theta[seed] for theta in self._thetas[part]]), rounds)
+        return np.stack([self._decided(state, seed, rounds) for state in self._states[part]])
+
+    def _decided(self, state: Any, seed: int, rounds: Rounds) -> np.ndarray:
+        """The costs [N] of deciding every round with this state."""
+        size = len(rounds.costs)
+        many = type(state)(
+            *(
+                np.broadcast_to(x[seed], (size, *x.shape[1:])) if isinstance(x, np.ndarray) else x
+                for x in state
+            )
+        )
+        return dot(rounds.costs, self._algorithm.decide(many, rounds.X)[1])
+
+
 def losses_for(problem: Problem) -> Losses:
     """The compiled ones where they apply, with their kernel loaded."""
-    if type(problem.predictor) is Linear and type(problem.polytope) is Simplex:
+    if kernel_of(problem.predictor) == "linear" and kernel_of(problem.polytope) == "simplex":
         _kernel()
         return CompiledLosses(problem)
     return GeneralLosses(problem)
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """Of length 1 over the last axis; 0 stays."""
+    """Scaled to length 1 over the last axis; 0 stays 0."""
     return vectors / np.maximum(np.sqrt((vectors**2).sum(-1, keepdims=True)), 1e-300)
 
 

@@ -11,20 +11,17 @@ from pydantic import Field
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.core.cores import allotted_threads
 from odfl_cli.core.settings import Integer, PositiveInt, settings
-from odfl_cli.engine import Trace
-from odfl_cli.environments import Environment, Rounds, known_law
-from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, noted_of_the_parts
-from odfl_cli.metrics.bounds import bound, has_bound
-from odfl_cli.metrics.expected import Expected, ExpectedCosts
+from odfl_cli.environments import Environment, known_law
+from odfl_cli.metrics.base import PlayedBlock, RoundStart, Run, by_seed
+from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, notes_of_parts
+from odfl_cli.metrics.comparators import always_scored, scatter, spread_out
+from odfl_cli.metrics.expected import Expected, ExpectedCosts, sum_up_to
 from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
-from odfl_cli.metrics.losses import losses_for
-from odfl_cli.metrics.margins import margin_report
-from odfl_cli.metrics.oracle_notes import VALUES, OracleNotes, asks_an_oracle
-from odfl_cli.metrics.plays import Plays
-from odfl_cli.metrics.reports import by_seed
-from odfl_cli.metrics.starts import always_scored, scatter, spread_out
-from odfl_cli.metrics.sums import sum_up_to
-from odfl_cli.metrics.theory.assumptions import broken_assumptions
+from odfl_cli.metrics.losses import Plays, losses_for
+from odfl_cli.metrics.regret_bound import bound, has_bound
+from odfl_cli.metrics.theory.margin import margin_report
+from odfl_cli.metrics.theory.oracle_report import VALUES, OracleNotes, calls_an_oracle
+from odfl_cli.metrics.theory.theorems import broken_assumptions
 from odfl_cli.problem.horizon import Horizon
 
 NO_LAW = (
@@ -36,7 +33,7 @@ REGRETS = ("expected_cost", "static_regret", "expected_static_regret", "dynamic_
 OF_THE_LAW = ("expected_cost", "expected_static_regret")
 
 SCORED = 4
-"""So many of the parameters that were played are themselves comparators in hindsight."""
+"""So many of the parameters that were played are comparators in hindsight themselves."""
 
 log = logging.getLogger("odfl")
 
@@ -61,20 +58,14 @@ class Regret:
         regrets = [name for name in REGRETS if law or name not in OF_THE_LAW]
         optional = {"theta_norm": self.theta_norm, "bound": self.bound and has_bound(algorithm)}
         asked = [name for name, wanted in optional.items() if wanted]
-        examined = VALUES if self.oracle and asks_an_oracle(algorithm) else ()
+        examined = VALUES if self.oracle and calls_an_oracle(algorithm) else ()
         notes = [name for name in self.notes if name in algorithm.noted]
-        parts = noted_of_the_parts(algorithm)
+        parts = notes_of_parts(algorithm)
         return (*COLUMNS, *parts, *regrets, *asked, *examined, *notes)
 
-    def recorder(
-        self,
-        environment: Environment,
-        algorithm: Algorithm,
-        horizon: Horizon,
-        seeds: tuple[int, ...],
-    ) -> "RegretMetrics":
+    def recorder(self, run: Run) -> "RegretMetrics":
         """Measures by the environment's law where it is known."""
-        return RegretMetrics(self, environment, algorithm, horizon, seeds)
+        return RegretMetrics(self, run)
 
 
 def evaluation_rounds(horizon: Horizon, count: int) -> np.ndarray:
@@ -87,23 +78,17 @@ def evaluation_rounds(horizon: Horizon, count: int) -> np.ndarray:
 class RegretMetrics:
     """Records a run, and measures its regret once it is over, seed by seed."""
 
-    def __init__(
-        self,
-        choice: Regret,
-        environment: Environment,
-        algorithm: Algorithm,
-        horizon: Horizon,
-        seeds: tuple[int, ...],
-    ) -> None:
-        self.watched = evaluation_rounds(horizon, choice.evaluations)
+    def __init__(self, choice: Regret, run: Run) -> None:
+        seeds, environment, algorithm = run.seeds, run.environment, run.algorithm
+        self.watched = evaluation_rounds(run.horizon, choice.evaluations)
         self._choice, self._seeds = choice, seeds
-        self._logged = horizon.logged()
-        self._basic = BasicMetrics(len(seeds), self._logged, noted_of_the_parts(algorithm))
+        self._logged = run.horizon.logged()
+        self._basic = BasicMetrics(len(seeds), self._logged, notes_of_parts(algorithm))
         self._notes: list[dict[str, np.ndarray]] = []
         self._plays = Plays(algorithm)
         self._oracle = OracleNotes(algorithm, self.watched, len(seeds), choice.oracle)
         self._environment, self._algorithm = environment, algorithm
-        self._played = PlayedRounds(environment, seeds, horizon.rounds)
+        self._played = PlayedRounds(environment, seeds, run.horizon.rounds)
         self._losses = losses_for(algorithm.problem)
         law = known_law(environment)
         self._expected = law and ExpectedCosts(
@@ -111,20 +96,20 @@ class RegretMetrics:
         )
         self._report: dict[str, Any] = {}
 
-    def watch(self, t: int, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]) -> None:
-        """Keeps what is played in round t, and may ask the oracle again."""
-        self._plays.add(state)
-        self._oracle.watch(t, state, rounds, draws)
+    def watch(self, before: RoundStart) -> None:
+        """Keeps what is played in round t, and may examine the oracle."""
+        self._plays.add(before.state)
+        self._oracle.watch(before)
 
-    def add(self, start: int, rounds: Rounds, trace: Trace, best_cost: np.ndarray) -> None:
-        """Takes the block that starts at round `start` (from 0)."""
-        self._basic.add(start, rounds, trace, best_cost)
-        self._played.add(start, rounds)
-        t = self._logged[(self._logged > start) & (self._logged <= start + trace.cost.shape[1])]
-        self._notes.append({name: values[:, t - start - 1] for name, values in trace.notes.items()})
+    def add(self, block: PlayedBlock) -> None:
+        """Keeps the block's rounds, and its notes at the logged ones."""
+        self._basic.add(block)
+        self._played.add(block.start, block.rounds)
+        _, rows = block.select(self._logged)
+        self._notes.append({name: values[:, rows] for name, values in block.trace.notes.items()})
 
     def table(self) -> dict[str, np.ndarray]:
-        """All columns; those of regret hold NaN but at the evaluation rounds."""
+        """All columns; those of regret hold NaN except at the evaluation rounds."""
         table = self._basic.table()
         rows = np.searchsorted(self._logged, self.watched)
         paid = (table["avg_cost"] * table["t"])[:, rows]
@@ -150,7 +135,7 @@ class RegretMetrics:
         return table
 
     def report(self) -> dict[str, Any]:
-        """How sure the expected costs and the comparators are; known once the table is."""
+        """The errors of the expected costs and of the comparators; complete after `table`."""
         return self._report
 
     def _measure(self, row: int) -> tuple[Expected | None, Hindsight]:
@@ -201,7 +186,7 @@ class RegretMetrics:
         return columns
 
     def _broken(self, noted: dict[str, np.ndarray]) -> dict[str, Any]:
-        """Assumptions of the theorems that the run does not keep; each is logged."""
+        """The theorems' assumptions that the run violates; each is logged."""
         lines = broken_assumptions(noted, self._logged)
         for line in lines:
             log.warning("%s: %s", self._algorithm.name, line)
@@ -213,7 +198,7 @@ class RegretMetrics:
         return margin_report(self._environment, self._algorithm.problem, self._seeds)
 
     def _reported(self, measured: list[tuple[Expected | None, Hindsight]]) -> dict[str, Any]:
-        """How sure the expected costs and the comparators are, by seed."""
+        """The errors of the expected costs and of the comparators, by seed."""
         T = int(self.watched[-1])
         hindsight = {
             "kind": "best fixed parameter on the realised rounds",
@@ -236,4 +221,4 @@ class RegretMetrics:
         }
 
     def _by_seed(self, values: Iterable[float]) -> dict[str, float]:
-        return by_seed(self._seeds, map(float, values))
+        return by_seed(self._seeds, values)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from odfl_cli.plotting.figure_style import GREY, INK, label, looks
+from odfl_cli.plotting.figure_files import Sheet
 from odfl_cli.plotting.figures import Frame, finish, new_figure
-from odfl_cli.plotting.sheet import Sheet
+from odfl_cli.plotting.style import GREY, INK, label, line_styles
 from odfl_cli.results.grouping import Group
 
 
@@ -46,11 +46,11 @@ def _margin_sheet(margin: Mapping[str, Any], frame: Frame) -> Sheet:
 
 def _oracle_sheet(groups: list[Group], frame: Frame) -> Sheet:
     """The oracle's share of the seconds of a round, one bar per algorithm."""
-    dresses = looks([group.algorithm for group in groups])
-    names = [label(dresses[group.algorithm].name, group.told) for group in groups]
+    styles = line_styles([group.algorithm for group in groups])
+    names = [label(styles[group.algorithm].name, group.varying) for group in groups]
     shares = [float(group.extras["oracle_share"]) for group in groups]
     figure, (axis,) = new_figure(1, [], frame, height=0.95 + 0.25 * len(groups))
-    colours = [dresses[group.algorithm].colour for group in groups]
+    colours = [styles[group.algorithm].colour for group in groups]
     axis.barh(np.arange(len(groups)), shares, color=colours, height=0.6)
     axis.set_yticks(range(len(groups)), names)
     axis.invert_yaxis()

@@ -2,7 +2,7 @@
 
 import io
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -25,14 +25,21 @@ def make_directory(out: Path) -> None:
         raise _refusal(out, error) from None
 
 
-def write_figure(figure: Figure, out: Path, stem: str) -> list[Path]:
-    """Writes <stem>.png and <stem>.pdf."""
-    paths = []
-    for ending, options in FORMATS.items():
-        content = io.BytesIO()
-        figure.savefig(content, format=ending, **options)
-        paths.append(_write(out / f"{stem}.{ending}", content.getvalue()))
-    return paths
+class Sheet(NamedTuple):
+    """A figure, and its numbers, under one file name."""
+
+    stem: str
+    figure: Figure
+    numbers: pd.DataFrame
+
+    def write(self, out: Path) -> list[Path]:
+        """Writes <stem>.png, <stem>.pdf and <stem>.csv."""
+        paths = []
+        for ending, options in FORMATS.items():
+            content = io.BytesIO()
+            self.figure.savefig(content, format=ending, **options)
+            paths.append(_write(out / f"{self.stem}.{ending}", content.getvalue()))
+        return [*paths, write_table(self.numbers, out, self.stem)]
 
 
 def write_table(table: pd.DataFrame, out: Path, stem: str) -> Path:

@@ -13,12 +13,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 from matplotlib.transforms import Transform, offset_copy
 
-from odfl_cli.plotting.figure_style import (
-    FLOORS,
+from odfl_cli.core.text import plus_minus
+from odfl_cli.plotting.limits import off_scale, settled, view
+from odfl_cli.plotting.style import (
     GREY,
     INK,
     WIDTHS,
-    Look,
+    LineStyle,
     column_label,
     column_words,
     key_label,
@@ -27,8 +28,8 @@ from odfl_cli.plotting.figure_style import (
     shown,
     variant,
 )
-from odfl_cli.plotting.figure_view import off_scale, settled, view
 from odfl_cli.results.aggregation import Line, sort_key
+from odfl_cli.results.names import REFERENCES
 
 PANEL_HEIGHT = {"single": 2.1, "double": 2.5}  # inches
 ROW_HEIGHT = 0.17  # inches per line of text: of the legend, of the title, of a list of gaps
@@ -44,10 +45,10 @@ Slope = tuple[float, float]  # with half its 95% interval
 
 
 class Drawn(NamedTuple):
-    """A line with the look and the name it has in every figure."""
+    """A line with the style and the name it has in every figure."""
 
     line: Line
-    look: Look
+    style: LineStyle
     name: str
 
 
@@ -58,16 +59,16 @@ class Frame(NamedTuple):
     size: str  # a key of WIDTHS
 
 
-def dress(lines: list[Line], looks: Mapping[str, Look]) -> list[Drawn]:
-    """Gives every line its look and name, in the order of the legend: floors last."""
-    order = list(looks)
+def styled(lines: list[Line], styles: Mapping[str, LineStyle]) -> list[Drawn]:
+    """Every line with its style and name, in the order of the legend: references last."""
+    order = list(styles)
     ranked = sorted(lines, key=lambda line: _rank(line, order))
-    dressed = []
+    drawn = []
     for line in ranked:
         alike = [id(other) for other in ranked if other.algorithm == line.algorithm]
-        look = variant(looks[line.algorithm], alike.index(id(line)), len(alike))
-        dressed.append(Drawn(line, look, label(look.name, line.told)))
-    return dressed
+        style = variant(styles[line.algorithm], alike.index(id(line)), len(alike))
+        drawn.append(Drawn(line, style, label(style.name, line.varying)))
+    return drawn
 
 
 def draw_curves(
@@ -77,15 +78,20 @@ def draw_curves(
     names = _names_with_absent(panels)
     figure, axes = new_figure(len(panels), names, frame)
     for axis, (column, drawn) in zip(axes, panels.items(), strict=True):
-        for mark in marks:
-            axis.axvline(mark, color=GREY, linewidth=0.6, linestyle=(0, (2, 2)), zorder=0)
-        for one in drawn:
-            _draw_curve(axis, one, len(drawn))
-        last = max(int(one.line.points["x"].max()) for one in drawn)
-        limits = view([one.line for one in drawn])
-        axis.set(xlabel="round $t$", ylabel=column_label(column), xlim=(0, last), ylim=limits)
+        draw_panel(axis, column, drawn, marks)
     finish(figure, axes[0], names, frame)
     return figure
+
+
+def draw_panel(axis: Axes, column: str, drawn: list[Drawn], marks: Sequence[int] = ()) -> None:
+    """A column against the rounds, on axes that are there."""
+    for mark in marks:
+        axis.axvline(mark, color=GREY, linewidth=0.6, linestyle=(0, (2, 2)), zorder=0)
+    for one in drawn:
+        _draw_curve(axis, one, len(drawn))
+    last = max(int(one.line.points["x"].max()) for one in drawn)
+    limits = view([one.line for one in drawn])
+    axis.set(xlabel="round $t$", ylabel=column_label(column), xlim=(0, last), ylim=limits)
 
 
 def draw_rates(
@@ -101,7 +107,7 @@ def draw_rates(
             _draw_positive(axis, one)
         for place, one in enumerate(bounds.get(column, ())):
             points = one.line.points
-            (thin,) = axis.plot(points["x"], points["mean"], color=one.look.colour, linewidth=0.6)
+            (thin,) = axis.plot(points["x"], points["mean"], color=one.style.colour, linewidth=0.6)
             if place == 0:
                 thin.set_label(extra[0])
         axis.set(xlabel="round $t$", ylabel=column_label(column), xscale="log", yscale="log")
@@ -121,10 +127,10 @@ def draw_sweep(
     """The final value of a column against a key; with slopes, on logarithmic axes."""
     names = [one.name for one in drawn]
     if slopes is not None:
-        told = [slopes.get(one.line.algorithm) for one in drawn]
+        found = [slopes.get(one.line.algorithm) for one in drawn]
         names = [
             f"{name}, slope {shown_slope(slope)}" if slope else name
-            for name, slope in zip(names, told, strict=True)
+            for name, slope in zip(names, found, strict=True)
         ]
         names.append(GUIDE)
     figure, (axis,) = new_figure(1, names, frame)
@@ -168,8 +174,8 @@ def draw_gap_rows(drawn: list[Drawn], gap_label: str, frame: Frame) -> Figure:
 
 
 def _rank(line: Line, order: list[str]) -> tuple[bool, int, list[Any]]:
-    told = [(key, sort_key(value)) for key, value in line.told.items()]
-    return line.algorithm in FLOORS, order.index(line.algorithm), told
+    varying = [(key, sort_key(value)) for key, value in line.varying.items()]
+    return line.algorithm in REFERENCES, order.index(line.algorithm), varying
 
 
 def new_figure(
@@ -187,17 +193,17 @@ def new_figure(
 
 def _draw_curve(axis: Axes, one: Drawn, curves: int) -> None:
     """A mean and its band, which is the fainter the more curves there are."""
-    points, look, floor = settled(one.line), one.look, one.line.algorithm in FLOORS
+    points, style, reference = settled(one.line), one.style, one.line.algorithm in REFERENCES
     axis.plot(
-        points["x"], points["mean"], label=one.name, zorder=2 if floor else 3,
-        color=look.colour, linestyle=look.dashes, linewidth=look.width,
-        marker=look.marker, markersize=3.5, markevery=(MARK_EVERY * look.mark_from, MARK_EVERY),
+        points["x"], points["mean"], label=one.name, zorder=2 if reference else 3,
+        color=style.colour, linestyle=style.dashes, linewidth=style.width,
+        marker=style.marker, markersize=3.5, markevery=(MARK_EVERY * style.mark_from, MARK_EVERY),
     )  # fmt: skip
     if points["ci95"].notna().all():
         low, high = points["mean"] - points["ci95"], points["mean"] + points["ci95"]
-        opacity = (0.1 if floor else 0.18) * min(1.0, BANDS / curves)
+        opacity = (0.1 if reference else 0.18) * min(1.0, BANDS / curves)
         axis.fill_between(
-            points["x"], low, high, color=look.colour, alpha=opacity, linewidth=0, zorder=1
+            points["x"], low, high, color=style.colour, alpha=opacity, linewidth=0, zorder=1
         )
 
 
@@ -206,12 +212,12 @@ def _draw_positive(axis: Axes, one: Drawn) -> None:
     points = one.line.points[one.line.points["mean"] > 0]
     axis.plot(
         points["x"], points["mean"], label=one.name,
-        color=one.look.colour, linestyle=one.look.dashes, linewidth=one.look.width,
+        color=one.style.colour, linestyle=one.style.dashes, linewidth=one.style.width,
     )  # fmt: skip
     low = (points["mean"] - points["ci95"]).where(points["mean"] > points["ci95"])
     axis.fill_between(
         points["x"], low, points["mean"] + points["ci95"],
-        color=one.look.colour, alpha=0.12, linewidth=0,
+        color=one.style.colour, alpha=0.12, linewidth=0,
     )  # fmt: skip
 
 
@@ -229,11 +235,7 @@ def _guide(axis: Axes, drawn: list[Drawn]) -> None:
 
 def shown_slope(slope: Slope) -> str:
     """−0.31 ± 0.02."""
-    mean, ci95 = slope
-    if math.isnan(mean):
-        return "none"
-    spread = "" if math.isnan(ci95) else f" ± {ci95:.2f}"
-    return f"{mean:.2f}{spread}".replace("-", "−")
+    return "none" if math.isnan(slope[0]) else plus_minus(*slope, "{:.2f}".format).replace("-", "−")
 
 
 def _draw_points(figure: Figure, axis: Axes, drawn: list[Drawn], key: str) -> None:
@@ -269,7 +271,7 @@ def _draw_bars(
     axis: Axes, one: Drawn, places: Mapping[Any, float], aside: Transform, joined: bool
 ) -> None:
     """Draws points aside of their place, so that bars at one x stand beside each other."""
-    points, look = one.line.points, one.look
+    points, style = one.line.points, one.style
     x, mean, bar = (
         [places[value] for value in points["x"]],
         points["mean"],
@@ -277,8 +279,8 @@ def _draw_bars(
     )
     axis.errorbar(
         x, mean, yerr=bar, label=one.name, transform=aside,
-        color=look.colour, linestyle=look.dashes if joined else "none", linewidth=look.width,
-        marker=look.marker or "o", markersize=3.5, elinewidth=0.9,
+        color=style.colour, linestyle=style.dashes if joined else "none", linewidth=style.width,
+        marker=style.marker or "o", markersize=3.5, elinewidth=0.9,
     )  # fmt: skip
     # What is drawn aside does not count for the limits of the axes.
     axis.update_datalim([*zip(x, mean - bar, strict=True), *zip(x, mean + bar, strict=True)])
@@ -286,7 +288,7 @@ def _draw_bars(
 
 
 def _names_with_absent(panels: Mapping[str, list[Drawn]]) -> list[str]:
-    """The names in the legend; a floor that is off the scale of a panel says where it is."""
+    """The names in the legend; a reference that is off the scale of a panel says where it is."""
     names = [one.name for one in next(iter(panels.values()))]
     notes: list[list[str]] = [[] for _ in names]
     for column, drawn in panels.items():

@@ -3,20 +3,25 @@
 from collections.abc import Iterable
 
 import pandas as pd
+from matplotlib import pyplot as plt
+from matplotlib import rc_context
+from matplotlib.axes import Axes
 
 from odfl_cli.plotting.diagnostics import diagnostic_sheets
-from odfl_cli.plotting.figure_style import FLOORS, INK, Look, column_words, looks, plain
+from odfl_cli.plotting.figure_files import Sheet
 from odfl_cli.plotting.figures import (
     Frame,
     draw_curves,
     draw_gap,
     draw_gap_rows,
+    draw_panel,
     draw_rates,
     draw_sweep,
-    dress,
+    finish,
     shown_slope,
+    styled,
 )
-from odfl_cli.plotting.sheet import Sheet
+from odfl_cli.plotting.style import INK, LineStyle, column_words, line_styles, plain, theme
 from odfl_cli.results.aggregation import (
     Line,
     curve_slope,
@@ -27,6 +32,7 @@ from odfl_cli.results.aggregation import (
     tabulate,
 )
 from odfl_cli.results.grouping import Group
+from odfl_cli.results.names import REFERENCES
 
 CURVES = {
     "cost": ["avg_cost"],
@@ -37,6 +43,7 @@ CURVES = {
     "comparators": ["avg_static_regret", "avg_dynamic_regret"],
     "path_length": ["path_length"],
 }
+NOTEBOOK_SIZE = 6.9, 3.2  # inches
 RATES = ("avg_static_regret", "avg_dynamic_regret")
 
 
@@ -59,7 +66,7 @@ def sweep_sheet(
 ) -> Sheet:
     """The final value of a column against a key; on logarithmic axes with its slope."""
     lines = sweep(groups, key, column)
-    drawn = dress(lines, looks([group.algorithm for group in groups]))
+    drawn = styled(lines, line_styles([group.algorithm for group in groups]))
     slopes = sweep_slopes(groups, key, column) if loglog else None
     figure = draw_sweep(drawn, key, column, _titled(frame, groups, lines), slopes)
     stem = f"x_{key.replace('/', '_')}"
@@ -75,10 +82,10 @@ def gap_sheet(
 ) -> Sheet:
     """The paired difference of two algorithms, against a key or in rows."""
     lines = gaps(groups, *pair, column, key)
-    names = " − ".join(plain(looks(list(pair))[name].name) for name in pair)
+    names = " − ".join(plain(line_styles(list(pair))[name].name) for name in pair)
     gap_label = f"gap in final {column_words(column)}\n{names}"
     # The axis names the algorithms: a pair needs no name but for what tells it from others.
-    drawn = dress(lines, {line.algorithm: Look("", INK) for line in lines})
+    drawn = styled(lines, {line.algorithm: LineStyle("", INK) for line in lines})
     numbers = tabulate([one.line for one in drawn], x=key or "x")
     numbers = numbers.rename(columns={"algorithm": "gap"})
     frame = _titled(frame, groups, lines)
@@ -87,27 +94,44 @@ def gap_sheet(
     return Sheet("gap", draw_gap(drawn, key, gap_label, frame), numbers)
 
 
+def curve_axes(groups: list[Group], column: str, axis: Axes | None = None) -> Axes:
+    """A column against the rounds, on the axes given or on those of a new figure of pyplot's."""
+    lines = curves(groups, column)
+    drawn = styled(lines, line_styles([group.algorithm for group in groups]))
+    with rc_context(theme()):
+        if axis is not None:
+            draw_panel(axis, column, drawn, _marks(groups))
+            axis.legend(frameon=False)
+            return axis
+        figure, axis = plt.subplots(figsize=NOTEBOOK_SIZE, layout="constrained")
+        draw_panel(axis, column, drawn, _marks(groups))
+        names = [one.name for one in drawn]
+        finish(figure, axis, names, _titled(Frame("", "double"), groups, lines))
+        return axis
+
+
 def _curve_sheet(
     stem: str, found: dict[str, list[Line]], groups: list[Group], frame: Frame
 ) -> Sheet:
-    dresses = looks([group.algorithm for group in groups])
-    panels = {column: dress(lines, dresses) for column, lines in found.items()}
+    styles = line_styles([group.algorithm for group in groups])
+    panels = {column: styled(lines, styles) for column, lines in found.items()}
     tables = []
     for column, drawn in panels.items():
         table = tabulate([one.line for one in drawn], x="t")
         tables.append(table.assign(column=column) if len(panels) > 1 else table)
     every_line = [line for lines in found.values() for line in lines]
-    marks = sorted({mark for group in groups for mark in group.extras.get("marks", ())})
-    figure = draw_curves(panels, _titled(frame, groups, every_line), marks)
+    figure = draw_curves(panels, _titled(frame, groups, every_line), _marks(groups))
     return Sheet(stem, figure, pd.concat(tables, ignore_index=True))
 
 
 def _rates_sheet(found: dict[str, list[Line]], groups: list[Group], frame: Frame) -> Sheet:
     """Regret per round on logarithmic axes: its slope, and the theorem's bound where it is known."""
-    dresses = looks([group.algorithm for group in groups])
+    styles = line_styles([group.algorithm for group in groups])
     panels, slopes, tables = {}, {}, []
     for column, lines in found.items():
-        panels[column] = [one for one in dress(lines, dresses) if one.line.algorithm not in FLOORS]
+        panels[column] = [
+            one for one in styled(lines, styles) if one.line.algorithm not in REFERENCES
+        ]
         of_line = {
             id(line): curve_slope(group, column)
             for line, group in zip(lines, _having(groups, column), strict=True)
@@ -118,11 +142,11 @@ def _rates_sheet(found: dict[str, list[Line]], groups: list[Group], frame: Frame
             tables.append(
                 tabulate([one.line], x="t").assign(column=column, slope=slope, slope_ci95=ci95)
             )
-    learners = [group for group in groups if group.algorithm not in FLOORS]
+    learners = [group for group in groups if group.algorithm not in REFERENCES]
     bounds = {}
     for column in found:
         bounded = [group for group in learners if bounded_regret(group) == column]
-        bounds[column] = dress(curves(bounded, "avg_bound"), dresses)
+        bounds[column] = styled(curves(bounded, "avg_bound"), styles)
     every_line = [one.line for drawn in panels.values() for one in drawn]
     words = {
         place: " and ".join(shown_slope(of_column[place]) for of_column in slopes.values())
@@ -141,6 +165,11 @@ def bounded_regret(group: Group) -> str:
     target = str(group.settings.get("algo._target_", ""))
     is_ftpl = group.algorithm == "df_ftpl" or target.endswith(".DFFTPL")
     return "avg_static_regret" if is_ftpl else "avg_dynamic_regret"
+
+
+def _marks(groups: list[Group]) -> list[int]:
+    """The rounds in which an environment changes."""
+    return sorted({mark for group in groups for mark in group.extras.get("marks", ())})
 
 
 def _having(groups: list[Group], column: str) -> list[Group]:

@@ -1,4 +1,4 @@
-"""How long a run is, and which of its rounds are written down."""
+"""How long a run is, and which of its rounds are logged."""
 
 from typing import Annotated
 

@@ -1,50 +1,44 @@
-"""Which decision is played: the best predicted one, or one that is worse by no more than κ."""
+"""Decisions that may miss the best predicted cost by κ ("approximate optimal solution")."""
 
 from odfl_cli.core.arrays import Array, dot
 from odfl_cli.core.errors import RowError
-from odfl_cli.core.settings import NonNegative, settings
 from odfl_cli.problem.polytopes import Polytope
 
 ABSOLUTE_ROUNDING, RELATIVE_ROUNDING = 1e-9, 1e-12
 
 
-@settings
-class Solver:
-    """Plays some w ∈ W with ⟨ĉ, w⟩ ≤ min_{w'∈W} ⟨ĉ, w'⟩ + κ ("approximate optimal solution").
+def decide(polytope: Polytope, prediction: Array, kappa: float) -> Array:
+    """Some w ∈ W with ⟨ĉ, w⟩ ≤ min_{w'∈W} ⟨ĉ, w'⟩ + κ, [..., d] as ĉ.
 
-    The paper's proposition allows any such w, so this is an unkind one: as far as κ lets it from
-    the best predicted decision towards the worst. Deterministic, row by row, verified every time.
+    The paper's proposition allows any such w. This is the worst along one line: w* + λ (w_worst − w*)
+    with the largest λ ≤ 1 that κ allows. Deterministic, row by row, and verified.
     """
+    best = polytope.minimise(prediction)
+    if kappa == 0.0:
+        return best
+    away = polytope.minimise(-prediction) - best
+    share = kappa / dot(prediction, away).clip(kappa)
+    decision = best + share[..., None] * away
+    verify(prediction, best, decision, kappa)
+    return decision
 
-    kappa: NonNegative = 0.0
 
-    def decide(self, polytope: Polytope, prediction: Array) -> Array:
-        """w* + λ (w_worst − w*) with the largest λ ≤ 1 that κ allows, [..., d] as ĉ."""
-        best = polytope.minimise(prediction)
-        if self.kappa == 0.0:
-            return best
-        away = polytope.minimise(-prediction) - best
-        share = self.kappa / dot(prediction, away).clip(self.kappa)
-        decision = best + share[..., None] * away
-        self._verify(prediction, best, decision)
-        return decision
-
-    def _verify(self, prediction: Array, best: Array, decision: Array) -> None:
-        """Refuses a gap ⟨ĉ, w − w*⟩ outside [0, κ], rounding apart."""
-        gap = dot(prediction, decision - best)
-        size = dot(abs(prediction), abs(decision) + abs(best))
-        rounding = ABSOLUTE_ROUNDING + RELATIVE_ROUNDING * size
-        wrong = ((gap > self.kappa + rounding) | (gap < -rounding)).reshape(-1).tolist()
-        if True in wrong:
-            row = wrong.index(True)
-            raise RowError(
-                row,
-                len(wrong),
-                f"solver.kappa={self.kappa:g}: the decision's predicted cost is "
-                f"{float(gap.reshape(-1)[row]):g} above that of the polytope's minimiser",
-            )
+def verify(prediction: Array, best: Array, decision: Array, kappa: float) -> None:
+    """Raises a RowError where the gap ⟨ĉ, w − w*⟩ is outside [0, κ] by more than rounding."""
+    gap = dot(prediction, decision - best)
+    size = dot(abs(prediction), abs(decision) + abs(best))
+    rounding = ABSOLUTE_ROUNDING + RELATIVE_ROUNDING * size
+    wrong = ((gap > kappa + rounding) | (gap < -rounding)).reshape(-1).tolist()
+    if True in wrong:
+        row = wrong.index(True)
+        raise RowError(
+            row,
+            len(wrong),
+            f"kappa={kappa:g}: the decision's predicted cost is "
+            f"{float(gap.reshape(-1)[row]):g} above that of the polytope's minimiser",
+        )
 
 
 def predicted_gap(polytope: Polytope, prediction: Array, decision: Array) -> Array:
-    """⟨ĉ, w⟩ − min_{w'∈W} ⟨ĉ, w'⟩, [...]: what κ bounds."""
+    """⟨ĉ, w⟩ − min_{w'∈W} ⟨ĉ, w'⟩, [...], which κ bounds."""
     return dot(prediction, decision - polytope.minimise(prediction))

@@ -31,7 +31,7 @@ class SmoothedCost:
         return self.problem.predictor.vjp(theta, self.X, v)
 
     def thinned(self, rounds: int) -> "SmoothedCost":
-        """Itself: one round is no more than one."""
+        """Itself: it has one round."""
         return self
 
     def _decision(self, theta: Array) -> Array:
@@ -49,14 +49,14 @@ class PerturbedLeader:
     problem: Problem
     X: Array  # [S, ≥ held, d, p]
     costs: Array  # [S, ≥ held, d]
-    held: int  # the first `held` rounds of the buffer count
-    t: int  # and stand for so many
+    held: int  # rounds in the buffer, the first ones
+    t: int  # rounds that they represent
     alpha: float
     sigma: Array  # [S, m]
 
     @property
     def weight(self) -> int:
-        """What the average was divided by: value × weight is the sum of line 6."""
+        """value × weight is the sum of line 6."""
         return self.t
 
     def value(self, theta: Array) -> Array:
@@ -91,6 +91,6 @@ class PerturbedLeader:
         return SmoothedCost(self.problem, self.X[chosen], self.costs[chosen], self.alpha)
 
     def _parts(self) -> Iterator[tuple[slice, slice]]:
-        """The rounds held, a few at a time: as many whatever the number of seeds."""
+        """The rounds held, in parts of a size that does not depend on the number of seeds."""
         for first in range(0, self.held, ROUNDS_AT_ONCE):
             yield slice(None), slice(first, min(first + ROUNDS_AT_ONCE, self.held))

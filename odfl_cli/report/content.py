@@ -1,4 +1,4 @@
-"""The document that the page shows: worlds, curves, final values, runs, in plain JSON."""
+"""The document that the page shows: comparisons, curves, final values, runs, in plain JSON."""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
@@ -8,8 +8,8 @@ import pandas as pd
 
 from odfl_cli import __version__
 from odfl_cli.core.statistics import student_quantile
-from odfl_cli.plotting.figure_style import FLOORS, Look, looks
-from odfl_cli.plotting.figures import dress
+from odfl_cli.plotting.figures import styled
+from odfl_cli.plotting.style import LineStyle, line_styles
 from odfl_cli.report.arrays import Arrays
 from odfl_cli.report.curves import CurveRoom, curve_columns, pack_curves
 from odfl_cli.report.names import (
@@ -27,12 +27,13 @@ from odfl_cli.report.theory import theory
 from odfl_cli.report.verdict import Contestant, headline, judged, leader_of, ranked
 from odfl_cli.results.aggregation import Line, sort_key
 from odfl_cli.results.grouping import Group, Settings, frozen, is_own
+from odfl_cli.results.names import REFERENCES
 from odfl_cli.results.tables import CUMULATIVE
 
 RANKED_BY = "avg_cost"
 
 
-class World(NamedTuple):
+class Comparison(NamedTuple):
     """What algorithms are compared in: groups of an experiment that differ in their own keys only."""
 
     experiment: str
@@ -41,37 +42,37 @@ class World(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The experiment, with what tells this world from its others."""
-        told = settings_label(self.settings)
-        return f"{clean(self.experiment)}: {told}" if told else clean(self.experiment)
+        """The experiment, with what tells this comparison from its others."""
+        settings = settings_label(self.settings)
+        return ": ".join(filter(None, [clean(self.experiment), settings]))
 
 
 class Document(NamedTuple):
     """The page's content: what it says in words, and the numbers behind it."""
 
     title: str
-    headline: str  # empty for a single world
-    verdicts: list[tuple[str, list[str]]]  # a world's name and sentences
+    headline: str  # empty for a single comparison
+    verdicts: list[tuple[str, list[str]]]  # a comparison's name and sentences
     content: dict[str, Any]
     arrays: Arrays
 
 
 def document(experiments: list[Experiment], claims: list[Any], title: str = "") -> Document:
     """Everything that the page needs of the experiments."""
-    worlds = [world for one in experiments for world in worlds_of(one)]
-    groups = [group for world in worlds for group in world.groups]
-    arrays, room = Arrays(), CurveRoom.of(groups)
+    comparisons = [comparison for one in experiments for comparison in comparisons_of(one)]
+    groups = [group for comparison in comparisons for group in comparison.groups]
+    arrays, room = Arrays(), CurveRoom.of(_by_rank(comparisons))
     content = {
         "odfl": __version__,
         "columns": _columns(groups),
         "keys": _keys(groups),
         "algorithms": _algorithms(groups),
-        "floors": list(FLOORS),
-        "worlds": [_world(world) for world in worlds],
+        "floors": list(REFERENCES),
+        "comparisons": [_comparison(comparison) for comparison in comparisons],
         "groups": [
-            _group(place, group, look, world, arrays, room)
-            for place, world in enumerate(worlds)
-            for group, look in _dressed(world)
+            _group(place, group, look, comparison, arrays, room)
+            for place, comparison in enumerate(comparisons)
+            for group, look in _dressed(comparison)
         ],
         "runs": [_run(facts, one.name) for one in experiments for facts in one.runs],
         "unread": sum(one.unread for one in experiments),
@@ -79,62 +80,79 @@ def document(experiments: list[Experiment], claims: list[Any], title: str = "") 
         "claims": claims,
         "rankedBy": RANKED_BY,
     }
-    fields = [contestants(world) for world in worlds]
+    fields = [contestants(comparison) for comparison in comparisons]
     verdicts = [
-        (world.name, judged(field, "average cost"))
-        for world, field in zip(worlds, fields, strict=True)
+        (comparison.name, judged(field, "average cost"))
+        for comparison, field in zip(comparisons, fields, strict=True)
     ]
-    summary = headline([leader_of(field) for field in fields]) if len(worlds) > 1 else ""
+    summary = headline([leader_of(field) for field in fields]) if len(comparisons) > 1 else ""
     return Document(clean(title or _title(experiments)), summary, verdicts, content, arrays)
 
 
-def worlds_of(experiment: Experiment) -> list[World]:
-    """The worlds of an experiment, in the order of their settings."""
-    pools: dict[Hashable, World] = {}
+def comparisons_of(experiment: Experiment) -> list[Comparison]:
+    """The comparisons of an experiment, in the order of their settings."""
+    pools: dict[Hashable, Comparison] = {}
     for group in experiment.groups:
-        outer = {key: value for key, value in group.told.items() if not is_own(key)}
+        outer = {key: value for key, value in group.varying.items() if not is_own(key)}
         identity = frozen(outer), group.rounds
-        pools.setdefault(identity, World(experiment.name, outer, [])).groups.append(group)
-    order = lambda world: [sort_key(value) for value in world.settings.values()]  # noqa: E731
+        pools.setdefault(identity, Comparison(experiment.name, outer, [])).groups.append(group)
+    order = lambda comparison: [sort_key(value) for value in comparison.settings.values()]  # noqa: E731
     return sorted(pools.values(), key=order)
 
 
-def contestants(world: World) -> list[Contestant]:
-    """The learners of a world, each with its best settings there."""
+def contestants(comparison: Comparison) -> list[Contestant]:
+    """The learners of a comparison, each with its best settings there."""
     by_algorithm: dict[str, list[Contestant]] = {}
-    for group in world.groups:
+    for group in comparison.groups:
         final = group.final(RANKED_BY)
-        if group.algorithm not in FLOORS and len(final):
+        if group.algorithm not in REFERENCES and len(final):
             values = dict(zip(map(int, final.index), map(float, final), strict=True))
             named = Contestant(algorithm_name(group.algorithm), values)
             by_algorithm.setdefault(group.algorithm, []).append(named)
     return [ranked(every)[0]._replace(settings=len(every)) for every in by_algorithm.values()]
 
 
-def _world(world: World) -> dict[str, Any]:
-    marks = sorted({mark for group in world.groups for mark in _marks(group)})
+def _by_rank(comparisons: list[Comparison]) -> list[Group]:
+    """All groups, the best settings of every algorithm in every comparison first."""
+    placed: list[tuple[int, Group]] = []
+    for comparison in comparisons:
+        by_algorithm: dict[str, list[Group]] = {}
+        for group in comparison.groups:
+            by_algorithm.setdefault(group.algorithm, []).append(group)
+        for alike in by_algorithm.values():
+            placed += enumerate(sorted(alike, key=lambda group: group.final(RANKED_BY).mean()))
+    return [group for _, group in sorted(placed, key=lambda pair: pair[0])]
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    marks = sorted({mark for group in comparison.groups for mark in _marks(group)})
     return {
-        "experiment": clean(world.experiment),
-        "name": world.name,
-        "settings": _plain(world.settings),
+        "experiment": clean(comparison.experiment),
+        "name": comparison.name,
+        "settings": _plain(comparison.settings),
         "marks": marks,
-        "items": _first(group.settings.get("data.items") for group in world.groups),
-        "rounds": max(group.rounds for group in world.groups),
+        "items": _first(group.settings.get("data.items") for group in comparison.groups),
+        "rounds": max(group.rounds for group in comparison.groups),
     }
 
 
 def _group(
-    place: int, group: Group, look: Look, world: World, arrays: Arrays, room: CurveRoom
+    place: int,
+    group: Group,
+    look: LineStyle,
+    comparison: Comparison,
+    arrays: Arrays,
+    room: CurveRoom,
 ) -> dict[str, Any]:
-    own = {key: value for key, value in group.told.items() if is_own(key)}
+    own = {key: value for key, value in group.varying.items() if is_own(key)}
     seeds = sorted(int(seed) for seed in group.rows["seed"].unique())
     name = ", ".join(filter(None, [algorithm_name(group.algorithm), settings_label(own)]))
     return {
-        "world": place,
+        "comparison": place,
         "algorithm": group.algorithm,
         "name": name,
         "own": _plain(own),
-        "told": _plain(group.told),
+        "varying": _plain(group.varying),
         "rounds": group.rounds,
         "seeds": seeds,
         "look": _look(look),
@@ -147,26 +165,24 @@ def _group(
 
 def _finals(group: Group, seeds: list[int]) -> dict[str, list[float | None]]:
     """By column, in the order of the seeds."""
-    found = {column: group.final(column) for column in curve_columns(group.rows)}
+    last = group.rows[group.rows["t"] == group.rounds].set_index("seed").reindex(seeds)
     return {
-        column: [_finite(values.get(seed)) for seed in seeds]
-        for column, values in found.items()
-        if len(values)
+        column: [_finite(float(value)) for value in last[column]] for column in curve_columns(last)
     }
 
 
-def _dressed(world: World) -> Iterable[tuple[Group, Look]]:
+def _dressed(comparison: Comparison) -> Iterable[tuple[Group, LineStyle]]:
     """The groups with the looks that `odfl plot` gives them, in the order of its legend."""
     lines = [
-        Line(group.algorithm, {k: v for k, v in group.told.items() if is_own(k)}, pd.DataFrame())
-        for group in world.groups
+        Line(group.algorithm, {k: v for k, v in group.varying.items() if is_own(k)}, pd.DataFrame())
+        for group in comparison.groups
     ]
-    of_line = {id(line): group for line, group in zip(lines, world.groups, strict=True)}
-    drawn = dress(lines, looks([group.algorithm for group in world.groups]))
-    return [(of_line[id(one.line)], one.look) for one in drawn]
+    of_line = {id(line): group for line, group in zip(lines, comparison.groups, strict=True)}
+    drawn = styled(lines, line_styles([group.algorithm for group in comparison.groups]))
+    return [(of_line[id(one.line)], one.style) for one in drawn]
 
 
-def _look(look: Look) -> dict[str, Any]:
+def _look(look: LineStyle) -> dict[str, Any]:
     """Colour and dashes for SVG; dashes are multiples of the width in matplotlib."""
     colour = "#" + "".join(f"{round(255 * part):02x}" for part in look.colour)
     dashes = () if isinstance(look.dashes, str) else look.dashes[1]
@@ -198,7 +214,7 @@ def _columns(groups: list[Group]) -> dict[str, dict[str, Any]]:
 
 
 def _keys(groups: list[Group]) -> dict[str, str]:
-    names = dict.fromkeys(key for group in groups for key in group.told)
+    names = dict.fromkeys(key for group in groups for key in group.varying)
     return {name: key_words(name) for name in names}
 
 

@@ -25,10 +25,13 @@ class CurveRoom:
     mean_points: int
     seed_points: int
     seed_columns: frozenset[str]
+    drawn: frozenset[int]  # the identities of the groups that have curves
 
     @classmethod
     def of(cls, groups: list[Group]) -> "CurveRoom":
-        """As fine as all curves together may be."""
+        """As fine as all curves together may be; of too many groups, the first ones."""
+        per_group = 2 * FEWEST_POINTS * max(1, len(_ordered(groups)))
+        groups = groups[: max(1, MEAN_NUMBERS // per_group)]
         columns = {column: _having(groups, column) for column in _ordered(groups)}
         means = sum(2 * len(having) for having in columns.values())
         mean_points = min(MOST_POINTS, max(FEWEST_POINTS, MEAN_NUMBERS // max(means, 1)))
@@ -39,7 +42,8 @@ class CurveRoom:
                 break
             kept.pop()
         seed_points = min(mean_points, SEED_NUMBERS // max(seeds, 1))
-        return cls(mean_points, seed_points, frozenset(kept))
+        drawn = frozenset(map(id, groups))
+        return cls(mean_points, seed_points, frozenset(kept), drawn)
 
 
 def curve_columns(rows: pd.DataFrame) -> list[str]:
@@ -51,6 +55,8 @@ def curve_columns(rows: pd.DataFrame) -> list[str]:
 
 def pack_curves(group: Group, arrays: Arrays, room: CurveRoom) -> dict[str, Any]:
     """By column: rounds, mean, half the 95% interval, and seeds on rounds of their own."""
+    if id(group) not in room.drawn:
+        return {}
     return {column: _packed(group, column, arrays, room) for column in curve_columns(group.rows)}
 
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from odfl_cli.core.text import shown as typed
-from odfl_cli.plotting.figure_style import COLUMNS, KEYS, looks
+from odfl_cli.plotting.style import COLUMNS, KEYS
+from odfl_cli.results.names import ALGORITHMS
 
 GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "eta": "η", "rho": "ρ", "sigma": "σ",
          "theta": "θ", "varepsilon": "ε", "Theta": "Θ", "star": "*"}  # fmt: skip
@@ -49,7 +50,7 @@ def average_words(column: str) -> str:
 
 def algorithm_name(algorithm: str) -> str:
     """DF-OGD for df_ogd."""
-    return clean(looks([algorithm])[algorithm].name)
+    return clean(ALGORITHMS.get(algorithm, algorithm))
 
 
 def settings_label(settings: Mapping[str, Any]) -> str:

@@ -46,18 +46,18 @@ def _policy(scripts: list[str], style: str) -> str:
 
 def _verdict(document: Document) -> str:
     """In plain HTML, so that it can be read where scripts do not run."""
-    worlds = [
+    comparisons = [
         f"<h3>{escape(name)}</h3>\n<p>{escape(' '.join(sentences))}</p>"
         for name, sentences in document.verdicts
     ]
-    if not worlds:
+    if not comparisons:
         return "<p>No run has results that can be read.</p>"
-    if len(worlds) == 1:
+    if len(comparisons) == 1:
         return f'<p class="lead">{escape(" ".join(document.verdicts[0][1]))}</p>'
-    opened = " open" if len(worlds) <= FEW_VERDICTS else ""
+    opened = " open" if len(comparisons) <= FEW_VERDICTS else ""
     return (
         f'<p class="lead">{escape(document.headline)}</p>\n'
-        f"<details{opened}><summary>Each comparison</summary>{''.join(worlds)}</details>"
+        f"<details{opened}><summary>Each comparison</summary>{''.join(comparisons)}</details>"
     )
 
 

@@ -1,4 +1,4 @@
-"""How long an algorithm needs after the world has switched."""
+"""How long an algorithm needs after the environment has switched."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ def recoveries(group: Group, marks: list[int]) -> list[dict[str, int | None]]:
 
 
 def _recovery(regret: pd.Series, mark: int, end: int) -> int | None:
-    """`mark` is the first round of the new world; `end` the first of the one after it."""
+    """`mark` is the first round after the switch; `end` the first of the one after it."""
     window = max(1, round(WINDOW * (end - mark)))
     if mark - 1 - window < 1:
         return None

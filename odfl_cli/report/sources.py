@@ -3,19 +3,22 @@
 The only module of the report that knows how results are found and read.
 """
 
-from collections.abc import Callable, Iterable
+import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.catalogue import Entry, catalogue
+from odfl_cli.core.reading import UnreadableError
+from odfl_cli.core.text import tell
+from odfl_cli.results.finding import Place, find_places, stored_run
 from odfl_cli.results.grouping import Group, group_runs
-from odfl_cli.results.reproduce import command, overrides
-from odfl_cli.results.sweep_index import INDEX, read_index
-from odfl_cli.results.tables import Run, UnreadableError, read_run
+from odfl_cli.results.ownership import is_run
+from odfl_cli.results.runs import StoredRun
+from odfl_cli.results.sweeps import INDEX, read_index
+from odfl_cli.results.tables import Run, read_run
 
-Warn = Callable[[str], None]
 Facts = dict[str, Any]
 
 MOST_RUNS = 5000  # a page of more could not be read by anyone
@@ -39,8 +42,8 @@ class _Room:
 
     left: int = MOST_RUNS
 
-    def take(self, entries: list[Entry]) -> list[Entry]:
-        taken = entries[: self.left]
+    def take(self, places: list[Place]) -> list[Place]:
+        taken = places[: self.left]
         self.left -= len(taken)
         return taken
 
@@ -60,52 +63,49 @@ def experiments(paths: list[Path]) -> list[Experiment]:
 
 
 def _experiment(name: str, paths: list[Path], room: _Room) -> Experiment:
-    every = catalogue(paths)
-    entries = room.take(every)
+    every = find_places(paths, tell)
+    taken = room.take(every)
     runs: list[Run] = []
     facts = []
-    for entry in entries:
-        run, missing = _read(entry)
+    for stored in map(stored_run, taken):
+        run, missing = _read(stored)
         if run is not None:
             runs.append(run)
-        facts.append(_facts(entry, run, missing))
+        facts.append(_facts(stored, run, missing))
     facts += [_absent(directory) for path in paths for directory in _not_begun(path)]
-    return Experiment(name, group_runs(runs), facts, len(every) - len(entries))
+    return Experiment(name, group_runs(runs), facts, len(every) - len(taken))
 
 
-def _read(entry: Entry) -> tuple[Run | None, list[str]]:
+def _read(stored: StoredRun) -> tuple[Run | None, list[str]]:
     """The readable seeds of a run, and what could not be read."""
     missing: list[str] = []
-    if not entry.seeds:
+    if not stored.seeds:
         return None, missing
     try:
-        return read_run(entry.directory, missing.append, frozenset(entry.seeds)), missing
+        return read_run(stored, missing.append), missing
     except UnreadableError as error:
         return None, [*missing, str(error)]
 
 
-def _facts(entry: Entry, run: Run | None, missing: list[str]) -> Facts:
+def _facts(stored: StoredRun, run: Run | None, missing: list[str]) -> Facts:
     """What the page tells of a run besides its numbers."""
-    record = entry.run.summary or {}
-    files = record.get("files")
+    record = stored.summary.content if stored.summary else stored.failure
+    files = stored.summary.files if stored.summary else {}
+    command = stored.command
     return {
-        "name": entry.directory.name,
-        "directory": str(entry.directory),
-        "algorithm": entry.algorithm,
-        "state": entry.state if run is not None or entry.state != "finished" else "damaged",
-        "reason": " ".join(filter(None, [entry.run.reason, *missing])),
+        "name": stored.directory.name,
+        "directory": str(stored.directory),
+        "algorithm": stored.algorithm,
+        "state": stored.state if run is not None or stored.state != "finished" else "damaged",
+        "reason": " ".join(missing) or stored.reason or "",
         "seeds": run.seeds if run is not None else [],
-        "differs": _quietly(overrides, entry),
-        "command": _quietly(command, entry),
-        "odfl": list(entry.run.versions),
+        "differs": shlex.split(command)[2:],
+        "command": command,
+        "odfl": list(stored.versions),
         "versions": _texts(record.get("versions")),
         "seconds": _numbers(record.get("seconds")),
         "engine": str(record.get("engine") or ""),
-        "files": {
-            str(name): str(file.get("sha256", ""))[:CHECKSUM_DIGITS]
-            for name, file in (files.items() if isinstance(files, dict) else ())
-            if isinstance(file, dict)
-        },
+        "files": {n: str(f.get("sha256", ""))[:CHECKSUM_DIGITS] for n, f in files.items()},
         "warnings": [str(line) for line in _list(record.get("broken_assumptions"))],
     }
 
@@ -115,14 +115,6 @@ def _absent(directory: Path) -> Facts:
     return {"name": name, "directory": str(directory), "algorithm": name.rpartition("-")[0] or "?",
             "state": "not begun", "reason": "the sweep names it, but there is no such run",
             "seeds": []}  # fmt: skip
-
-
-def _quietly(tell: Callable[[Entry], Any], entry: Entry) -> Any:
-    """The answer, or none for a record that is too damaged for it."""
-    try:
-        return tell(entry)
-    except (UserError, ValueError, KeyError, TypeError, AttributeError, OSError):
-        return None
 
 
 def _sweeps(path: Path) -> list[Path]:
@@ -138,7 +130,7 @@ def _sweeps(path: Path) -> list[Path]:
 def _not_begun(path: Path) -> list[Path]:
     if not (path / INDEX).is_file():
         return []
-    return [job.directory for job in read_index(path) if not job.directory.is_dir()]
+    return [job.directory for job in read_index(path) if not is_run(job.directory)]
 
 
 def _loose_name(paths: list[Path]) -> str:

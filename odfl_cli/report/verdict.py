@@ -14,7 +14,7 @@ MOST_SEEDS = 10_000
 
 
 class Contestant(NamedTuple):
-    """An algorithm in one world with the settings that did best there."""
+    """An algorithm in one comparison with the settings that did best there."""
 
     name: str
     values: Mapping[int, float]  # the final value by seed; less is better
@@ -30,7 +30,7 @@ class Gap(NamedTuple):
     spread: float
 
     @property
-    def is_told(self) -> bool:
+    def is_decided(self) -> bool:
         """Whether the interval leaves out 0."""
         return abs(self.mean) > self.ci95
 
@@ -63,7 +63,7 @@ def ranked(contestants: Sequence[Contestant]) -> list[Contestant]:
 
 
 def judged(contestants: Sequence[Contestant], what: str) -> list[str]:
-    """Sentences on one world; `what` is measured, less is better."""
+    """Sentences on one comparison; `what` is measured, less is better."""
     if not contestants:
         return ["Only reference policies were run: there is nobody to compare."]
     leader, *others = ranked(contestants)
@@ -72,11 +72,11 @@ def judged(contestants: Sequence[Contestant], what: str) -> list[str]:
     if not others:
         return [f"{opening}, and is the only algorithm here."]
     gaps = [(one, paired(one.values, leader.values)) for one in others]
-    told = [(one, gap) for one, gap in gaps if gap is not None and gap.is_told]
-    open_ones = [(one, gap) for one, gap in gaps if gap is not None and not gap.is_told]
+    decided = [(one, gap) for one, gap in gaps if gap is not None and gap.is_decided]
+    open_ones = [(one, gap) for one, gap in gaps if gap is not None and not gap.is_decided]
     sentences = [f"{opening}."]
-    if told:
-        sentences.append(_ahead(leader, *told[0], len(told), len(others)))
+    if decided:
+        sentences.append(_ahead(leader, *decided[0], len(decided), len(others)))
     if open_ones:
         rivals = "; ".join(_undecided(one, gap) for one, gap in open_ones)
         sentences.append(f"Not distinguishable from {leader.name}: {rivals}.")
@@ -86,11 +86,11 @@ def judged(contestants: Sequence[Contestant], what: str) -> list[str]:
     return sentences
 
 
-def _ahead(leader: Contestant, rival: Contestant, gap: Gap, told: int, others: int) -> str:
+def _ahead(leader: Contestant, rival: Contestant, gap: Gap, decided: int, others: int) -> str:
     by = f"by {_plus_minus(gap)} over {_seeds(gap.seeds)}"
-    if told == 1:
+    if decided == 1:
         return f"{leader.name} is ahead of {rival.name} {by}."
-    whom = f"all {others} others" if told == others else f"{told} of {others} others"
+    whom = f"all {others} others" if decided == others else f"{decided} of {others} others"
     return f"{leader.name} is ahead of {whom}, of the nearest of them, {rival.name}, {by}."
 
 
@@ -111,11 +111,11 @@ def leader_of(contestants: Sequence[Contestant]) -> str | None:
         return None
     leader, *others = ranked(contestants)
     gaps = [paired(one.values, leader.values) for one in others]
-    return leader.name if all(gap is not None and gap.is_told for gap in gaps) else None
+    return leader.name if all(gap is not None and gap.is_decided for gap in gaps) else None
 
 
 def headline(leaders: Sequence[str | None]) -> str:
-    """One sentence on several worlds, given who leads each."""
+    """One sentence on several comparisons, given who leads each."""
     counts = Counter(leader for leader in leaders if leader is not None)
     of = f"{len(leaders)} comparisons"
     if not counts:

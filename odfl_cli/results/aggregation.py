@@ -19,14 +19,14 @@ class Line:
     """What a figure draws in one colour. `points` has the columns x, seeds, mean, ci95."""
 
     algorithm: str
-    told: Settings
+    varying: Settings
     points: pd.DataFrame
 
 
 def curves(groups: list[Group], column: str) -> list[Line]:
     """The column against t for each group that has it."""
     return [
-        Line(group.algorithm, group.told, _curve(group, column))
+        Line(group.algorithm, group.varying, _curve(group, column))
         for group in groups
         if column in group.rows and group.rows[column].notna().any()
     ]
@@ -58,7 +58,7 @@ def sweep(groups: list[Group], key: str, column: str) -> list[Line]:
     """The column's final value against a key, for the groups that have both."""
     check_column(groups, column)
     return _joined(
-        (group.algorithm, _without(group.told, key), _point(group.settings[key], final))
+        (group.algorithm, _without(group.varying, key), _point(group.settings[key], final))
         for group in groups
         if key in group.settings and len(final := group.final(column))
     )
@@ -78,11 +78,11 @@ def gaps(
     )
     if key is None:
         return _joined(
-            (f"{first}:{second}", _told(*pair), _gap(*pair, column, 0)) for pair in pairs
+            (f"{first}:{second}", _varying(*pair), _gap(*pair, column, 0)) for pair in pairs
         )
-    places = [(pair, {**pair[1].settings, **pair[0].settings, **_told(*pair)}) for pair in pairs]
+    places = [(pair, {**pair[1].settings, **pair[0].settings, **_varying(*pair)}) for pair in pairs]
     lines = _joined(
-        (f"{first}:{second}", _without(_told(*pair), key), _gap(*pair, column, place[key]))
+        (f"{first}:{second}", _without(_varying(*pair), key), _gap(*pair, column, place[key]))
         for pair, place in places
         if key in place
     )
@@ -93,10 +93,13 @@ def gaps(
 
 def tabulate(lines: list[Line], x: str) -> pd.DataFrame:
     """The numbers of a figure: algorithm, differing keys, x, seeds, mean, ci95."""
-    keys = sorted({key for line in lines for key in line.told})
+    keys = sorted({key for line in lines for key in line.varying})
     tables = []
     for line in lines:
-        named = {"algorithm": line.algorithm, **{key: str(line.told.get(key, "")) for key in keys}}
+        named = {
+            "algorithm": line.algorithm,
+            **{key: str(line.varying.get(key, "")) for key in keys},
+        }
         points = line.points.rename(columns={"x": x})
         tables.append(pd.DataFrame(named, index=points.index).join(points))
     return pd.concat(tables, ignore_index=True)
@@ -171,13 +174,13 @@ def _pairs(ours: list[Group], theirs: list[Group]) -> list[tuple[Group, Group]]:
 
     An algorithm's own key must agree too if both were swept over the same values of it.
     """
-    keys = {key for group in [*ours, *theirs] for key in group.told}
+    keys = {key for group in [*ours, *theirs] for key in group.varying}
     shared = [key for key in keys if not is_own(key) or _values(ours, key) == _values(theirs, key)]
     pairs = [
         (a, b)
         for a in ours
         for b in theirs
-        if all(a.told.get(key) == b.told.get(key) for key in shared)
+        if all(a.varying.get(key) == b.varying.get(key) for key in shared)
     ]
     if not pairs:
         names = f"{ours[0].algorithm}:{theirs[0].algorithm}"
@@ -186,17 +189,17 @@ def _pairs(ours: list[Group], theirs: list[Group]) -> list[tuple[Group, Group]]:
 
 
 def _values(groups: list[Group], key: str) -> set[Hashable]:
-    return {frozen(group.told.get(key)) for group in groups}
+    return {frozen(group.varying.get(key)) for group in groups}
 
 
 def _without(settings: Settings, key: str) -> Settings:
     return {name: value for name, value in settings.items() if name != key}
 
 
-def _told(first: Group, second: Group) -> Settings:
+def _varying(first: Group, second: Group) -> Settings:
     """What tells a pair from the other pairs; a key that both have swept for itself says whose."""
     theirs = {
-        f"{second.algorithm} {key}" if first.told.get(key, value) != value else key: value
-        for key, value in second.told.items()
+        f"{second.algorithm} {key}" if first.varying.get(key, value) != value else key: value
+        for key, value in second.varying.items()
     }
-    return {**theirs, **first.told}
+    return {**theirs, **first.varying}

@@ -6,14 +6,19 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from odfl_cli.config.directory import is_tuning
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.text import did_you_mean
+
 if TYPE_CHECKING:  # what only tells runs apart needs no tables
     import pandas as pd
 
+    from odfl_cli.results.finding import Warn
     from odfl_cli.results.tables import Run
 
 # Groups whose settings are the algorithm's own: DF-OGD and DF-FTPL have different oracles by
 # design, and only two runs of one algorithm can differ in them.
-OWN_GROUPS = ("algo", "oracle", "oracle_for", "algo_for", "algo_data_for")
+OWN_GROUPS = ("algo", "oracle")
 # What changes no number of a seed.
 IGNORED = ("seeds", "experiment", "engine", "outputs", "sweep", "hydra", "horizon.rows")
 
@@ -37,7 +42,7 @@ class Group:
     """Runs that differ in nothing but their seeds, pooled: one curve, or one point of a sweep."""
 
     algorithm: str
-    told: Settings  # what tells this group from the others of its algorithm
+    varying: Settings  # what tells this group from the others of its algorithm
     settings: Settings
     rounds: int
     rows: pd.DataFrame
@@ -91,14 +96,38 @@ def differing_keys(runs: Sequence[Described]) -> list[str]:
 
 def is_own(key: str) -> bool:
     """Whether a key belongs to the algorithm, so that it only counts within one algorithm."""
-    return _root(key) in OWN_GROUPS
+    return _root(key) in OWN_GROUPS or is_tuning(_root(key))
 
 
 def frozen(value: Any) -> Hashable:
     """A hashable stand-in for a value of a config."""
     if isinstance(value, Mapping):
-        return tuple(sorted((key, frozen(inner)) for key, inner in value.items()))
+        return tuple((key, frozen(value[key])) for key in sorted(value))
     return tuple(map(frozen, value)) if isinstance(value, list | tuple) else value
+
+
+def runs_with(runs: list[Run], key: str, warn: Warn) -> list[Run]:
+    """The runs that have a key; `warn` is called with the algorithms left out."""
+    check_key(runs, key)
+    for name in sorted({run.algorithm for run in runs if key not in run.settings}):
+        warn(f"--x: left out runs of {name} that have no key {key}")
+    return [run for run in runs if key in run.settings]
+
+
+def runs_of(runs: list[Run], algorithms: tuple[str, str]) -> list[Run]:
+    """The runs of two algorithms, both of which must be there."""
+    found = sorted({run.algorithm for run in runs})
+    for name in algorithms:
+        if name not in found:
+            raise UserError(f"--gap: no run of {name!r}; {did_you_mean(name, found)}")
+    return [run for run in runs if run.algorithm in algorithms]
+
+
+def check_key(runs: list[Run], key: str) -> None:
+    """Refuses a key that no run has, and names the nearest one."""
+    known = {name for run in runs for name in run.settings if not name.endswith("_target_")}
+    if key not in known:
+        raise UserError(f"--x: no run has the key {key!r}; {did_you_mean(key, sorted(known))}")
 
 
 def _pool(pool: list[Run], keys: list[str]) -> Group:
@@ -110,8 +139,8 @@ def _pool(pool: list[Run], keys: list[str]) -> Group:
         tables.append(run.rows[~run.rows["seed"].isin(taken)])
         taken.update(run.seeds)
     settings, rows = pool[0].settings, pd.concat(tables, ignore_index=True)
-    told = {key: settings[key] for key in keys if key in settings}
-    return Group(pool[0].algorithm, told, settings, pool[0].rounds, rows, pool[0].extras)
+    varying = {key: settings[key] for key in keys if key in settings}
+    return Group(pool[0].algorithm, varying, settings, pool[0].rounds, rows, pool[0].extras)
 
 
 def _identity(run: Run, keys: list[str]) -> Hashable:
@@ -140,14 +169,14 @@ def _takes_two_values(key: str, runs: Sequence[Described], is_group: bool) -> bo
     target = f"{_root(key)}._target_"
     values: dict[Hashable, set[Hashable]] = {}
     for run in runs:
-        component = None if is_group else run.settings.get(target)
+        component = None if is_group else frozen(run.settings.get(target))
         value = run.settings.get(target if is_group else key, "absent")
         values.setdefault(component, set()).add(frozen(value))
     return any(len(seen) > 1 for seen in values.values())
 
 
 def _ignored(key: str, named: set[str]) -> bool:
-    """Whether a key never counts; a component's `_target_` is told by the name of its choice."""
+    """Whether a key never counts; for a component's `_target_` the name of its choice stands."""
     parent, _, last = key.rpartition(".")
     by_name = last == "_target_" and parent in named
     return by_name or any(
@@ -157,10 +186,9 @@ def _ignored(key: str, named: set[str]) -> bool:
 
 def _without_echoes(keys: list[str], runs: Sequence[Described]) -> list[str]:
     """Drops what an interpolation copies elsewhere (polytope.dimension: ${data.items})."""
-    told: dict[Hashable, str] = {}
-    for key in keys:
-        told.setdefault(frozen([run.settings.get(key) for run in runs]), key)
-    sources = {key: told[frozen([run.settings.get(key) for run in runs])] for key in keys}
+    first: dict[Hashable, str] = {}
+    values = {key: frozen([run.settings.get(key) for run in runs]) for key in keys}
+    sources = {key: first.setdefault(values[key], key) for key in keys}
     return [key for key in keys if sources[key] == key or _root(sources[key]) == _root(key)]
 
 

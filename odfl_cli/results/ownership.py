@@ -4,7 +4,6 @@ summary.json and failed.json carry the version of odfl, the files of Hydra name 
 lock says that it is one. A directory without any of these marks is not a run.
 """
 
-import json
 import os
 import re
 import stat
@@ -23,7 +22,8 @@ from odfl_cli.core.files import (
     write_json,
 )
 from odfl_cli.core.locks import check_lock, has_lock
-from odfl_cli.results.run_state import FAILURE, SUMMARY, seed_file, versions_of
+from odfl_cli.core.reading import UnreadableError, read_json
+from odfl_cli.results.summary import FAILURE, SUMMARY, seed_file, versions_of
 
 LOG, HYDRA = "run.log", ".hydra"
 HYDRA_FILES = ("overrides.yaml", "config.yaml", "hydra.yaml")
@@ -123,12 +123,10 @@ def _is_run(place: int) -> bool:
 def _record(place: int, name: str) -> dict[str, Any]:
     """A JSON object with the mark; empty where there is none, or it is not odfl's."""
     try:
-        content = json.loads(read_regular(name, dir_fd=place))
-    except (OSError, UserError, ValueError, RecursionError):
+        content = read_json(name, dir_fd=place)
+    except (FileNotFoundError, UnreadableError):
         return {}
-    if not isinstance(content, dict) or not versions_of(content):
-        return {}
-    return content if content.keys() >= KEYS[name] else {}
+    return content if versions_of(content) and content.keys() >= KEYS[name] else {}
 
 
 def _seed_files(place: int, record: str) -> set[str]:

@@ -1,20 +1,20 @@
-"""What is ranked: the jobs of a sweep that differ in nothing but their seeds, pooled."""
+"""Ranking the jobs of a sweep, and several sweeps side by side."""
 
-import difflib
 from dataclasses import dataclass
 from typing import Any
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.text import Interval, interval
-from odfl_cli.results.catalogue import Entry
+from odfl_cli.core.statistics import Interval, interval
+from odfl_cli.core.text import did_you_mean, plus_minus, printable
 from odfl_cli.results.grouping import differing_keys, frozen
+from odfl_cli.results.runs import StoredRun
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Ranked:
     """Jobs that differ in nothing but their seeds."""
 
-    entry: Entry
+    run: StoredRun  # the first of them
     differs: dict[str, Any]
     values: dict[int, float]  # by seed
 
@@ -23,30 +23,57 @@ class Candidate:
         """Mean and interval."""
         return interval(self.values.values())
 
-    def behind(self, winner: "Candidate") -> tuple[int, Interval] | None:
+    def behind(self, winner: "Ranked") -> tuple[int, Interval] | None:
         """The seeds shared with the winner, and the mean difference to it over them."""
         shared = self.values.keys() & winner.values.keys()
         gaps = [self.values[seed] - winner.values[seed] for seed in sorted(shared)]
         return (len(gaps), interval(gaps)) if gaps else None
 
 
-def rank(entries: list[Entry], column: str, largest: bool = False) -> list[Candidate]:
-    """The candidates that have the column, best first."""
-    keys = differing_keys(entries)
-    pools: dict[Any, Candidate] = {}
-    for entry in entries:
-        differs = {key: entry.settings[key] for key in keys if key in entry.settings}
-        identity = entry.algorithm, frozen(differs)
-        pool = pools.setdefault(identity, Candidate(entry, differs, {}))
-        pool.values.update(entry.final(column))
-    candidates = [pool for pool in pools.values() if pool.values]
-    return sorted(candidates, key=lambda pool: pool.figure["mean"], reverse=largest)
-
-
-def check_column(entries: list[Entry], column: str) -> None:
-    """Refuses a column that no run has, and names the nearest ones."""
-    known = sorted({name for entry in entries for name in entry.columns})
+def rank(runs: list[StoredRun], column: str, largest: bool = False) -> list[Ranked]:
+    """The jobs that have the column, pooled, best first."""
+    known = sorted({name for run in runs for name in run.columns})
     if column not in known:
-        near = difflib.get_close_matches(column, known, n=2, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+        hint = did_you_mean(column, known, most=2, cutoff=0.5)
         raise UserError(f"--by {column}: no run has such a column; {hint}")
+    keys = differing_keys(runs)
+    pools: dict[Any, Ranked] = {}
+    for run in runs:
+        differs = {key: run.settings[key] for key in keys if key in run.settings}
+        pool = pools.setdefault((run.algorithm, frozen(differs)), Ranked(run, differs, {}))
+        pool.values.update(run.final(column))
+    ranked = [pool for pool in pools.values() if pool.values]
+    return sorted(ranked, key=lambda pool: pool.figure["mean"], reverse=largest)
+
+
+def league(sweeps: dict[str, list[Ranked]]) -> str:
+    """A Markdown table of means with intervals, a row per algorithm; each sweep's best is bold.
+
+    Of an algorithm that a sweep has with several settings, its best one counts. Rows are in the
+    order of the mean rank over the sweeps that have the algorithm.
+    """
+    best: dict[str, dict[str, Ranked]] = {name: {} for name in sweeps}
+    for name, ranked in sweeps.items():
+        for one in ranked:
+            best[name].setdefault(one.run.algorithm, one)
+    algorithms = {algorithm for ranked in best.values() for algorithm in ranked}
+    rows = [["algorithm", *best], ["---"] * (1 + len(best))]
+    for algorithm in sorted(algorithms, key=lambda name: (_mean_rank(name, best), name)):
+        rows.append([f"`{algorithm}`", *(_cell(algorithm, ranked) for ranked in best.values())])
+    return "\n".join(f"| {' | '.join(map(printable, row))} |" for row in rows)
+
+
+def _mean_rank(algorithm: str, sweeps: dict[str, dict[str, Ranked]]) -> float:
+    places = [
+        list(ranked).index(algorithm) / len(ranked)
+        for ranked in sweeps.values()
+        if algorithm in ranked
+    ]
+    return sum(places) / len(places)
+
+
+def _cell(algorithm: str, ranked: dict[str, Ranked]) -> str:
+    if algorithm not in ranked:
+        return ""
+    figure = plus_minus(**ranked[algorithm].figure).replace("-", "−")
+    return f"**{figure}**" if algorithm == next(iter(ranked)) else figure

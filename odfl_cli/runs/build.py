@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from odfl_cli.config.identity import plain
 from odfl_cli.config.schema import TopLevel, refusal
-from odfl_cli.core.errors import UserError
+from odfl_cli.core.errors import UserError, message
+from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments import Environment
 from odfl_cli.problem.ball import Ball
 from odfl_cli.problem.problem import Problem
@@ -22,8 +23,6 @@ GROUPS = (
     "polytope",
     "regularizer",
     "oracle",
-    "solver",
-    "belief",
     "horizon",
     "engine",
     "metrics",
@@ -33,8 +32,8 @@ GROUPS = (
 def build(config: DictConfig, **given: Any) -> Job:
     """A job ready to run, or a UserError that says what in the configuration is wrong.
 
-    `given` are objects that stand in for groups; a regulariser or an algorithm is a function of the
-    polytope or the problem that it works on.
+    `given` are objects that replace groups; a regulariser is a function of the polytope, an
+    algorithm of the problem.
     """
     if unknown := sorted(set(given).difference(GROUPS)):
         raise UserError(f"{unknown[0]}: there is no such group; there are {', '.join(GROUPS)}")
@@ -59,8 +58,7 @@ def build(config: DictConfig, **given: Any) -> Job:
         polytope=polytope,
         regularizer=parts.make("regularizer", polytope=polytope),
         oracle=parts.make("oracle"),
-        solver=parts.make("solver"),
-        belief=parts.make("belief"),
+        kappa=top.kappa,
     )
     algorithm = parts.make("algo", problem=problem)
     engine = parts.make("engine").choose(algorithm)
@@ -84,32 +82,44 @@ def top_level(config: DictConfig) -> TopLevel:
         raise refusal(error, component=TopLevel) from error
 
 
+def check_objective(column: str, job: Job) -> None:
+    """Refuses a column that the job will not have, and names the nearest one."""
+    columns = [c for c in job.metrics.columns(job.environment, job.algorithm) if c != "t"]
+    if column not in columns:
+        hint = did_you_mean(column, columns)
+        raise UserError(f"objective={column}: there is no such column; {hint}")
+
+
 class Parts:
-    """The components of a job: from the configuration, or given as objects in its place."""
+    """The components of a job: from the configuration, or given as objects."""
 
     def __init__(self, config: DictConfig, given: dict[str, Any]) -> None:
         self._config, self._given = config, given
 
-    def make(self, group: str, **stands_on: Any) -> Any:
-        """The object of a group, given the parts it stands on."""
+    def make(self, group: str, **dependencies: Any) -> Any:
+        """The object of a group, given the parts it depends on."""
         maker: Any = None
         try:
             if group in self._given:
                 maker = self._given[group]
-                return maker(**stands_on) if stands_on else maker
+                return maker(**dependencies) if dependencies else maker
             maker = self._partial(group)
-            return maker(**stands_on)
+            return maker(**dependencies)
         except ValidationError as error:
             raise refusal(error, group, getattr(maker, "func", maker)) from error
+        except (ValueError, ArithmeticError, MemoryError) as error:
+            raise UserError(f"{group}: {message(error)}") from error
 
     def _partial(self, group: str) -> Any:
         """What the group's `_target_` names, with the group's keys."""
         node = self._config.get(group)
         if not isinstance(node, DictConfig) or "_target_" not in node:
             raise UserError(f"{group}={node}: choose one of the group's files, see odfl run --help")
+        if missing := sorted(OmegaConf.missing_keys(node)):
+            raise UserError(f"{missing[0]}: a value is needed")
         try:
             return instantiate(node, _convert_="all", _partial_=True)
         except InstantiationException as error:
             cause = error.__cause__ or error
-            told = " ".join(str(cause).split())
-            raise UserError(f"{group}: {node['_target_']}: {told}") from error
+            reason = " ".join(str(cause).split())
+            raise UserError(f"{group}: {node['_target_']}: {reason}") from error

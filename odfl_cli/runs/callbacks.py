@@ -1,45 +1,22 @@
-"""What happens around Hydra's jobs: checks before the first file, an account after the last."""
+"""Hydra's callbacks: everything is checked before the first file is written."""
 
 import logging
 import os
-import secrets
 import sys
-from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
-from omegaconf.errors import OmegaConfBaseException
-from yaml import MarkedYAMLError
 
-from odfl_cli.config.extras import require_extras
-from odfl_cli.config.identity import identity, resolved
-from odfl_cli.core.errors import UserError
+from odfl_cli.config.explain import explained
+from odfl_cli.core.errors import BAD_INPUT, FAILED, UserError, report
 from odfl_cli.core.files import make_writable, open_regular
-from odfl_cli.core.tracebacks import account
-from odfl_cli.results.ownership import check_place, check_sweep_place
-from odfl_cli.results.run_state import inspect
-from odfl_cli.results.sweep_index import INDEX, IndexJob, read_index, write_index
-from odfl_cli.runs.build import build, top_level
-from odfl_cli.runs.failures import one_line
-from odfl_cli.runs.job import check_directory
-from odfl_cli.runs.objective import check_objective
-from odfl_cli.runs.sweep.closing import close_sweep
-from odfl_cli.runs.sweep.grid import (
-    SweepJob,
-    grid_jobs,
-    is_grid,
-    sweep_directory,
-    tell_jobs_the_names,
-)
-from odfl_cli.runs.sweep.journal import forget_old, journal
-from odfl_cli.runs.sweep.progress import SweepProgress
-
-FAILED, BAD_INPUT = 1, 2
+from odfl_cli.core.text import assignments, tell
+from odfl_cli.results.ownership import check_place
+from odfl_cli.runs.prepare import JobRequest, keep_for_the_task, prepare
 
 
 class CheckBeforeStart(Callback):
@@ -47,40 +24,30 @@ class CheckBeforeStart(Callback):
 
     def on_run_start(self, config: DictConfig, **_: Any) -> None:
         """Checks the one job."""
-        with refusing():
-            _check(config)
+        with exit_on_user_error():
             if not config.hydra.run.dir:
                 raise UserError("hydra.run.dir=: a directory is needed")
-            directory = Path(config.hydra.run.dir)
-            check_place(directory, top_level(config).seed_list(), config.hydra.output_subdir)
-            check_directory(inspect(directory), resolved(config))
-            make_writable(directory)
+            prepared = prepare(JobRequest.of(config, config.hydra, Path(config.hydra.run.dir)))
+            make_writable(prepared.request.directory)
+            keep_for_the_task(prepared)
+            tell_tuned([prepared.request])
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
         """Checks all jobs of a grid, writes the sweep's index and shows its progress."""
-        with refusing():
-            require_extras(config)
-            top_level(config)
-            jobs = _checked(grid_jobs(config))
-            sweep = sweep_directory(config)
-            check_sweep_place(sweep, Path(config.hydra.sweep.dir))
-            make_writable(Path(config.hydra.sweep.dir))
-            make_writable(sweep)
-            _keep_index(sweep, jobs, is_grid(str(config.hydra.sweeper._target_)))
-            attempt = secrets.token_hex(6)
-            tell_jobs_the_names(config, attempt)
-            forget_old(sweep)
-            self.progress = SweepProgress(journal(sweep, attempt), len(jobs) or None)
-            self.progress.start()
+        from odfl_cli.runs.sweep.start import start_sweep
+
+        with exit_on_user_error():
+            self.sweep = start_sweep(config)
+            tell_tuned(self.sweep.requests)
 
     def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
-        """Says what became of every job; a sweep with failures ends with exit code 1."""
-        with refusing():
-            if not close_sweep(sweep_directory(config), self.progress.stop()):
+        """Prints what became of every job; a sweep with failures ends with exit code 1."""
+        with exit_on_user_error(FAILED):
+            if not self.sweep.close():
                 raise SystemExit(FAILED)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Jobs in other processes take the checks along, but not the display."""
+        """Empty: processes of a launcher need neither the display nor the checked jobs."""
         return {}
 
 
@@ -91,7 +58,7 @@ class LogFile(logging.FileHandler):
     """
 
     def __init__(self, filename: str, mode: str = "a", **options: Any) -> None:
-        with refusing():
+        with exit_on_user_error():
             check_place(Path(filename).parent)
         super().__init__(filename, mode, **options)
 
@@ -103,61 +70,25 @@ class LogFile(logging.FileHandler):
 
 
 @contextmanager
-def refusing() -> Iterator[None]:
-    """Prints one line and exits: Hydra turns a callback's exceptions into warnings, but no exit."""
-    try:
-        yield
-    except (UserError, MemoryError) as error:
-        _exit(one_line(error), BAD_INPUT)
-    except (HydraException, OmegaConfBaseException, MarkedYAMLError) as error:
-        from odfl_cli.config.explain import explain
+def exit_on_user_error(code: int = BAD_INPUT) -> Iterator[None]:
+    """Prints an error and exits: Hydra turns a callback's exceptions into warnings, but no exit.
 
-        _exit(explain(error, sys.argv[1:]), BAD_INPUT)
-    except OSError as error:
-        _exit(f"{error.filename or 'writing failed'}: {error.strerror or error}", FAILED)
+    `code` is the exit code of a UserError; other errors exit with 1.
+    """
+    try:
+        with explained(sys.argv[1:]) if code == BAD_INPUT else nullcontext():
+            yield
     except Exception as error:
-        print(account(error), file=sys.stderr)
-        raise SystemExit(FAILED) from error
+        raise SystemExit(report(error, code)) from error
 
 
-def _check(config: DictConfig) -> None:
-    """Builds the job, which refuses what is wrong with its values."""
-    check_objective(top_level(config).objective, build(config))
-
-
-def _checked(jobs: list[SweepJob]) -> list[IndexJob]:
-    """The jobs of a grid for the index, or a refusal before the first one starts."""
-    identities: dict[Path, set[str]] = defaultdict(set)
-    checked = []
-    for job in jobs:
-        _check(job.config)
-        seeds = top_level(job.config).seed_list()
-        check_place(job.directory, seeds, job.config.hydra.output_subdir)
-        values, state = resolved(job.config), inspect(job.directory)
-        check_directory(state, values)
-        if job.directory.exists() and not os.access(job.directory, os.W_OK):
-            raise UserError(f"{job.directory}: cannot write there")
-        identities[job.directory].add(identity(values))
-        checked.append(IndexJob(job.overrides, job.directory, seeds).judged(state))
-    for directory, different in identities.items():
-        if len(different) > 1:
-            raise UserError(f"{directory}: {len(different)} different jobs would share it")
-    return checked
-
-
-def _keep_index(sweep: Path, jobs: list[IndexJob], is_grid: bool) -> None:
-    """A grid's index is written anew; other sweepers add to theirs as they go."""
-    try:
-        if (sweep / INDEX).exists():
-            read_index(sweep)
-    except UserError as error:
-        if not is_grid:
-            raise
-        print(f"odfl: {error}; it is written anew", file=sys.stderr)
-    if is_grid:
-        write_index(sweep, jobs)
-
-
-def _exit(line: str, code: int) -> None:
-    print(f"odfl: {line}", file=sys.stderr)
-    raise SystemExit(code)
+def tell_tuned(requests: list[JobRequest]) -> None:
+    """One line for every choice of conf/tuned that set values of these jobs."""
+    lines = {}
+    for request in requests:
+        for choice, values in request.tuned.items():
+            algo = request.choices["algo"]
+            other = choice.partition("=")[2].removeprefix(f"{algo}_")
+            lines[choice] = f"{algo} is tuned for {other}: {assignments(values)}"
+    for line in lines.values():
+        tell(line)

@@ -3,14 +3,23 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+
+from odfl_cli.core.statistics import interval
+from odfl_cli.core.text import plus_minus, relative, table
+from odfl_cli.results.summary import Seeds, Summary
 
 
 @contextmanager
-def progress_bar(label: str, rounds: int) -> Iterator[Callable[[int], None]]:
-    """A bar of rounds, rounds/s and time left on a terminal; nothing elsewhere."""
-    if not sys.stderr.isatty():
+def progress_bar(
+    label: str, rounds: int, show: bool | None = None
+) -> Iterator[Callable[[int], None]]:
+    """A bar of rounds, rounds/s and time left; by default on a terminal or in a notebook.
+
+    Yields a function that is called with the number of rounds played.
+    """
+    if not (is_watched() if show is None else show):
         yield lambda done: None
         return
     from rich.console import Console
@@ -24,7 +33,8 @@ def progress_bar(label: str, rounds: int) -> Iterator[Callable[[int], None]]:
         TextColumn("rounds  {task.fields[speed]} rounds/s "),
         TimeLeft(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True, force_terminal=show)
+    with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(label, total=rounds, speed="–")
 
         def advance(done: int) -> None:
@@ -35,37 +45,29 @@ def progress_bar(label: str, rounds: int) -> Iterator[Callable[[int], None]]:
         yield advance
 
 
-def print_result(algorithm: str, summary: dict[str, Any], directory: Path) -> None:
-    """The closing table of a run, one line high."""
+def is_watched() -> bool:
+    """Whether somebody sees a bar: on a terminal, or in a notebook that has the widgets for it."""
+    in_notebook = "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
+    return sys.stderr.isatty() or in_notebook
+
+
+def print_result(summary: Summary, seeds: Seeds, directory: Path) -> None:
+    """The closing table of a run, one line high; averages are over the seeds asked for."""
     row = {
-        "algorithm": algorithm,
-        "average cost": _plus_minus(summary["final"]["avg_cost"]),
-        "average MSE": _plus_minus(summary["final"]["avg_mse"]),
-        "seeds": str(len(summary["seeds"])),
-        "seconds": f"{summary['seconds']['wall']:.1f}",
+        "algorithm": summary.choices["algo"],
+        "average cost": _average(summary, "avg_cost", seeds),
+        "average MSE": _average(summary, "avg_mse", seeds),
+        "seeds": str(len(seeds)),
+        "seconds": f"{summary.content['seconds']['wall']:.1f}",
         "files": relative(directory),
     }
-    print(table(list(row), [list(row.values())]))
+    print(table([list(row), list(row.values())]))
 
 
-def result_line(summary: dict[str, Any]) -> str:
+def result_line(summary: Summary, seeds: Seeds) -> str:
     """A run's result in the middle of a sweep."""
-    return f"average cost {_plus_minus(summary['final']['avg_cost'])}"
+    return f"average cost {_average(summary, 'avg_cost', seeds)}"
 
 
-def table(headings: list[str], rows: list[list[str]]) -> str:
-    """Aligned columns under their headings."""
-    lines = [headings, *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
-
-
-def relative(directory: Path) -> str:
-    """As seen from here, where it lies below."""
-    here = Path.cwd()
-    return str(directory.relative_to(here) if directory.is_relative_to(here) else directory)
-
-
-def _plus_minus(figure: dict[str, Any]) -> str:
-    spread = "" if figure["ci95"] is None else f" ± {figure['ci95']:.4f}"
-    return f"{figure['mean']:.4f}{spread}"
+def _average(summary: Summary, column: str, seeds: Seeds) -> str:
+    return plus_minus(**interval(summary.finals(column, seeds)))

@@ -1,26 +1,33 @@
-"""The numbers of a run as files: one CSV per seed."""
+"""The files of a run: one CSV per seed, summary.json, failed.json."""
 
 import csv
+import importlib.metadata
 import io
+import platform
+import traceback
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from odfl_cli import __version__
-from odfl_cli.core.files import atomic
-from odfl_cli.results.run_state import file_record, seed_file
+from odfl_cli.core.errors import message
+from odfl_cli.core.files import atomic, write_json
+from odfl_cli.core.statistics import interval
+from odfl_cli.results.summary import FAILURE, FORMAT, file_record, seed_file
+from odfl_cli.runs.simulate import Job, Simulation
 
 INTEGER_COLUMNS = frozenset({"t"})
+LIBRARIES = ("numpy", "numba", "torch", "hydra-core")
+Table = dict[str, np.ndarray]
 
 
-def write_seed(
-    directory: Path, seed: int, table: dict[str, np.ndarray], row: int
-) -> dict[str, Any]:
-    """seed-<seed>.csv from row `row` of every column [S, rows]; floats round-trip exactly.
+def write_seed(directory: Path, seed: int, table: Table, row: int) -> dict[str, Any]:
+    """Writes seed-<seed>.csv from row `row` of every column [S, rows]; floats round-trip exactly.
 
-    NaN says that a column has no value there: an empty cell. Returns how summary.json remembers
-    the file.
+    NaN, no value in this round, becomes an empty cell. Returns the file's record in summary.json.
     """
     columns = [
         values[row].astype(np.int64).tolist() if name in INTEGER_COLUMNS else _cells(values[row])
@@ -41,17 +48,78 @@ def _cells(values: np.ndarray) -> list[Any]:
     return ["" if cell != cell else cell for cell in cells] if np.isnan(values).any() else cells
 
 
-def columns(directory: Path, seeds: list[int]) -> set[tuple[str, ...]]:
-    """The headers of the seeds' files; one where they agree."""
-    return {tuple(_first_and_last(directory, seed)[0]) for seed in seeds}
+def have_columns(directory: Path, seeds: Iterable[int], columns: Iterable[str]) -> bool:
+    """Whether the CSVs of the seeds have exactly these columns."""
+    header = ",".join(columns)
+    for seed in seeds:
+        with open(directory / seed_file(seed)) as file:
+            if file.readline().rstrip("\n") != header:
+                return False
+    return True
 
 
-def last_rows(directory: Path, seeds: list[int]) -> dict[str, np.ndarray]:
-    """Column → [S, 1]: the last round of every seed, as its CSV has it."""
-    rows = [dict(zip(*_first_and_last(directory, seed), strict=True)) for seed in seeds]
-    return {name: np.array([[float(row[name] or "nan")] for row in rows]) for name in rows[0]}
+def last_rows(
+    table: Table, computed: list[int], earlier: Mapping[str, Mapping[int, float]], kept: list[int]
+) -> Table:
+    """Column → [S, 1]: the last round of the computed and of the kept seeds, in ascending order."""
+    rows = {}
+    for name, values in table.items():
+        final = {**earlier.get(name, {}), **dict(zip(computed, values[:, -1], strict=True))}
+        seeds = sorted([*computed, *kept])
+        rows[name] = np.array([[final.get(seed, np.nan)] for seed in seeds])
+    return rows
 
 
-def _first_and_last(directory: Path, seed: int) -> tuple[list[str], list[str]]:
-    header, *_, last = (directory / seed_file(seed)).read_text().splitlines()
-    return header.split(","), last.split(",")
+def summarise(
+    job: Job,
+    simulation: Simulation,
+    choices: dict[str, str],
+    config: dict[str, Any],
+    seconds: dict[str, float],
+) -> dict[str, Any]:
+    """The content of summary.json that describes the numbers; figures are of the last round."""
+    switches = getattr(job.environment, "switches", None)
+    return {
+        "choices": choices,
+        "config": config,
+        "seeds": list(job.seeds),
+        "rounds": job.horizon.rounds,
+        "marks": switches(job.horizon.rounds) if switches else [],  # drawn in figures
+        "final": {
+            name: {**interval(values[:, -1]), "per_seed": values[:, -1].tolist()}
+            for name, values in simulation.table.items()
+            if name != "t" and np.isfinite(values[:, -1]).all()
+        },
+        **simulation.report,
+        "seconds": {name: round(value, 4) for name, value in seconds.items()},
+        "metrics_share": _share(seconds),
+        "engine": job.engine.name,
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """The versions of odfl, Python, and the libraries that compute the numbers."""
+    found = {name: importlib.metadata.version(name) for name in LIBRARIES}
+    return {"odfl": __version__, "python": platform.python_version(), **found}
+
+
+def _share(seconds: dict[str, float]) -> float | None:
+    """Seconds of metrics per second of drawing and learning."""
+    run = seconds["data"] + seconds["learn"]
+    return round(seconds["metrics"] / run, 3) if run > 0 else None
+
+
+def write_failure(directory: Path, error: Exception, job: dict[str, Any]) -> None:
+    """Writes failed.json: the error in one line, its place, and the `job` that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else None
+    content = {
+        "format": FORMAT,
+        "error": message(error),
+        "place": place,
+        "when": datetime.now().astimezone().isoformat(timespec="seconds"),
+        **job,
+        "versions": {"odfl": __version__},
+    }
+    write_json(directory / FAILURE, content)

@@ -14,7 +14,7 @@ from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.streams import draw
 from odfl_cli.engine import Engine, Trace
 from odfl_cli.environments import Environment, Rounds
-from odfl_cli.metrics import Basic, Metrics, Recorder
+from odfl_cli.metrics import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
 from odfl_cli.problem.horizon import Horizon
 
 BLOCK_BYTES = 64 * 2**20
@@ -22,7 +22,7 @@ PHASES = ("start", "data", "learn", "metrics")
 
 
 class NotFiniteError(UserError):
-    """The numbers of a run left the reals."""
+    """The numbers of a run are not finite."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Simulation:
     table: dict[str, np.ndarray]  # column → [S, rows]
     state: Any
     seconds: dict[str, float]
-    report: dict[str, Any]  # what the metrics tell besides the table
+    report: dict[str, Any]  # what the metrics add to summary.json
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class Job:
 def simulate(
     job: Job, block: int | None = None, progress: Callable[[int], None] = lambda rounds: None
 ) -> Simulation:
-    """Plays T rounds; `progress` hears how many are done. The block size changes no number."""
+    """Plays T rounds; calls `progress` with the number played. The block size changes no number."""
     clock = Clock()
     algorithm, seeds, rounds = job.algorithm, job.seeds, job.horizon.rounds
     with clock("start"):
-        recorder = job.metrics.recorder(job.environment, algorithm, job.horizon, seeds)
+        recorder = job.metrics.recorder(Run(job.environment, algorithm, job.horizon, seeds))
         job.engine.start(algorithm)
     state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
     for start, stop in _blocks(rounds, block or job.block_rounds()):
@@ -74,7 +74,7 @@ def simulate(
         with clock("metrics"):
             _check_finite(job, start, trace)
             best = algorithm.problem.polytope.minimise(data.costs)
-            recorder.add(start, data, trace, (data.costs * best).sum(-1))
+            recorder.add(PlayedBlock(start, data, trace, (data.costs * best).sum(-1)))
         progress(stop)
     with clock("metrics"):
         table = recorder.table()
@@ -89,7 +89,7 @@ def _advance(
     data: Rounds,
     draws: dict[str, np.ndarray],
 ) -> tuple[Any, Trace]:
-    """Plays a block from round `start` on, with a stop wherever the recorder wants to see the state."""
+    """Plays a block from round `start` on, interrupted where the recorder wants the state."""
     length = data.costs.shape[1]
     stops = recorder.watched[(recorder.watched > start) & (recorder.watched <= start + length)]
     cuts = sorted({0, length, *(int(t) - 1 - start for t in stops)})
@@ -98,7 +98,7 @@ def _advance(
         part = Rounds(data.X[:, first:last], data.costs[:, first:last])
         drawn = {name: values[:, first:last] for name, values in draws.items()}
         if first + start + 1 in stops:
-            recorder.watch(first + start + 1, state, part, drawn)
+            recorder.watch(RoundStart(first + start + 1, state, part, drawn))
         with _naming_the_round(job, start + first):
             state, trace = job.engine.advance(job.algorithm, state, part, drawn)
         traces.append(trace)
@@ -120,7 +120,7 @@ class Clock:
 
 
 def _checked(job: Job, rounds: Rounds, length: int) -> Rounds:
-    """An environment's arrays as the engines want them, or a line about their shape."""
+    """An environment's arrays as engines need them; a UserError where the shapes are wrong."""
     items, features = job.environment.items, job.environment.features
     expected = (len(job.seeds), length, items, features)
     X, costs = (np.require(values, np.float64, ["C", "W"]) for values in rounds)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from support.problems import block_of, finite_difference, make_job, make_problem, random_rounds
 
 from odfl_cli.algorithms import DFFTPL, DFOGD, PFOGD, SPO, Clairvoyant, SPOPrinted, Uniform
-from odfl_cli.algorithms.spo import spo_plus_loss, spo_plus_subgradient
+from odfl_cli.algorithms.gradient import spo_plus_loss, spo_plus_subgradient
 from odfl_cli.core.errors import UserError
 from odfl_cli.problem.polytopes import Simplex
 

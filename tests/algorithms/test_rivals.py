@@ -23,8 +23,8 @@ from odfl_cli.algorithms import (
     PolicyGradient,
     Restart,
 )
+from odfl_cli.algorithms.hedge import exponential_weights, pick
 from odfl_cli.algorithms.rls import is_linear, jacobian, solve
-from odfl_cli.algorithms.weights import exponential_weights, pick
 from odfl_cli.core.errors import UserError
 from odfl_cli.problem.polytopes import Budget
 from odfl_cli.problem.predictors import Linear

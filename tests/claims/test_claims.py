@@ -1,26 +1,23 @@
 """The paper's experiments, measured. Seeds are the defaults, 0, 1, …; nothing was chosen on them."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hydra import compose, initialize_config_dir
+from support.problems import composed_job
 
-from odfl_cli.config.directory import conf_directory
-from odfl_cli.config.identity import register_resolvers
 from odfl_cli.core.statistics import mean_ci95
-from odfl_cli.runs.build import build
-from odfl_cli.runs.simulate import simulate
+from odfl_cli.runs.simulate import Simulation, simulate
+
+
+def final(column: str, *overrides: str) -> np.ndarray:
+    """The last value of a column for every seed."""
+    return simulated(*overrides).table[column][:, -1]
 
 
 @cache
-def final(column: str, *overrides: str) -> np.ndarray:
-    """The last value of a column for every seed."""
-    register_resolvers()
-    with initialize_config_dir(str(Path(conf_directory())), version_base="1.3"):
-        config = compose("config", overrides=list(overrides), return_hydra_config=True)
-    return simulate(build(config)).table[column][:, -1]
+def simulated(*overrides: str) -> Simulation:
+    return simulate(composed_job(*overrides))
 
 
 @pytest.mark.parametrize("algorithm", ["df_ogd", "df_ftpl"])
@@ -51,15 +48,15 @@ def test_five_items_both_decision_focused_algorithms_are_ahead() -> None:
         assert mean - ci95 > 0, (algorithm, mean, ci95)
 
 
+def misspecified_gap(gamma: float) -> np.ndarray:
+    return gap("experiment=misspecification", f"data.gamma={gamma}", "seeds=300")
+
+
 def test_misspecification_prediction_focused_is_ahead_at_three_quarters() -> None:
-    mean, ci95 = mean_ci95(gap("experiment=misspecification", "data.gamma=0.75", "seeds=100"))
+    mean, ci95 = mean_ci95(misspecified_gap(0.75)[:100])
     assert mean + ci95 < 0, (mean, ci95)
 
 
 def test_misspecification_the_gap_rises_towards_one() -> None:
-    low, high = (
-        gap("experiment=misspecification", f"data.gamma={gamma}", "seeds=300")
-        for gamma in (0.75, 1)
-    )
-    mean, ci95 = mean_ci95(high - low)
+    mean, ci95 = mean_ci95(misspecified_gap(1) - misspecified_gap(0.75))
     assert mean - ci95 > 0, (mean, ci95)

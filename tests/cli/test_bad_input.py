@@ -30,14 +30,18 @@ REFUSED = [
     (["oracle.every=0"], ["oracle.every=0", "greater than or equal to 1"]),
     (["oracle=exact"], ["oracle=exact", "3 parameters at most", "10 here"]),
     (["oracle=multistart", "oracle.rule=newton"], ["oracle.rule=newton", "'adam'"]),
-    (["belief.horizon=0"], ["belief.horizon=0", "greater than 0"]),
+    (["algo.belief.horizon=0"], ["algo.belief.horizon=0", "greater than 0"]),
     (["polytope.dimension=7"], ["data.items=5", "length 7"]),
     (["polytope=custom"], ["polytope.file", "a value is needed"]),
     (["polytope=box"], ["regularizer", "log_barrier"]),
     (["polytope=budget", "polytope.k=9", "regularizer=log_barrier"], ["polytope", "k"]),
     (["polytope=knapsack", "polytope.capacity=0"], ["polytope.capacity=0", "greater than 0"]),
     (["polytope=shortest_path", "polytope.rows=1", "polytope.columns=1"], ["polytope"]),
-    (["solver.kappa=-1"], ["solver.kappa=-1", "greater than or equal to 0"]),
+    (["kappa=-1"], ["kappa=-1", "greater than or equal to 0"]),
+    (["solver.kappa=0.1"], ["solver.kappa=0.1", "written as kappa=0.1"]),
+    (["solver=exact"], ["solver=exact", "written as kappa=0.1"]),
+    (["belief=faces_tenfold"], ["belief=faces_tenfold", "written as algo.belief.faces=10"]),
+    (["belief.horizon=3"], ["belief.horizon=3", "written as algo.belief.horizon=3"]),
     (["nonsense"], ["nonsense", "key=value"]),
     (["-m", "data.gamma=0,0.5,2"], ["data.gamma=2", "less than or equal to 1"]),
     (["-m", "algo=uniform,nope"], ["algo=nope", "df_ftpl, df_ogd"]),
@@ -55,6 +59,27 @@ REFUSED = [
     (["~algo"], ["~algo", "a job needs its algo", "df_ftpl, df_ogd"]),
     (["~data=sin4"], ["~data=sin4", "a job needs its data"]),
     (["data.gamma=0,2", "-m", "algo=uniform"], ["data.gamma=2", "less than or equal to 1"]),
+    (["predictor=-inf"], ["predictor=-inf", "affine, linear"]),
+    (["belief=1_000"], ["belief=1_000"]),
+    (["horizon=[1,2]"], ["horizon=[1,2]", "long, paper"]),
+    (["data.items=1" + 30 * "0"], ["data.items=1", "less than or equal to 4294967295"]),
+    (["oracle.steps=1" + 30 * "0"], ["oracle.steps=1", "less than or equal to 4294967295"]),
+    (["algo=hedge", "algo.experts=1" + 30 * "0"], ["algo.experts=1", "less than or equal"]),
+    (["-m", "data.gamma=range(0,1,0)"], ["data.gamma=range(0,1,0)", "zero"]),
+    (["--resolve"], ["--resolve", "--cfg"]),
+    (["-m", "-c", "job"], ["--multirun and --cfg"]),
+    (["-m", "algo=uniform,pf_ogd", "hydra.sweeper.max_batch_size=0"], ["max_batch_size=0"]),
+    (
+        ["-m", "algo=uniform,pf_ogd", "hydra/launcher=joblib", "hydra.launcher.n_jobs=0"],
+        ["hydra.launcher.n_jobs=0"],
+    ),
+    (["algo=restart", "algo.base=abc"], ["algo.base=abc", "not an algorithm"]),
+    (["data.gamma=${nope.nope}"], ["data.gamma: ", "nope.nope"]),
+    (["-m", "data.gamma=${nope.nope},1"], ["data.gamma: ", "nope.nope"]),
+    (["data.gamma='???'"], ["data.gamma: a value is needed"]),
+    (["algo.c_eta='???'"], ["algo.c_eta: a value is needed"]),
+    (["seeds='???'"], ["seeds: a value is needed"]),
+    (["engine.device=nope"], ["engine.device=nope"]),
 ]
 
 
@@ -66,6 +91,13 @@ def test_refused_in_one_line(tmp_path: Path, arguments: list[str], words: list[s
     assert done.stderr.startswith("odfl: ")
     for word in words:
         assert word in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_threads_that_are_no_number_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    done = odfl("run", "horizon=smoke", cwd=tmp_path, ODFL_THREADS="abc")
+    assert done.returncode == 2
+    assert complaints(done) == ["odfl: ODFL_THREADS=abc: should be a number of threads, 1 or more"]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -81,7 +113,7 @@ def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
 def test_numbers_that_stop_being_finite(tmp_path: Path) -> None:
     wild = ("data.amplitude=1e300", "data.clip=false", "horizon=smoke", "seeds=[5]")
     done = odfl("run", "algo=pf_ogd", *wild, cwd=tmp_path)
-    assert done.returncode == 2
+    assert done.returncode == 1  # found after files were written
     (line,) = complaints(done)
     assert "pf_ogd" in line
     assert "seed 5" in line
@@ -92,7 +124,7 @@ def test_numbers_that_stop_being_finite(tmp_path: Path) -> None:
 
 def test_a_users_own_traceback_is_shown_on_request(tmp_path: Path) -> None:
     done = odfl("run", "data.gama=1", cwd=tmp_path, HYDRA_FULL_ERROR="1")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "Traceback" in done.stderr
 
 
@@ -103,10 +135,13 @@ def own(tmp_path: Path) -> Path:
         "failing.py": FAILING,
         "conf/algo/mine.yaml": "_target_: failing.Failing\nrate: 0.1\n",
         "conf/algo/broken.yaml": "rate: [1\nother: }\n",
+        "conf/algo/endless.yaml": "defaults: [endless_too]\n",
+        "conf/algo/endless_too.yaml": "defaults: [endless]\n",
     }
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
+    (tmp_path / "conf/algo/latin.yaml").write_bytes("größe: 1".encode("latin-1"))
     return tmp_path
 
 
@@ -135,6 +170,9 @@ def helper(costs):
         (["algo=mine", "algo.rat=1"], ["algo.rat", "did you mean algo.rate?"]),
         (["-m", "algo=mine,uniform", "algo.rat=1"], ["algo.rat", "did you mean algo.rate?"]),
         (["algo=broken"], ["broken.yaml, line 2", "not YAML"]),
+        (["algo=endless"], ["does not end"]),
+        (["algo=latin"], ["latin.yaml: not UTF-8"]),
+        (["-m", "algo=uniform,latin"], ["latin.yaml: not UTF-8"]),
         (["-m", "algo=uniform,broken"], ["broken.yaml, line 2", "not YAML"]),
     ],
     ids=str,
@@ -169,4 +207,4 @@ def test_unknown_verb(tmp_path: Path) -> None:
     done = odfl("rum", cwd=tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert line.startswith("odfl: rum: no such verb (did you mean run?); there are run, plot, ")
+    assert line.startswith("odfl: rum: no such verb; did you mean run? there are run, plot, ")

@@ -23,6 +23,8 @@ def sweep(tmp_path: Path) -> Path:
         )
         for eta, levels in LEVELS.items()
     ]
+    for eta, run in zip(LEVELS, runs, strict=True):
+        change_summary(run, overrides=["algo=pf_ogd", f"algo.eta={eta}", "seeds=9", "sweep=grid"])
     return write_sweep(tmp_path / "sweeps" / "grid", runs)
 
 
@@ -59,8 +61,7 @@ def test_text_ends_with_the_winners_command(
     assert all(len(line) <= 100 for line in lines[:4])
     assert "algo.eta=1.0" in lines[1]
     assert "+0.1000 ± 0.2484 (3 shared)" in lines[2]
-    assert lines[-1].startswith("odfl run algo=pf_ogd ")
-    assert "algo.eta=1.0" in lines[-1]
+    assert lines[-1] == "odfl run algo=pf_ogd algo.eta=1.0 seeds=3"
 
 
 def test_jobs_that_differ_in_seeds_are_pooled(

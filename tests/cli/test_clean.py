@@ -3,15 +3,14 @@
 import fcntl
 import os
 import pty
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from support.commands import odfl
 from support.finished_runs import change_summary, write_failed, write_finished, write_unfinished
+from support.processes import ODFL, Start
 
-from odfl_cli.cli.clean import candidates, main, remove
+from odfl_cli.cli.clean import main, removals, remove
 from odfl_cli.core.errors import UserError
 
 DAY = 86400
@@ -77,11 +76,11 @@ def test_a_running_one_is_never_touched(outputs: Path, capsys: pytest.CaptureFix
 
 
 def test_one_that_moved_on_since_it_was_listed_stays(outputs: Path) -> None:
-    (started,) = candidates([outputs / "failed"])
+    (started,) = removals([outputs / "failed"])
     with (outputs / "failed" / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert not remove(started)
-    (mended,) = candidates([outputs / "failed"])
+    (mended,) = removals([outputs / "failed"])
     (outputs / "failed" / "failed.json").unlink()
     assert not remove(mended)
     assert (outputs / "failed" / "run.log").exists()
@@ -124,12 +123,9 @@ def test_not_a_terminal_and_not_asked_for(outputs: Path) -> None:
 
 
 @pytest.mark.parametrize(("answer", "gone"), [("y", {"failed"}), ("n", set()), ("", set())])
-def test_asks_on_a_terminal(outputs: Path, answer: str, gone: set[str]) -> None:
+def test_asks_on_a_terminal(outputs: Path, answer: str, gone: set[str], start: Start) -> None:
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "odfl_cli.cli", "clean", "--failed", "."]
-    process = subprocess.Popen(
-        command, cwd=outputs, stdin=theirs, stdout=subprocess.PIPE, text=True
-    )
+    process = start(*ODFL, "clean", "--failed", ".", cwd=outputs, stdin=theirs)
     os.write(ours, f"{answer}\n".encode())
     shown, _ = process.communicate(timeout=60)
     os.close(ours)

@@ -5,13 +5,13 @@ import pty
 import re
 import select
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 from support.commands import odfl
+from support.processes import Start, starting
 
 from odfl_cli.cli.completion.query import config_directory, question
 from odfl_cli.cli.dispatch import VERBS
@@ -41,14 +41,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Shell:
     """An interactive shell on a terminal of its own."""
 
-    def __init__(self, name: str, home: Path) -> None:
+    def __init__(self, name: str, home: Path, start: Start) -> None:
         self.ours, theirs = pty.openpty()
         path = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
         environment = os.environ | {"PATH": path, "TERM": "dumb", "HOME": str(home), "PS1": "> "}
-        self.process = subprocess.Popen(
-            SHELLS[name], cwd=home, env=environment, stdin=theirs, stdout=theirs, stderr=theirs,
-            start_new_session=True,
-        )  # fmt: skip
+        terminal = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+        self.process = start(*SHELLS[name], cwd=home, env=environment, **terminal)
         os.close(theirs)
 
     def type(self, text: str) -> None:
@@ -64,8 +62,6 @@ class Shell:
         return shown
 
     def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
         os.close(self.ours)
 
 
@@ -73,10 +69,11 @@ class Shell:
 def shell(request: pytest.FixtureRequest, home: Path):
     if shutil.which(request.param) is None:
         pytest.skip(f"{request.param} is not installed")
-    shell = Shell(request.param, home)
-    shell.type(f'eval "$(odfl completion {request.param})" && echo re"ad"y\n')
-    shell.read_until("ready")
-    yield shell
+    with starting() as start:
+        shell = Shell(request.param, home, start)
+        shell.type(f'eval "$(odfl completion {request.param})" && echo re"ad"y\n')
+        shell.read_until("ready")
+        yield shell
     shell.close()
 
 
@@ -112,7 +109,7 @@ def test_what_hydra_answers(home: Path) -> None:
     done = odfl("-sc", "query=bash", cwd=home, COMP_LINE="odfl run ")
     words = done.stdout.split()
     assert {"algo=", "data=", "experiment=", "seeds=", "data."} <= set(words)
-    assert not [word for word in words if "_for" in word]
+    assert not [word for word in words if "tuned" in word]
 
 
 @pytest.mark.parametrize(

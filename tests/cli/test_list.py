@@ -118,13 +118,15 @@ def test_no_such_directory() -> None:
         main(["nowhere"])
 
 
-@pytest.mark.parametrize("verb", ["list", "show", "best", "clean", "export", "completion"])
+@pytest.mark.parametrize(
+    "verb", ["list", "show", "best", "clean", "export", "plot", "claims", "completion"]
+)
 def test_help_has_an_example_and_is_light(verb: str) -> None:
     script = (
         f"import sys; from odfl_cli.cli import main\n"
         f"try: main(['{verb}', '--help'])\n"
         f"except SystemExit as end: assert not end.code\n"
-        f"heavy = {{'torch', 'hydra', 'numba', 'pandas', 'matplotlib'}} & set(sys.modules)\n"
+        f"heavy = {{'torch', 'hydra', 'numba', 'pandas', 'seaborn', 'matplotlib'}} & set(sys.modules)\n"
         f"sys.exit(f'imported {{heavy}}' if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import complaints, odfl, run_directories
+from support.processes import ODFL, Start
 
 SMALL = ("horizon=smoke", "seeds=2")
 
@@ -121,7 +122,7 @@ def test_help_lists_what_a_user_chooses_from(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (listed,) = (line for line in done.stdout.splitlines() if line.startswith("data: "))
     assert {"mine", "sin4"} <= set(listed.removeprefix("data: ").split(", "))
-    assert "_for:" not in done.stdout
+    assert "tuned" not in done.stdout
 
 
 def test_flags_may_stand_between_overrides(tmp_path: Path) -> None:
@@ -142,12 +143,11 @@ def test_help_is_light(tmp_path: Path) -> None:
     assert "plot" in done.stdout
 
 
-def test_interrupt_leaves_no_half_written_result(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "odfl_cli.cli", "run", "horizon.rounds=100000000"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+def test_interrupt_leaves_no_half_written_result(tmp_path: Path, start: Start) -> None:
+    process = start(*ODFL, "run", "horizon.rounds=100000000", cwd=tmp_path)
     deadline = time.monotonic() + 60
-    while not list(tmp_path.rglob("run.log")) and time.monotonic() < deadline:
-        time.sleep(0.1)
+    while not list(tmp_path.rglob(".lock")) and time.monotonic() < deadline:
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130

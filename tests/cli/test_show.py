@@ -5,7 +5,6 @@ import shlex
 from pathlib import Path
 
 import pytest
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import odfl, run_directories
@@ -14,7 +13,7 @@ from test_documents import FILES
 
 from odfl_cli.cli.show import main
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.reproduce import typed
+from odfl_cli.results.command import repeating_words, seeds_word
 
 SMALL = ("horizon=smoke", "seeds=2")
 
@@ -45,8 +44,7 @@ def test_the_jobs_of_an_experiment_repeat(tmp_path: Path) -> None:
         words, again = repeat(run, tmp_path, tmp_path / f"fresh-{run.name}")
         assert again.name == run.name
         assert bytes_of(again) == bytes_of(run)
-        assert "-m" not in words
-        assert not any(word.startswith(("experiment=", "algo_for=", "algo.")) for word in words)
+        assert len([word for word in words if word.startswith("algo=")]) == 1
 
 
 @pytest.mark.parametrize(
@@ -56,7 +54,7 @@ def test_the_jobs_of_an_experiment_repeat(tmp_path: Path) -> None:
         ["algo=uniform", "polytope=knapsack", "polytope.weights=[1,2,1,2.5,1]", "data.clip=false",
          "regularizer=log_barrier", "seeds=2", "theta_radius=1e-3"],
         ["algo=uniform", "data.gamma=0.1", "horizon.rounds=70", "horizon.rows=9", "~data.rho",
-         "oracle_for=df_ftpl_sgd", "seeds=2"],
+         "tuned/algo_oracle=df_ftpl_sgd", "seeds=2"],
     ],
     ids=lambda overrides: overrides[0],
 )  # fmt: skip
@@ -94,38 +92,37 @@ def test_a_users_own_component_repeats(tmp_path: Path) -> None:
     assert odfl("run", *own, *SMALL, cwd=tmp_path).returncode == 0
     (run,) = run_directories(tmp_path)
     words, again = repeat(run, tmp_path, tmp_path / "fresh")
-    assert sorted(words) == sorted(["run", *own, *SMALL])
+    assert words == ["run", *own, *SMALL]
     assert bytes_of(again) == bytes_of(run)
 
 
-def test_defaults_are_not_repeated(tmp_path: Path) -> None:
-    given_words = ["algo=pf_ogd", "horizon=smoke", "seeds=2", "algo.eta=0.01"]
+def test_a_command_is_for_all_seeds_that_there_are(tmp_path: Path) -> None:
+    given_words = ["algo=uniform", "horizon=smoke", "seeds=1"]
     assert odfl("run", *given_words, cwd=tmp_path).returncode == 0
+    more = odfl("run", *given_words[:2], "seeds=[4]", cwd=tmp_path)
+    assert "holds 1 more seeds; the averages are over the 1 asked for" in more.stderr
     (run,) = run_directories(tmp_path)
-    shown = odfl("show", run.name, "--json", cwd=tmp_path)
-    assert json.loads(shown.stdout)["command"] == "odfl run " + " ".join(given_words)
+    shown = json.loads(odfl("show", run.name, "--json", cwd=tmp_path).stdout)
+    assert shown["command"] == "odfl run algo=uniform horizon=smoke 'seeds=[0,4]'"
+    final = shown["summary"]["final"]["avg_cost"]["per_seed"]
+    assert more.stdout.split()[-5:-4] == [f"{final[1]:.4f}"]
 
 
-VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(min_codepoint=32, max_codepoint=126, exclude_characters="$")),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.from_regex(r"[a-z]{1,5}", fullmatch=True), inner, max_size=3)
-    ),
-    max_leaves=6,
+WORDS = st.sampled_from(["algo", "data.gamma", "seeds", "outputs", "sweep", "+x", "hydra.mode"])
+
+
+@given(st.lists(st.tuples(WORDS, st.integers(0, 3))))
+def test_the_last_of_equal_keys_counts_and_bookkeeping_does_not(pairs: list) -> None:
+    words = repeating_words([f"{key}={value}" for key, value in pairs], [])
+    kept = {key: value for key, value in pairs if key in ("algo", "data.gamma", "+x")}
+    assert words == [f"{key}={value}" for key, value in kept.items()]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "word"), [([0, 1, 2], "seeds=3"), ([7, 3], "seeds=[7,3]"), ([1], "seeds=[1]")]
 )
-
-
-@given(VALUES)
-def test_hydra_reads_a_value_as_it_was(value: object) -> None:
-    (override,) = OverridesParser.create().parse_overrides([f"key={typed(value)}"])
-    read = override.value()
-    assert read == value
-    assert type(read) is type(value)
+def test_seeds_are_a_count_or_a_list(seeds: list[int], word: str) -> None:
+    assert seeds_word(seeds) == word
 
 
 def test_what_a_failed_run_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from support.finished_runs import (
 )
 from support.synthetic_runs import write_sweep
 
-from odfl_cli.cli.clean import candidates, main, remove
+from odfl_cli.cli.clean import main, removals, remove
 from odfl_cli.cli.list import main as list_runs
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import TEMPORARY, atomic, check_writable_in_place, open_below, read_regular
@@ -30,7 +30,7 @@ from odfl_cli.results.ownership import (
     remove_leftovers,
 )
 from odfl_cli.runs.callbacks import LogFile
-from odfl_cli.runs.sweep.journal import forget_old
+from odfl_cli.runs.sweep.journal import remove_old_journals
 
 ALL = ["--older-than", "0s", "--yes"]
 SMOKE = ["horizon=smoke", "seeds=1", "engine=torch"]
@@ -191,7 +191,7 @@ def test_clean_leaves_what_links_inside_a_run_point_to(outputs: Path, canary: Pa
 def test_a_directory_that_becomes_a_link_before_it_is_removed(outputs: Path, canary: Path) -> None:
     before = content(canary)
     run = write_failed(outputs / "run")
-    (found,) = candidates([outputs])
+    (found,) = removals([outputs])
     run.rename(outputs / "moved")
     run.symlink_to(canary / "victim")
     with pytest.raises(UserError, match="is a link"):
@@ -203,7 +203,7 @@ def test_a_directory_that_becomes_a_link_while_it_is_removed(
     outputs: Path, canary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = write_failed(outputs / "run")
-    (found,) = candidates([outputs])
+    (found,) = removals([outputs])
     before, listdir = content(canary), os.listdir
 
     def swapped(place: int) -> list[str]:
@@ -292,7 +292,7 @@ def test_journals_of_others_stay(outputs: Path) -> None:
     for name in (".journal-mine.jsonl", ".journal-001122334455.jsonl"):
         (outputs / name).write_text("text\n")
         os.utime(outputs / name, (0, 0))
-    forget_old(outputs)
+    remove_old_journals(outputs)
     assert [path.name for path in outputs.iterdir()] == [".journal-mine.jsonl"]
 
 

@@ -212,3 +212,12 @@ def test_another_attempt_at_a_sweep_has_its_name():
     assert sweep("data.gamma=0.5", "force=true") == sweep("data.gamma=0.5")
     assert sweep("data.gamma=0.5", "retry=failed") == sweep("data.gamma=0.5")
     assert sweep("data.gamma=0.5", "objective=mse") != sweep("data.gamma=0.5")
+
+
+def test_where_a_class_of_the_package_lies_does_not_count():
+    def named(target: str) -> str:
+        return identity({"algo": {"_target_": target, "base": [{"_target_": target}]}})
+
+    assert named("odfl_cli.algorithms.DFOGD") == named("odfl_cli.algorithms.df_ogd.DFOGD")
+    assert named("odfl_cli.algorithms.DFOGD") != named("odfl_cli.algorithms.PFOGD")
+    assert len({named(target) for target in ("mine.DFOGD", "other.DFOGD", "odfl_cli.DFOGD")}) == 3

@@ -3,13 +3,13 @@
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
+from support.processes import Start
 
 from odfl_cli.core import locks
 from odfl_cli.core.locks import holder, is_locked, locked
@@ -35,16 +35,11 @@ for _ in range(50):
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path):
+def elsewhere(tmp_path: Path, start: Start):
     """Another process that holds the lock of tmp_path."""
-    command = [sys.executable, "-c", HOLD, str(tmp_path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
+    process = start(sys.executable, "-c", HOLD, str(tmp_path))
     assert process.stdout.readline() == "held\n"
-    yield process
-    process.kill()
-    process.wait()
-    process.stdout.close()
+    return process
 
 
 def test_held_by_another_process_until_it_is_killed(tmp_path, elsewhere):
@@ -70,10 +65,9 @@ def test_a_wait_is_told_once_and_ends_with_the_holder(tmp_path, elsewhere, monke
     assert [who.split()[1] for who in told] == [str(elsewhere.pid)]
 
 
-def test_no_update_is_lost_among_processes(tmp_path):
+def test_no_update_is_lost_among_processes(tmp_path, start):
     (tmp_path / "counter").write_text("0")
-    command = [sys.executable, "-c", COUNT, str(tmp_path)]
-    processes = [subprocess.Popen(command) for _ in range(4)]
+    processes = [start(sys.executable, "-c", COUNT, str(tmp_path)) for _ in range(4)]
     assert [process.wait(120) for process in processes] == [0] * 4
     assert (tmp_path / "counter").read_text() == "200"
 

@@ -64,7 +64,15 @@ def foreign(part: str) -> Problem:
 
 
 def test_the_papers_algorithms_have_kernels() -> None:
-    assert {"df_ogd", "df_ogd_endpoint", "df_ftpl", "pf_ogd", "spo"} <= set(ALGORITHMS)
+    assert {
+        "df_ogd",
+        "df_ogd_endpoint",
+        "df_ftpl",
+        "pf_ogd",
+        "spo",
+        "fenchel_young",
+        "perturbed",
+    } <= set(ALGORITHMS)
 
 
 WITHOUT_KERNEL: list[tuple[Algorithm, str]] = [

@@ -19,7 +19,7 @@ from support.problems import choices, composed_job, with_kernel
 from odfl_cli.core.errors import UserError
 from odfl_cli.environments import Replay
 from odfl_cli.environments.replay import recording
-from odfl_cli.environments.replay.standardise import PastScale
+from odfl_cli.environments.replay.recording import PastScale
 from odfl_cli.runs.simulate import simulate
 
 DATA = ("data.items=4", "data.features=3", "horizon.rounds=40", "seeds=3")

@@ -13,7 +13,7 @@ from support.commands import odfl
 from odfl_cli.core.errors import UserError
 from odfl_cli.environments import Replay
 from odfl_cli.environments.replay.batches import MOST_ITEMS
-from odfl_cli.environments.replay.problems import DataError, watched
+from odfl_cli.environments.replay.files import DataError, watched
 
 HEAD = "round,item,x,cost\n"
 FIRST = "1,a,1,1\n1,b,2,2\n"

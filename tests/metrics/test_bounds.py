@@ -8,7 +8,9 @@ import pytest
 from support.problems import composed_job, make_problem
 
 from odfl_cli.environments import Rounds
-from odfl_cli.metrics.theory.bounds import (
+from odfl_cli.metrics.theory.constants import constants_of, longest_vertex
+from odfl_cli.metrics.theory.sample import sample_rounds
+from odfl_cli.metrics.theory.theorems import (
     Constants,
     Margin,
     df_ftpl_bound,
@@ -17,9 +19,6 @@ from odfl_cli.metrics.theory.bounds import (
     running_mean,
     smoothing_distance,
 )
-from odfl_cli.metrics.theory.constants import constants_of, longest_vertex
-from odfl_cli.metrics.theory.sample import sample_rounds
-from odfl_cli.metrics.theory.steepness import steepness
 from odfl_cli.problem.ball import Ball
 from odfl_cli.problem.polytopes import Box, Budget, Simplex
 from odfl_cli.problem.regularizers import Entropy, LogBarrier, Quadratic
@@ -148,12 +147,12 @@ def test_lipschitz_constant_of_the_simplex():
 def test_steepness_of_each_regulariser():
     """A box has slacks up to 1 and AᵀA = 2I; the simplex, within Σ w = 1, slacks up to 1 and I."""
     box, simplex = Box(dimension=3), Simplex(dimension=4)
-    assert steepness(LogBarrier(polytope=box)) == pytest.approx(0.5)
-    assert steepness(LogBarrier(polytope=simplex)) == pytest.approx(1.0)
+    assert LogBarrier(polytope=box).steepness == pytest.approx(0.5)
+    assert LogBarrier(polytope=simplex).steepness == pytest.approx(1.0)
     wide = Box(dimension=3, lower=-2.0, upper=1.0)  # slacks up to 3
-    assert steepness(LogBarrier(polytope=wide)) == pytest.approx(4.5)
-    assert steepness(Entropy(polytope=simplex)) == 1.25
-    assert steepness(Quadratic(polytope=simplex)) == 1.0
+    assert LogBarrier(polytope=wide).steepness == pytest.approx(4.5)
+    assert Entropy(polytope=simplex).steepness == 1.25
+    assert Quadratic(polytope=simplex).steepness == 1.0
 
 
 def test_longest_vertex():

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from support.problems import make_problem
 
-from odfl_cli.metrics.theory.bounds import Margin
 from odfl_cli.metrics.theory.margin import check_margin, fit_margin, gaussian_margin, margin_sample
+from odfl_cli.metrics.theory.theorems import Margin
 from odfl_cli.problem.polytopes import Box, Budget, Simplex
 from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.regularizers import Quadratic

@@ -8,8 +8,8 @@ from support.problems import composed_job, random_rounds
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.engine import Trace
-from odfl_cli.metrics import COLUMNS, BasicMetrics
-from odfl_cli.runs.objective import check_objective
+from odfl_cli.metrics import COLUMNS, BasicMetrics, PlayedBlock
+from odfl_cli.runs.build import check_objective
 from odfl_cli.runs.simulate import simulate
 
 T = 60
@@ -23,7 +23,7 @@ def run(logged: np.ndarray, cuts: list[int]) -> tuple[dict[str, np.ndarray], Tra
     for start, stop in zip([0, *cuts], [*cuts, T], strict=True):
         part = slice(start, stop)
         piece = Trace(trace.cost[:, part], trace.mse[:, part], {})
-        metrics.add(start, rounds, piece, best[:, part])
+        metrics.add(PlayedBlock(start, rounds, piece, best[:, part]))
     return metrics.table(), trace, best
 
 
@@ -64,8 +64,8 @@ def test_the_trace_is_left_alone():
     trace = Trace(np.ones((1, 4)), np.ones((1, 4)), {})
     metrics = BasicMetrics(1, np.arange(1, 9))
     rounds = random_rounds(1, 4, 2, 1)
-    metrics.add(0, rounds, trace, np.zeros((1, 4)))
-    metrics.add(4, rounds, trace, np.zeros((1, 4)))
+    metrics.add(PlayedBlock(0, rounds, trace, np.zeros((1, 4))))
+    metrics.add(PlayedBlock(4, rounds, trace, np.zeros((1, 4))))
     np.testing.assert_array_equal(trace.cost, np.ones((1, 4)))
     np.testing.assert_array_equal(metrics.table()["regret"], [np.arange(1.0, 9.0)])
 
@@ -80,7 +80,7 @@ BARRIER = ("regularizer=log_barrier", "polytope=box", "data.items=3")
         ((), ()),
         (("algo=pf_ogd",), ()),
         (("algo=df_ftpl",), ()),
-        (("solver.kappa=0.1",), ("kappa_gap",)),
+        (("kappa=0.1",), ("kappa_gap",)),
         (BARRIER, ("newton_steps",)),
     ],
 )

@@ -13,12 +13,11 @@ from support.problems import composed_job, make_job
 from odfl_cli.algorithms import DFOGD, PFOGD
 from odfl_cli.environments import Rounds, Sin4
 from odfl_cli.metrics import Regret
-from odfl_cli.metrics.bounds import SAMPLED
 from odfl_cli.metrics.hindsight import PlayedRounds
-from odfl_cli.metrics.theory.assumptions import broken_assumptions
-from odfl_cli.metrics.theory.bounds import df_ftpl_bound, df_ogd_bound
+from odfl_cli.metrics.regret_bound import SAMPLED
 from odfl_cli.metrics.theory.constants import constants_of
 from odfl_cli.metrics.theory.sample import Sample, on_the_sphere, slopes
+from odfl_cli.metrics.theory.theorems import broken_assumptions, df_ftpl_bound, df_ogd_bound
 from odfl_cli.runs.simulate import simulate
 
 QUICK = Regret(sample=50, evaluations=8, starts=3, steps=2)
@@ -68,9 +67,7 @@ def test_the_bound_has_the_mean_error_of_the_oracle(algo):
     assert (table["bound"][:, -1] > without[:, -1]).all()
 
 
-@pytest.mark.parametrize(
-    "chosen", [["algo.delta=1"], ["solver.kappa=0.1"], ["regularizer=quadratic"]]
-)
+@pytest.mark.parametrize("chosen", [["algo.delta=1"], ["kappa=0.1"], ["regularizer=quadratic"]])
 def test_beside_the_theorems_there_is_no_bound(chosen):
     job = composed_job("algo=df_ogd", "seeds=1", "horizon.rounds=20", "data.features=3", *chosen)
     assert np.isnan(simulate(replace(job, metrics=QUICK)).table["bound"]).all()

@@ -15,11 +15,10 @@ from odfl_cli.algorithms import DFOGD, PFOGD, Clairvoyant, Uniform
 from odfl_cli.core.statistics import mean_ci95
 from odfl_cli.environments import Polynomial, Rounds, Sin4
 from odfl_cli.metrics import Regret
-from odfl_cli.metrics.comparators import find_comparator
+from odfl_cli.metrics.comparators import always_scored, find_comparator
+from odfl_cli.metrics.expected import rounds_nearest, sum_up_to
 from odfl_cli.metrics.losses import CompiledLosses, Descent, GeneralLosses, losses_for
 from odfl_cli.metrics.regret import evaluation_rounds
-from odfl_cli.metrics.starts import always_scored
-from odfl_cli.metrics.sums import rounds_nearest, sum_up_to
 from odfl_cli.problem.horizon import Horizon
 from odfl_cli.problem.surrogate import SmoothedCost
 from odfl_cli.runs.simulate import simulate

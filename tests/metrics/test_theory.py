@@ -7,16 +7,14 @@ import numpy as np
 import pytest
 from support.problems import block_of, composed_job, make_problem
 
-from odfl_cli.algorithms import DFFTPL, DFOGD
+from odfl_cli.algorithms import DFFTPL, DFOGD, Belief
 from odfl_cli.core.errors import UserError
-from odfl_cli.metrics.theory.assumptions import broken_assumptions
-from odfl_cli.metrics.theory.checks import check_lipschitz, check_suboptimality
+from odfl_cli.metrics import RoundStart
+from odfl_cli.metrics.theory.constants import check_lipschitz, check_suboptimality, steepness
 from odfl_cli.metrics.theory.oracle_report import oracle_report
 from odfl_cli.metrics.theory.sample import sample_rounds, slopes
-from odfl_cli.metrics.theory.steepness import steepness
-from odfl_cli.problem.belief import Belief
+from odfl_cli.metrics.theory.theorems import broken_assumptions
 from odfl_cli.problem.oracles import LBFGS, SGD, Exact
-from odfl_cli.problem.regularizers import Entropy
 from odfl_cli.runs.simulate import simulate
 
 # ---- assumptions ----
@@ -107,8 +105,8 @@ def test_a_regulariser_without_a_constant_is_told():
         """A user's."""
 
     with pytest.raises(UserError, match="Mine"):
-        steepness(Mine())
-    assert steepness(Entropy(polytope=make_problem().polytope)) == 1.25
+        steepness(replace(make_problem(), regularizer=Mine()))
+    assert steepness(make_problem()) == 1.25
 
 
 # ---- wrong beliefs ----
@@ -125,7 +123,7 @@ def test_a_regulariser_without_a_constant_is_told():
 def test_df_ftpl_scales_its_schedules_as_it_believes(wrong, alpha, eta):
     """α ∝ m^{3/4} n^{1/2} T^{−1/4} and η ∝ m^{1/4} T^{−3/4} n^{−1/2}."""
     right = DFFTPL(problem=make_problem())
-    mistaken = DFFTPL(problem=replace(make_problem(), belief=Belief(**wrong)))
+    mistaken = DFFTPL(problem=make_problem(), belief=Belief(**wrong))
     assert mistaken.alpha / right.alpha == pytest.approx(alpha)
     assert mistaken.eta / right.eta == pytest.approx(eta)
     assert mistaken.problem.rounds == right.problem.rounds
@@ -135,10 +133,10 @@ def test_df_ftpl_scales_its_schedules_as_it_believes(wrong, alpha, eta):
 def test_df_ogd_cares_for_the_faces_alone(engine):
     common = ("algo=df_ogd", "horizon.rounds=15", "seeds=2", f"engine={engine}")
     right = simulate(composed_job(*common))
-    for name in ("horizon_tenfold", "parameters_tenth"):
-        same = simulate(composed_job(*common, f"belief={name}"))
+    for name in ("horizon=10", "parameters=0.1"):
+        same = simulate(composed_job(*common, f"algo.belief.{name}"))
         np.testing.assert_array_equal(same.state.theta, right.state.theta)
-    wrong = simulate(composed_job(*common, "belief=faces_tenfold")).state
+    wrong = simulate(composed_job(*common, "algo.belief.faces=10")).state
     other = DFOGD(problem=make_problem()).problem.regularizer.suboptimality
     assert other == math.log(4)
     fourth = ((1 + wrong.path_length) / (1 + right.state.path_length)) ** 0.75
@@ -155,8 +153,8 @@ def reported(job, played: int):
     state, _ = job.engine.advance(algorithm, algorithm.init(seeds, None), *block_of(job, 0, played))
     rounds, draws = block_of(job, played, played + 1)
     now = {name: values[:, 0] for name, values in draws.items()}
-    round_ = (rounds.X[:, 0], rounds.costs[:, 0], now)
-    return oracle_report(algorithm, state, *round_), state, round_
+    report = oracle_report(algorithm, RoundStart(played + 1, state, rounds, draws))
+    return report, state, (rounds.X[:, 0], rounds.costs[:, 0], now)
 
 
 def with_oracle(job, oracle):
@@ -194,9 +192,7 @@ def test_asking_changes_nothing():
     algorithm = job.algorithm
     straight, _ = job.engine.advance(algorithm, algorithm.init(2, None), *block_of(job, 0, 30))
     state, _ = job.engine.advance(algorithm, algorithm.init(2, None), *block_of(job, 0, 13))
-    rounds, draws = block_of(job, 13, 14)
-    now = {name: values[:, 0] for name, values in draws.items()}
-    oracle_report(algorithm, state, rounds.X[:, 0], rounds.costs[:, 0], now)
+    oracle_report(algorithm, RoundStart(14, state, *block_of(job, 13, 14)))
     state, _ = job.engine.advance(algorithm, state, *block_of(job, 13, 30))
     np.testing.assert_array_equal(state.theta, straight.theta)
 

@@ -1,9 +1,12 @@
 """`odfl plot` from the command line to the files."""
 
+import io
 import json
 import os
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,10 +17,10 @@ from support.synthetic_runs import BEST_COST, harmonic, write_run, write_sweep
 
 from odfl_cli.cli.plot import main
 from odfl_cli.core.errors import UserError
-from odfl_cli.plotting.figure_style import GREY, LOOKS, legend_columns, looks, variant
-from odfl_cli.plotting.figure_view import off_scale, view
-from odfl_cli.plotting.figures import Frame, dress
+from odfl_cli.plotting.figures import Frame, styled
+from odfl_cli.plotting.limits import off_scale, view
 from odfl_cli.plotting.sheets import curve_sheets, sweep_sheet
+from odfl_cli.plotting.style import GREY, LINE_STYLES, legend_columns, line_styles, variant
 from odfl_cli.results.aggregation import Line
 from odfl_cli.results.grouping import group_runs
 from odfl_cli.results.tables import read_runs
@@ -26,12 +29,42 @@ ALGORITHMS = ("df_ogd", "df_ftpl", "pf_ogd", "uniform")
 FIGURES = {"cost", "mse", "regret", "overview"}
 
 
-@pytest.fixture
-def runs(tmp_path):
+def write_runs(directory: Path) -> Path:
     for place, algo in enumerate(ALGORITHMS):
         levels = {seed: 0.6 + 0.01 * place + 0.001 * seed for seed in range(3)}
-        write_run(tmp_path / "runs" / algo, algo, levels)
-    return tmp_path / "runs"
+        write_run(directory / algo, algo, levels)
+    return directory
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return write_runs(tmp_path / "runs")
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory) -> tuple[Path, str]:
+    """All figures of those runs, and what was printed."""
+    place = tmp_path_factory.mktemp("drawn")
+    out = place / "deep" / "figures"
+    with redirect_stdout(io.StringIO()) as printed:
+        assert main([str(write_runs(place / "runs")), "--out", str(out), "--size", "double"]) == 0
+    return out, printed.getvalue()
+
+
+@pytest.fixture(scope="module")
+def drawn_elsewhere(tmp_path_factory) -> tuple[Path, list[str]]:
+    """The same by another process, and which heavy packages it imported."""
+    place = tmp_path_factory.mktemp("drawn-elsewhere")
+    program = """if True:
+        import json, sys
+        from odfl_cli.cli.plot import main
+        main(sys.argv[1:])
+        roots = {name.partition(".")[0] for name in sys.modules}
+        print(json.dumps(sorted(roots & {"torch", "hydra", "omegaconf", "numba"})))"""
+    words = [str(write_runs(place / "runs")), "--out", str(place / "out"), "--size", "double"]
+    command = [sys.executable, "-c", program, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return place / "out", json.loads(done.stdout.splitlines()[-1])
 
 
 def write_gamma_sweep(directory):
@@ -46,42 +79,48 @@ def files(directory) -> set[str]:
     return {path.name for path in directory.iterdir()}
 
 
-def test_curves_are_written_as_png_pdf_and_csv(runs, tmp_path, capsys):
-    out = tmp_path / "deep" / "figures"
-    assert main([str(runs), "--out", str(out)]) == 0
+def colours(picture: np.ndarray) -> int:
+    """How many different ones; a colour's four bytes are one integer, which sorts fast."""
+    return len(np.unique((255 * picture).round().astype(np.uint8).view(np.uint32)))
+
+
+def test_curves_are_written_as_png_pdf_and_csv(drawn):
+    out, printed = drawn
     expected = {f"{stem}.{ending}" for stem in FIGURES for ending in ("png", "pdf", "csv")}
     assert files(out) == expected | {"summary.csv"}
-    assert set(capsys.readouterr().out.split()) == {str(out / name) for name in files(out)}
+    assert set(printed.split()) == {str(out / name) for name in files(out)}
 
 
-def test_pictures_are_real_and_of_the_size_of_a_column(runs, tmp_path):
-    for size, inches in (("single", 3.4), ("double", 6.9)):
-        main([str(runs), "--out", str(tmp_path / size), "--size", size])
+def test_pictures_are_real_and_of_the_size_of_a_column(drawn, runs, tmp_path):
+    main([str(runs), "--out", str(tmp_path / "single"), "--size", "single"])
+    for out, inches in ((tmp_path / "single", 3.4), (drawn[0], 6.9)):
         for stem in FIGURES:
-            picture = image.imread(tmp_path / size / f"{stem}.png")  # [rows, columns, RGBA]
+            picture = image.imread(out / f"{stem}.png")  # [rows, columns, RGBA]
             assert picture.shape[1] == round(200 * inches)
             assert 200 < picture.shape[0] < 1400
-            assert len(np.unique(picture.reshape(-1, 4), axis=0)) > 50
+            assert colours(picture) > 50
 
 
-def test_pdfs_embed_truetype_fonts_and_are_reproducible(runs, tmp_path):
-    main([str(runs), "--out", str(tmp_path / "a")])
-    main([str(runs), "--out", str(tmp_path / "b")])
-    content = (tmp_path / "a" / "cost.pdf").read_bytes()
+def test_pdfs_embed_truetype_fonts_and_are_reproducible(drawn, drawn_elsewhere):
+    content = (drawn[0] / "cost.pdf").read_bytes()
     assert content.startswith(b"%PDF")
     assert b"/FontFile2" in content
     assert b"/Type3" not in content
-    assert content == (tmp_path / "b" / "cost.pdf").read_bytes()
+    assert content == (drawn_elsewhere[0] / "cost.pdf").read_bytes()
 
 
-def test_numbers_beside_the_figures(runs, tmp_path):
-    main([str(runs), "--out", str(tmp_path)])
-    regret = pd.read_csv(tmp_path / "regret.csv").query("algorithm == 'df_ogd'")
+def test_neither_torch_nor_hydra_is_imported(drawn_elsewhere):
+    assert drawn_elsewhere[1] == []
+
+
+def test_numbers_beside_the_figures(drawn):
+    out, _ = drawn
+    regret = pd.read_csv(out / "regret.csv").query("algorithm == 'df_ogd'")
     expected = [0.601 - BEST_COST + harmonic(t) / t for t in regret["t"]]
     np.testing.assert_allclose(regret["mean"], expected)
-    overview = pd.read_csv(tmp_path / "overview.csv")
+    overview = pd.read_csv(out / "overview.csv")
     assert set(overview["column"]) == {"avg_cost", "avg_mse"}
-    summary = pd.read_csv(tmp_path / "summary.csv").set_index("algorithm")
+    summary = pd.read_csv(out / "summary.csv").set_index("algorithm")
     assert set(summary.index) == set(ALGORITHMS)
     assert summary.loc["df_ftpl", "avg_mse_mean"] == pytest.approx(2 * 0.611)
     assert summary.loc["df_ftpl", ["seeds", "rounds"]].tolist() == [3, 100]
@@ -149,9 +188,10 @@ def test_list_shows_what_differs_and_draws_nothing(tmp_path, monkeypatch, capsys
     monkeypatch.chdir(tmp_path)
     sweep = write_gamma_sweep(tmp_path / "sweep")
     assert main([str(sweep), "--list"]) == 0
-    head, *rows = capsys.readouterr().out.splitlines()
-    assert head.split()[:2] == ["directory", "algorithm"]
+    head, *rows, _, total = capsys.readouterr().out.splitlines()
+    assert head.split()[:2] == ["run", "state"]
     assert len(rows) == 6
+    assert "6 finished" in total
     first = next(row for row in rows if "df_ogd-0.0" in row)
     assert "data.gamma=0.0" in first
     assert f"{0.7 + harmonic(100) / 100:.4f} ± 0.0000" in first
@@ -160,17 +200,17 @@ def test_list_shows_what_differs_and_draws_nothing(tmp_path, monkeypatch, capsys
 
 def test_a_spoilt_seed_is_named_on_stderr_and_the_rest_is_drawn(runs, tmp_path, capsys):
     (runs / "df_ogd" / "seed-1.csv").write_text("a,b\n1,2\n")
-    assert main([str(runs), "--out", str(tmp_path / "out")]) == 0
+    assert main([str(runs), "--out", str(tmp_path / "out"), "--x", "algo"]) == 0
+    assert "x_algo.png" in files(tmp_path / "out")
     (line,) = capsys.readouterr().err.splitlines()
-    assert "warning" in line
     assert "seed-1.csv" in line
     summary = pd.read_csv(tmp_path / "out" / "summary.csv").set_index("algorithm")
     assert summary.loc["df_ogd", "seeds"] == 2
 
 
 REFUSED = {
-    "no such directory": (["nowhere"], "nowhere is not a directory"),
-    "unknown key": (["runs", "--x", "data.gama"], "did you mean 'data.gamma'"),
+    "no such directory": (["nowhere"], "nowhere: no such directory"),
+    "unknown key": (["runs", "--x", "data.gama"], "did you mean data.gamma"),
     "unknown column": (["runs", "--x", "data.gamma", "--y", "kost"], "'kost'"),
     "a column without --x": (["runs", "--y", "mse"], "--y needs --x or --gap"),
     "slopes without --x": (["runs", "--loglog"], "--loglog needs --x"),
@@ -212,23 +252,11 @@ def test_help_is_printed(capsys):
     assert "odfl plot outputs/sweeps/misspecification --x data.gamma --gap pf_ogd:df_ogd" in told
 
 
-def test_neither_torch_nor_hydra_is_imported(runs, tmp_path):
-    program = """if True:
-        import json, sys
-        from odfl_cli.cli.plot import main
-        main(sys.argv[1:])
-        roots = {name.partition(".")[0] for name in sys.modules}
-        print(json.dumps(sorted(roots & {"torch", "hydra", "omegaconf", "numba"})))"""
-    command = [sys.executable, "-c", program, str(runs), "--out", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout.splitlines()[-1]) == []
-
-
-def line(algorithm: str, level: float, told=None) -> Line:
+def line(algorithm: str, level: float, varying=None) -> Line:
     """A curve that settles at a level after a wild first round."""
     t = np.arange(1, 1001)
     mean = level + np.where(t < 10, 50.0, 0.01 * t / 1000)
-    return Line(algorithm, told or {}, pd.DataFrame({"x": t, "mean": mean, "ci95": 5.0 / t}))
+    return Line(algorithm, varying or {}, pd.DataFrame({"x": t, "mean": mean, "ci95": 5.0 / t}))
 
 
 def test_the_view_leaves_out_the_first_rounds_and_keeps_the_rest():
@@ -237,7 +265,7 @@ def test_the_view_leaves_out_the_first_rounds_and_keeps_the_rest():
     assert 0.64 < high < 0.75
 
 
-def test_a_far_floor_is_off_scale_and_a_near_one_is_not():
+def test_a_far_reference_is_off_scale_and_a_near_one_is_not():
     near, far = line("uniform", 0.64), line("clairvoyant", 0.1)
     lines = [line("df_ogd", 0.60), line("pf_ogd", 0.63), near, far]
     assert off_scale(near, lines) is None
@@ -245,26 +273,26 @@ def test_a_far_floor_is_off_scale_and_a_near_one_is_not():
     assert view(lines)[0] > 0.5
 
 
-def test_every_algorithm_has_a_look_of_its_own():
-    styles = looks(["mine", "df_ogd", "another"])
+def test_every_algorithm_has_a_style_of_its_own():
+    styles = line_styles(["mine", "df_ogd", "another"])
     drawn = [(style.colour, style.dashes) for style in styles.values()]
-    assert len(set(drawn)) == len(drawn) == len(LOOKS) + 2
-    assert styles["df_ogd"] == LOOKS["df_ogd"]
+    assert len(set(drawn)) == len(drawn) == len(LINE_STYLES) + 2
+    assert styles["df_ogd"] == LINE_STYLES["df_ogd"]
     assert styles["mine"].name == "mine"
 
 
 def test_curves_of_one_algorithm_share_the_line_style_and_differ_in_lightness():
-    variants = [variant(LOOKS["df_ogd"], place, 4) for place in range(4)]
-    assert len({look.dashes for look in variants}) == 1
-    brightness = [sum(look.colour) for look in variants]
+    variants = [variant(LINE_STYLES["df_ogd"], place, 4) for place in range(4)]
+    assert len({style.dashes for style in variants}) == 1
+    brightness = [sum(style.colour) for style in variants]
     assert brightness == sorted(set(brightness))
-    assert variant(LOOKS["df_ogd"], 0, 1) == LOOKS["df_ogd"]
+    assert variant(LINE_STYLES["df_ogd"], 0, 1) == LINE_STYLES["df_ogd"]
 
 
-def test_the_legend_reads_like_the_paper_with_floors_last():
+def test_the_legend_reads_like_the_paper_with_references_last():
     lines = [line("uniform", 1), line("mine", 1), line("df_ogd", 1, {"data.gamma": 0.5})]
     lines.append(line("df_ogd", 1, {"data.gamma": 0.25}))
-    names = [one.name for one in dress(lines, looks([one.algorithm for one in lines]))]
+    names = [one.name for one in styled(lines, line_styles([one.algorithm for one in lines]))]
     gamma = r"DF-OGD, $\gamma$ = "
     assert names == [f"{gamma}0.25", f"{gamma}0.5", "mine", "Uniform"]
 
@@ -356,6 +384,6 @@ def test_every_name_of_a_sweep_with_slopes_belongs_to_its_line(tmp_path):
     for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True):
         line = handle if hasattr(handle, "get_color") else handle.get_children()[0]
         colours[text.get_text().split(",")[0]] = to_rgb(np.ravel(line.get_color())[:3])
-    assert colours["DF-OGD"] == pytest.approx(LOOKS["df_ogd"].colour)
-    assert colours["PF-OGD"] == pytest.approx(LOOKS["pf_ogd"].colour)
+    assert colours["DF-OGD"] == pytest.approx(LINE_STYLES["df_ogd"].colour)
+    assert colours["PF-OGD"] == pytest.approx(LINE_STYLES["pf_ogd"].colour)
     assert colours["slope −1/4"] == pytest.approx(GREY)

@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from scipy.optimize import minimize
 from support.problems import finite_difference
 
-from odfl_cli.problem.polytopes import Simplex
+from odfl_cli.core.settings import settings
+from odfl_cli.problem.polytopes import Assignment, Box, Budget, Custom, Simplex
 from odfl_cli.problem.regularizers import Entropy
 
 predictions = hnp.arrays(float, st.integers(2, 9), elements=st.floats(-10, 10))
@@ -141,6 +142,31 @@ def test_numpy_and_torch_agree_with_one_alpha_per_seed():
         np.testing.assert_allclose(w[s], regularizer.smooth(g[s], alpha[s, 0]), rtol=1e-14)
 
 
-def test_the_simplex_is_the_only_set():
+@settings
+class Scaled(Simplex):
+    """{w ≥ 0, Σ w_i = 2}."""
+
+    def equalities(self):
+        return np.ones((1, self.dimension)), np.array([2.0])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Box(dimension=3),
+        Budget(dimension=3, k=1),  # the same set, with faces w ≤ 1 besides
+        Assignment(size=2),
+        Scaled(dimension=3),
+    ],
+    ids=lambda polytope: type(polytope).__name__,
+)
+def test_the_simplex_is_the_only_set(other):
     with pytest.raises(ValidationError, match="smooths the simplex only"):
-        Entropy(polytope=object())
+        Entropy(polytope=other)
+
+
+def test_the_simplex_is_recognised_by_its_constraints(tmp_path):
+    """Also where a file states it."""
+    path = tmp_path / "simplex.csv"
+    path.write_text("1,0,>=,0\n0,1,>=,0\n1,1,=,1\n")
+    assert Entropy(polytope=Custom(file=str(path))).suboptimality == np.log(2)

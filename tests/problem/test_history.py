@@ -104,11 +104,11 @@ def test_no_draw_points_outside_the_buffer(keep: str, size: int, data: st.DataOb
 
 
 @pytest.mark.parametrize("t", [1, 5, 6, 1000])
-def test_what_the_buffer_stands_for(t: int) -> None:
+def test_what_the_buffer_represented(t: int) -> None:
     """All t rounds, but for the window, which has forgotten the older ones."""
-    assert History(keep="full", size=5).stands_for(t) == t
-    assert History(keep="reservoir", size=5).stands_for(t) == t
-    assert History(keep="window", size=5).stands_for(t) == min(t, 5)
+    assert History(keep="full", size=5).represented(t) == t
+    assert History(keep="reservoir", size=5).represented(t) == t
+    assert History(keep="window", size=5).represented(t) == min(t, 5)
 
 
 @pytest.mark.parametrize("engine", ["compiled", "torch"])

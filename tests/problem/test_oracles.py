@@ -12,7 +12,15 @@ from support.problems import block_of, composed_job, make_problem, random_rounds
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.problem.ball import Ball
-from odfl_cli.problem.oracles import LBFGS, SGD, Adam, Exact, MultiStart, uniform_in_ball
+from odfl_cli.problem.oracles import (
+    LBFGS,
+    SGD,
+    Adam,
+    Exact,
+    MultiStart,
+    OracleCall,
+    uniform_in_ball,
+)
 from odfl_cli.problem.oracles.exact import ball_grid, unit_directions
 from odfl_cli.problem.surrogate import PerturbedLeader, SmoothedCost
 from odfl_cli.runs.simulate import simulate
@@ -82,7 +90,9 @@ def test_finds_the_minimiser_over_the_ball(name):
     """With equal curvature the constrained minimiser is the projection of the centre."""
     centres = np.array([[0.3, -0.2, 0.5], [2.0, -1.0, 2.0]])
     found = ORACLES[name].minimise(
-        Quadratic(np.ones(3), centres), Ball(radius=1), np.zeros((2, 3)), None, points(2, 2, 3)
+        OracleCall(
+            Quadratic(np.ones(3), centres), Ball(radius=1), np.zeros((2, 3)), None, points(2, 2, 3)
+        )
     )
     np.testing.assert_allclose(found, [[0.3, -0.2, 0.5], [2 / 3, -1 / 3, 2 / 3]], atol=2e-4)
 
@@ -90,7 +100,9 @@ def test_finds_the_minimiser_over_the_ball(name):
 @pytest.mark.parametrize("name", ORACLES)
 def test_stays_in_theta_and_leaves_the_start_alone(name):
     start = np.full((3, 3), 0.1)
-    found = ORACLES[name].minimise(smoothed(), Ball(radius=0.4), start, None, points(3, 2, 3, 0.4))
+    found = ORACLES[name].minimise(
+        OracleCall(smoothed(), Ball(radius=0.4), start, None, points(3, 2, 3, 0.4))
+    )
     assert (np.linalg.norm(found, axis=-1) <= 0.4 * (1 + 1e-14)).all()
     np.testing.assert_array_equal(start, np.full((3, 3), 0.1))
 
@@ -98,8 +110,8 @@ def test_stays_in_theta_and_leaves_the_start_alone(name):
 @pytest.mark.parametrize("name", ORACLES)
 def test_no_worse_than_a_few_small_steps_of_sgd(name):
     objective, ball, start = smoothed(seed=4), Ball(radius=1), np.zeros((3, 3))
-    few = SGD(steps=20, lr=0.05).minimise(objective, ball, start, None)
-    found = ORACLES[name].minimise(objective, ball, start, None, points(3, 2, 3))
+    few = SGD(steps=20, lr=0.05).minimise(OracleCall(objective, ball, start, None))
+    found = ORACLES[name].minimise(OracleCall(objective, ball, start, None, points(3, 2, 3)))
     assert (objective.value(found) <= objective.value(few) + 1e-6).all()
 
 
@@ -146,7 +158,7 @@ def test_two_steps_of_adam_by_hand():
     theta2 = theta1 - lr * mean / (np.sqrt(square) + eps)
     oracle = Adam(steps=2, lr=lr, beta1=b1, beta2=b2, epsilon=eps)
     objective = Quadratic(np.array([2.0, 3.0]), np.array([[-1.0, 2.0]]))
-    found = oracle.minimise(objective, Ball(radius=9), np.zeros((1, 2)), None)
+    found = oracle.minimise(OracleCall(objective, Ball(radius=9), np.zeros((1, 2)), None))
     np.testing.assert_allclose(found, theta2, rtol=1e-13)
 
 
@@ -157,7 +169,9 @@ def test_adam_is_the_optimiser_of_torch_for_a_single_parameter():
     for _ in range(25):
         leaf.grad = torch.tensor(objective.gradient(leaf.detach().numpy()))
         optimiser.step()
-    found = Adam(steps=25, lr=0.01).minimise(objective, Ball(radius=50), np.zeros((1, 1)), None)
+    found = Adam(steps=25, lr=0.01).minimise(
+        OracleCall(objective, Ball(radius=50), np.zeros((1, 1)), None)
+    )
     np.testing.assert_allclose(found, leaf.detach().numpy(), rtol=1e-10)
 
 
@@ -168,7 +182,9 @@ def test_lbfgs_never_climbs():
     for seed in range(5):
         objective, start = smoothed(seed=seed, alpha=0.05), np.full((3, 3), 0.2)
         values = [
-            objective.value(LBFGS(steps=k).minimise(objective, Ball(radius=1), start, None))
+            objective.value(
+                LBFGS(steps=k).minimise(OracleCall(objective, Ball(radius=1), start, None))
+            )
             for k in range(1, 8)
         ]
         assert (values[0] <= objective.value(start)).all()
@@ -179,16 +195,18 @@ def test_lbfgs_reaches_an_interior_minimum_fast():
     """A badly scaled quadratic of five dimensions: nine steps, where gradient descent needs many."""
     curvature = np.array([1.0, 3.0, 10.0, 30.0, 100.0])
     objective = Quadratic(curvature, np.full((2, 5), 0.1))
-    found = LBFGS(steps=25).minimise(objective, Ball(radius=1), np.zeros((2, 5)), None)
+    found = LBFGS(steps=25).minimise(OracleCall(objective, Ball(radius=1), np.zeros((2, 5)), None))
     np.testing.assert_allclose(found, objective.centre, atol=1e-5)
-    slow = SGD(steps=25, lr=0.019).minimise(objective, Ball(radius=1), np.zeros((2, 5)), None)
+    slow = SGD(steps=25, lr=0.019).minimise(
+        OracleCall(objective, Ball(radius=1), np.zeros((2, 5)), None)
+    )
     assert np.abs(slow - objective.centre).max() > 0.01
 
 
 def test_lbfgs_agrees_with_scipy_on_the_whole_history():
     """Among all local minima of SLSQP from many starts its own end is one."""
     objective = leader(seeds=1)
-    found = LBFGS(steps=200).minimise(objective, Ball(radius=1), np.zeros((1, 3)), None)
+    found = LBFGS(steps=200).minimise(OracleCall(objective, Ball(radius=1), np.zeros((1, 3)), None))
     ball = {"type": "ineq", "fun": lambda at: 1 - at @ at}
     ends = [
         minimize(
@@ -209,7 +227,9 @@ def test_lbfgs_does_not_crawl_where_the_objective_bends_down():
     """Fifty steps end where four hundred do, for twenty seeds of eight parameters."""
     objective, start = smoothed(seeds=20, features=8, seed=1), np.zeros((20, 8))
     fifty, many = (
-        objective.value(LBFGS(steps=steps).minimise(objective, Ball(radius=1), start, None))
+        objective.value(
+            LBFGS(steps=steps).minimise(OracleCall(objective, Ball(radius=1), start, None))
+        )
         for steps in (50, 400)
     )
     np.testing.assert_allclose(fifty, many, atol=1e-4)
@@ -218,7 +238,7 @@ def test_lbfgs_does_not_crawl_where_the_objective_bends_down():
 def test_a_flat_objective_moves_nothing():
     flat = Quadratic(np.zeros(3), np.zeros((2, 3)))
     start = np.full((2, 3), 0.3)
-    found = LBFGS().minimise(flat, Ball(radius=1), start, None)
+    found = LBFGS().minimise(OracleCall(flat, Ball(radius=1), start, None))
     np.testing.assert_array_equal(found, start)
 
 
@@ -231,8 +251,8 @@ def test_multistart_leaves_a_shallow_well():
     for rule, lr in (("sgd", 0.02), ("adam", 0.01), ("lbfgs", 0.1)):
         few = MultiStart(starts=0, rule=rule, steps=200, lr=lr)
         many = MultiStart(starts=12, rule=rule, steps=200, lr=lr)
-        stuck = few.minimise(objective, Ball(radius=1), start, None)
-        found = many.minimise(objective, Ball(radius=1), start, None, points(2, 12, 2))
+        stuck = few.minimise(OracleCall(objective, Ball(radius=1), start, None))
+        found = many.minimise(OracleCall(objective, Ball(radius=1), start, None, points(2, 12, 2)))
         np.testing.assert_allclose(stuck, start, atol=0.02)
         np.testing.assert_allclose(found, objective.deep, atol=0.02)
 
@@ -241,10 +261,10 @@ def test_multistart_takes_every_seeds_own_best_end():
     objective, start = smoothed(seed=2), np.zeros((3, 3))
     starts = points(3, 5, 3)
     found = MultiStart(starts=5, steps=4, lr=0.3).minimise(
-        objective, Ball(radius=1), start, None, starts
+        OracleCall(objective, Ball(radius=1), start, None, starts)
     )
     ends = [
-        SGD(steps=4, lr=0.3).minimise(objective, Ball(radius=1), at, None)
+        SGD(steps=4, lr=0.3).minimise(OracleCall(objective, Ball(radius=1), at, None))
         for at in [start, *np.moveaxis(starts, 1, 0)]
     ]
     values = np.stack([objective.value(end) for end in ends])
@@ -267,9 +287,9 @@ def test_exact_is_below_everything_else(features):
     for seed in range(3):
         objective = smoothed(features=features, alpha=0.05, seed=seed)
         start, ball = np.zeros((3, features)), Ball(radius=1)
-        lowest = objective.value(Exact().minimise(objective, ball, start, None))
+        lowest = objective.value(Exact().minimise(OracleCall(objective, ball, start, None)))
         others = [
-            oracle.minimise(objective, ball, start, None, points(3, 2, features))
+            oracle.minimise(OracleCall(objective, ball, start, None, points(3, 2, features)))
             for name, oracle in ORACLES.items()
             if name != "exact"
         ]
@@ -296,7 +316,9 @@ def test_exact_finds_the_best_cell_of_the_unsmoothed_cost():
 
     X, costs = (x[:, 0] for x in random_rounds(4, 1, 6, 2, seed=3))
     objective = Unsmoothed(X, costs)
-    found = objective.value(Exact().minimise(objective, Ball(radius=1), np.zeros((4, 2)), None))
+    found = objective.value(
+        Exact().minimise(OracleCall(objective, Ball(radius=1), np.zeros((4, 2)), None))
+    )
     for s in range(4):
         difference = (X[s][:, None] - X[s][None])[np.triu_indices(6, 1)]
         angles = np.arctan2(difference[:, 0], -difference[:, 1])

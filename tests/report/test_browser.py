@@ -15,9 +15,9 @@ from support.finished_runs import change_summary, write_failed, write_finished
 from support.synthetic_runs import write_sweep
 
 from odfl_cli.cli import main
-from odfl_cli.results.catalogue import catalogue
-from odfl_cli.results.league import league
-from odfl_cli.results.ranking import rank
+from odfl_cli.core.text import tell
+from odfl_cli.results.finding import find_runs
+from odfl_cli.results.ranking import league, rank
 
 pytestmark = [
     pytest.mark.browser,
@@ -42,7 +42,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def sweeps(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Two sweeps; in the second one the world switches, and a run failed."""
+    """Two sweeps; in the second one the environment switches, and a run failed."""
     root = tmp_path_factory.mktemp("outputs")
     first = [
         write_finished(root / "runs" / f"{algo}-1", algo, levels, rounds=300)
@@ -127,14 +127,15 @@ def test_shows_every_figure_of_the_table_of_best(
 ) -> None:
     browser.open(report)
     ranked = {
-        path.name: rank([e for e in catalogue([path]) if e.is_whole], "avg_cost") for path in sweeps
+        path.name: rank([run for run in find_runs([path], tell) if run.is_whole], "avg_cost")
+        for path in sweeps
     }
     figures = re.findall(r"−?\d+\.\d{4} ± \d+\.\d{4}", league(ranked))
     assert len(figures) == 2 * len(LEVELS)
     assert set(figures) <= set(browser.texts("#leaderboard .figure"))
 
 
-def test_a_click_opens_the_curves_of_that_world(browser: Browser, report: Path) -> None:
+def test_a_click_opens_the_curves_of_that_comparison(browser: Browser, report: Path) -> None:
     browser.open(report)
     browser.run("document.querySelectorAll('#leaderboard tbody tr:first-child .cell')[1].click()")
     assert browser.run("return document.querySelector('#curves select').value") == "second"
@@ -198,7 +199,7 @@ def test_a_drag_zooms_all_panels(browser: Browser, report: Path) -> None:
 
 
 def test_downloads_equal_the_csv(browser: Browser, report: Path, sweeps: list[Path]) -> None:
-    browser.open(report, "world=second&seeds=true&columns=avg_cost,dynamic_regret")
+    browser.open(report, "comparison=second&seeds=true&columns=avg_cost,dynamic_regret")
     browser.click("#curves button", "CSV")
     saved = pd.read_csv(io.StringIO(browser.downloaded("curves_second.csv")))
     assert set(saved["column"]) == {"avg_cost", "dynamic_regret"}
@@ -264,7 +265,7 @@ def test_failed_runs_are_told(browser: Browser, report: Path) -> None:
 
 
 def test_theory_and_recovery(browser: Browser, report: Path) -> None:
-    browser.open(report, "world=second")
+    browser.open(report, "comparison=second")
     table = " ".join(browser.texts("#theory tbody tr:first-child td"))
     assert "−0.50" in table  # the exponent that the runs were written with
     assert "0.5 (dynamic regret)" in table  # their bound is twice the regret
@@ -323,7 +324,7 @@ def test_hostile_names_do_nothing(browser: Browser, tmp_path: Path) -> None:
         change_summary(run, broken_assumptions=[name], versions={name: name}, seconds={name: 1.0})
     write_failed(tmp_path / "runs" / "bad-1", name, name)
     assert main(["report", str(tmp_path / "runs"), "-o", str(tmp_path / "page.html")]) == 0
-    browser.open(tmp_path / "page.html", f"world={name}&columns={name}&base={name}")
+    browser.open(tmp_path / "page.html", f"comparison={name}&columns={name}&base={name}")
     browser.run("document.querySelectorAll('#runs summary').forEach(node => node.click())")
     browser.wait(lambda: browser.texts("#runs .facts"))
     assert browser.run("return window.hacked") is None

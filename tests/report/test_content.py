@@ -1,4 +1,4 @@
-"""What the page holds: thinned curves, worlds, recoveries, sizes."""
+"""What the page holds: thinned curves, comparisons, recoveries, sizes."""
 
 import base64
 import zlib
@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from support.finished_runs import record_again, write_finished
+from support.finished_runs import write_finished
 from support.pages import content_of
-from support.synthetic_runs import write_sweep
+from support.synthetic_runs import seal, write_sweep
 
 from odfl_cli.report.arrays import Arrays
-from odfl_cli.report.content import document, worlds_of
+from odfl_cli.report.content import comparisons_of, document
 from odfl_cli.report.curves import thinned
 from odfl_cli.report.page import page
 from odfl_cli.report.recovery import recoveries
@@ -57,18 +57,18 @@ def test_no_recovery_before_the_next_switch() -> None:
     assert found == [{"mark": 101, "rounds": None}, {"mark": 201, "rounds": 10}]
 
 
-def test_algorithms_are_compared_within_a_world(tmp_path: Path) -> None:
+def test_algorithms_are_compared_within_a_comparison(tmp_path: Path) -> None:
     runs = [
         write_finished(tmp_path / f"{algo}-{gamma}-{own}", algo, config={"data.gamma": gamma, "algo.eta": own})
         for gamma in (0.0, 1.0) for algo, own in (("df_ogd", 1.0), ("df_ogd", 2.0), ("spo", 1.0))
     ]  # fmt: skip
     (experiment,) = experiments([write_sweep(tmp_path / "sweep", runs)])
-    worlds = worlds_of(experiment)
-    assert [world.name for world in worlds] == ["sweep: γ = 0", "sweep: γ = 1"]
-    assert [len(world.groups) for world in worlds] == [3, 3]
+    comparisons = comparisons_of(experiment)
+    assert [comparison.name for comparison in comparisons] == ["sweep: γ = 0", "sweep: γ = 1"]
+    assert [len(comparison.groups) for comparison in comparisons] == [3, 3]
 
 
-def test_a_job_that_was_never_begun_is_told(tmp_path: Path) -> None:
+def test_a_job_that_was_never_begun_is_decided(tmp_path: Path) -> None:
     run = write_finished(tmp_path / "runs" / "df_ogd-1")
     sweep = write_sweep(tmp_path / "sweep", [run, tmp_path / "runs" / "spo-2"])
     (experiment,) = experiments([sweep])
@@ -102,7 +102,7 @@ def test_ten_by_ten_by_ten_is_below_a_megabyte(tmp_path: Path) -> None:
         table[["cost", "mse", "avg_cost", "avg_mse"]] += rng.normal(size=(500, 4))
         table.to_csv(path, index=False, lineterminator="\n")
     for run in (tmp_path / "runs").iterdir():
-        record_again(run)
+        seal(run)
     text = page(document(experiments(sweeps), []))
     assert len(content_of(text)["groups"]) == 100
     assert all(len(group["final"]["avg_cost"]) == 10 for group in content_of(text)["groups"])

@@ -7,8 +7,14 @@ from support.synthetic_runs import harmonic, write_run
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.results.aggregation import curves, gaps, sweep, tabulate
-from odfl_cli.results.grouping import Group, differing_keys, group_runs
-from odfl_cli.results.selection import check_key, runs_of, runs_with
+from odfl_cli.results.grouping import (
+    Group,
+    check_key,
+    differing_keys,
+    group_runs,
+    runs_of,
+    runs_with,
+)
 from odfl_cli.results.tables import Run, read_runs
 
 LEVELS = {0: 0.5, 1: 0.6, 2: 0.8, 3: 0.55}
@@ -89,11 +95,11 @@ def test_gaps_pair_runs_with_the_same_settings(tmp_path):
                 config={"data.gamma": gamma},
             )
     (line,) = gaps(grouped(tmp_path), "pf_ogd", "df_ogd", "avg_cost", key="data.gamma")
-    assert line.told == {}
+    assert line.varying == {}
     assert line.points["x"].tolist() == [0.0, 0.5, 1.0]
     np.testing.assert_allclose(line.points["mean"], [0.0, 0.25, 1.0], atol=1e-12)
     rows = gaps(grouped(tmp_path), "pf_ogd", "df_ogd", "avg_cost")
-    assert sorted(row.told["data.gamma"] for row in rows) == [0.0, 0.5, 1.0]
+    assert sorted(row.varying["data.gamma"] for row in rows) == [0.0, 0.5, 1.0]
 
 
 def test_an_algorithms_own_sweep_is_paired_with_every_run_of_the_other(tmp_path):
@@ -117,7 +123,7 @@ def test_a_sweep_draws_one_line_per_algorithm_and_other_difference(tmp_path):
     assert len(lines) == 4
     for line in lines:
         assert line.points["x"].tolist() == [0, 0.5, 1]
-        expected = 2 * (line.points["x"] + line.told["data.items"] + 1.5)
+        expected = 2 * (line.points["x"] + line.varying["data.items"] + 1.5)
         np.testing.assert_allclose(line.points["mean"], expected)
         np.testing.assert_allclose(line.points["ci95"], half_width([0, 2, 4, 6]))
 
@@ -137,12 +143,12 @@ def test_an_algorithms_own_keys_differ_only_within_the_algorithm(tmp_path):
     assert differing_keys(read(tmp_path)) == []
     write_run(tmp_path / "again", "df_ogd", config={"algo.c_alpha": 3.0, "oracle.lr": 0.01})
     assert differing_keys(read(tmp_path)) == ["algo.c_alpha"]
-    told = {group.algorithm: group.told for group in grouped(tmp_path)}
-    assert told["df_ftpl"] == {}
-    assert told["df_ogd"].keys() == {"algo.c_alpha"}
+    varying = {group.algorithm: group.varying for group in grouped(tmp_path)}
+    assert varying["df_ftpl"] == {}
+    assert varying["df_ogd"].keys() == {"algo.c_alpha"}
 
 
-def test_a_setting_that_two_algorithms_do_not_share_is_told(tmp_path):
+def test_a_setting_that_two_algorithms_do_not_share_counts(tmp_path):
     write_run(tmp_path / "a", "df_ogd", config={"data.gamma": 0.0})
     write_run(tmp_path / "b", "pf_ogd", config={"data.gamma": 1.0})
     assert differing_keys(read(tmp_path)) == ["data.gamma"]
@@ -169,18 +175,21 @@ def test_engines_give_the_same_numbers_and_are_pooled(tmp_path):
     assert group.seeds == 2
 
 
-def test_another_component_is_told_by_the_name_of_its_choice(tmp_path):
+def test_another_component_counts_by_the_name_of_its_choice(tmp_path):
     write_run(tmp_path / "a", config={"data.gamma": 0.0})
     config = {"data._target_": "mine.Warehouse", "data.gamma": 0.3, "data.path": "x.csv"}
     write_run(tmp_path / "b", config=config, choices={"data": "warehouse"})
-    assert [group.told for group in grouped(tmp_path)] == [{"data": "sin4"}, {"data": "warehouse"}]
+    assert [group.varying for group in grouped(tmp_path)] == [
+        {"data": "sin4"},
+        {"data": "warehouse"},
+    ]
 
 
 def test_runs_of_different_length_are_told_apart(tmp_path):
     write_run(tmp_path / "short", rounds=20)
     write_run(tmp_path / "long", rounds=90)
     lines = curves(grouped(tmp_path), "avg_cost")
-    assert {line.told["horizon.rounds"]: line.points["x"].max() for line in lines} == {
+    assert {line.varying["horizon.rounds"]: line.points["x"].max() for line in lines} == {
         20: 20,
         90: 90,
     }
@@ -198,7 +207,7 @@ def test_tables_have_a_row_per_point(tmp_path):
 @pytest.mark.parametrize("typed", ["data.gama", "gamma", "data.gammma"])
 def test_an_unknown_key_suggests_the_nearest(tmp_path, typed):
     write_run(tmp_path / "run")
-    with pytest.raises(UserError, match=r"did you mean 'data\.gamma'\?"):
+    with pytest.raises(UserError, match=r"did you mean data\.gamma\?"):
         check_key(read(tmp_path), typed)
 
 

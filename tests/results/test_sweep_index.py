@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.run_state import inspect
-from odfl_cli.results.sweep_index import IndexJob, append_job, read_index, write_index
+from odfl_cli.results.runs import inspect
+from odfl_cli.results.sweeps import IndexJob, append_job, read_index, write_index
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_nonsense_is_one_clear_line(sweep, content):
 
 
 def test_no_index_is_one_clear_line(sweep):
-    with pytest.raises(UserError, match="No such file"):
+    with pytest.raises(UserError, match="there is no such file"):
         read_index(sweep)
 
 

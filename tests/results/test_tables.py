@@ -6,11 +6,13 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from support.finished_runs import change_summary, write_finished
-from support.synthetic_runs import BEST_COST, harmonic, seed_table, write_run, write_sweep
+from support.finished_runs import change_summary, write_finished, write_hydra
+from support.synthetic_runs import BEST_COST, harmonic, seal, seed_table, write_run, write_sweep
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.tables import flatten, newest, read_runs
+from odfl_cli.core.flat import flatten
+from odfl_cli.results.finding import newest
+from odfl_cli.results.tables import read_runs
 
 
 @pytest.fixture
@@ -49,7 +51,7 @@ SPOILT = {
         lambda path: seed_table(1.0, 100)[::-1].to_csv(path, index=False),
         "count rounds upwards",
     ),
-    "gone": (lambda path: path.unlink(), "no such file"),
+    "gone": (lambda path: path.unlink(), "No such file"),
 }
 
 
@@ -57,6 +59,8 @@ SPOILT = {
 def test_a_spoilt_csv_is_named_and_skipped(tmp_path, warnings, spoil, reason):
     run = write_run(tmp_path / "run")
     spoil(run / "seed-1.csv")
+    if (run / "seed-1.csv").exists():
+        seal(run)
     (read,) = read_runs([tmp_path], warnings.append)
     assert read.seeds == [0, 2]
     (line,) = warnings
@@ -79,17 +83,19 @@ BROKEN_SUMMARIES = {
 def test_a_broken_summary_is_named_and_its_run_skipped(tmp_path, warnings, content):
     write_run(tmp_path / "good", algo="pf_ogd")
     bad = write_run(tmp_path / "bad") / "summary.json"
+    write_hydra(tmp_path / "bad")
     if isinstance(content, dict):
         content = json.dumps(json.loads(bad.read_text()) | content)
     bad.write_text(content)
     assert [run.algorithm for run in read_runs([tmp_path], warnings.append)] == ["pf_ogd"]
     (line,) = warnings
-    assert str(bad) in line
+    assert f"{tmp_path / 'bad'}: damaged, summary.json" in line
 
 
 def test_an_unfinished_run_without_a_summary_is_skipped(tmp_path, warnings):
     write_run(tmp_path / "good")
     (write_run(tmp_path / "unfinished") / "summary.json").unlink()
+    write_hydra(tmp_path / "unfinished")
     assert len(read_runs([tmp_path], warnings.append)) == 1
     assert "unfinished" in warnings[0]
 
@@ -134,7 +140,7 @@ def test_a_directory_without_runs_and_one_that_is_not_there_are_errors(tmp_path,
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match=r"empty.*holds a run"):
         read_runs([tmp_path / "empty"], warnings.append)
-    with pytest.raises(UserError, match=r"nowhere is not a directory"):
+    with pytest.raises(UserError, match="nowhere: no such directory"):
         read_runs([tmp_path / "nowhere"], warnings.append)
 
 
@@ -190,6 +196,7 @@ def test_extra_columns_are_kept_and_the_regret_column_may_be_absent(tmp_path, wa
     run = write_run(tmp_path / "run", levels={0: 1.0})
     table = pd.read_csv(run / "seed-0.csv").drop(columns="regret").assign(path_length=1.5, note="x")
     table.to_csv(run / "seed-0.csv", index=False)
+    seal(run)
     (read,) = read_runs([run], warnings.append)
     assert (read.rows["path_length"] == 1.5).all()
     assert not {"note", "avg_regret"}.intersection(read.rows)

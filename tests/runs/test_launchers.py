@@ -13,7 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from support.commands import odfl, run_directories
+from support.attempts import csvs
+from support.commands import odfl, odfl_process
+from support.processes import Start
 
 from odfl_cli.core.cores import available_cores
 
@@ -50,15 +52,6 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def csvs(root: Path) -> dict[str, bytes]:
-    """The bytes of every result, by run and seed."""
-    return {
-        f"{run.name}/{file.name}": file.read_bytes()
-        for run in run_directories(root)
-        for file in run.glob("seed-*.csv")
-    }
-
-
 @pytest.fixture(scope="module")
 def basic(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """What Hydra's own launcher computes, one job after another."""
@@ -80,7 +73,7 @@ def spied(place: Path) -> list[dict]:
 
 
 def assert_like_basic(place: Path, arguments: tuple[str, ...], basic: dict, **environment) -> None:
-    done = odfl(*SWEEP, SPYING, *arguments, cwd=place, **environment)
+    done = odfl_process(*SWEEP, SPYING, *arguments, cwd=place, **environment)
     assert done.returncode == 0, done.stderr
     assert csvs(place) == basic
     notes = spied(place)
@@ -110,7 +103,7 @@ def test_a_killed_job_takes_no_other_along(place: Path, basic: dict[str, bytes])
     needs("hydra_plugins.hydra_submitit_launcher", "slurm")
     one_at_a_time = ("hydra/launcher=submitit_local", "hydra.launcher.at_once=1", SPYING)
     (place / "fatal").write_text("PFOGD")
-    first = odfl(*SWEEP, *one_at_a_time, cwd=place)
+    first = odfl_process(*SWEEP, *one_at_a_time, cwd=place)
     assert first.returncode == 1
     assert "3 jobs: 2 done, 0 skipped, 0 failed, 1 unfinished" in first.stdout
     (line,) = (line for line in first.stderr.splitlines() if "killed" in line)
@@ -120,14 +113,14 @@ def test_a_killed_job_takes_no_other_along(place: Path, basic: dict[str, bytes])
     assert earlier["end"] <= later["begin"]
 
     (place / "fatal").unlink()
-    again = odfl(*SWEEP, *one_at_a_time, cwd=place)
+    again = odfl_process(*SWEEP, *one_at_a_time, cwd=place)
     assert again.returncode == 0, again.stderr
     assert "3 jobs: 1 done, 2 skipped, 0 failed" in again.stdout
     assert csvs(place) == basic
 
 
 @contextmanager
-def ray_cluster(place: Path) -> Iterator[tuple[str, dict[str, str]]]:
+def ray_cluster(place: Path, start: Start) -> Iterator[tuple[str, dict[str, str]]]:
     """A head node on the loopback address: its address, and how to be let in."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -136,8 +129,9 @@ def ray_cluster(place: Path) -> Iterator[tuple[str, dict[str, str]]]:
     command = ["start", "--head", "--block", "--node-ip-address=127.0.0.1", f"--port={port}"]
     quiet = ["--include-dashboard=false", "--disable-usage-stats", "--num-cpus=2"]
     with (place / "ray.out").open("w") as output:
-        head = subprocess.Popen(
-            [str(Path(sys.executable).parent / "ray"), *command, *quiet],
+        head = start(
+            str(Path(sys.executable).parent / "ray"),
+            *(*command, *quiet),
             env=os.environ | token,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -160,9 +154,9 @@ def wait_for_port(port: int, seconds: float = 120) -> None:
     raise TimeoutError(f"nothing listens on port {port}")
 
 
-def test_a_ray_cluster(place: Path, basic: dict[str, bytes]) -> None:
+def test_a_ray_cluster(place: Path, basic: dict[str, bytes], start: Start) -> None:
     needs("hydra_plugins.hydra_ray_launcher", "ray")
-    with ray_cluster(place) as (address, token):
+    with ray_cluster(place, start) as (address, token):
         launcher = ("hydra/launcher=ray", f"hydra.launcher.ray.init.address='{address}'")
         assert_like_basic(place, launcher, basic, **token)
     assert {note["threads"] for note in spied(place)} == {"1"}

@@ -2,16 +2,19 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from support.attempts import computations, csvs, start, summary
+from support.attempts import computations, csvs, summary
 from support.commands import complaints, odfl, run_directories
+from support.processes import ODFL
 
-from odfl_cli.results.run_state import file_record, inspect
+from odfl_cli.results.runs import inspect
+from odfl_cli.results.summary import file_record
 
 JOB = ("run", "algo=uniform", "horizon=smoke")
 SWEEP = ("run", "-m", *JOB[1:])
@@ -28,7 +31,7 @@ def whole(tmp_path_factory) -> Path:
 @pytest.fixture
 def run(whole: Path, tmp_path: Path) -> Path:
     """A copy of it, to be spoilt."""
-    subprocess.run(["cp", "-r", str(whole / "outputs"), str(tmp_path)], check=True)
+    shutil.copytree(whole / "outputs", tmp_path / "outputs")
     (directory,) = run_directories(tmp_path)
     return directory
 
@@ -82,7 +85,7 @@ def test_fewer_seeds_are_told_and_nothing_is_deleted(run, tmp_path):
     before = csvs(tmp_path), (run / "summary.json").read_bytes()
     done = odfl(*JOB, "seeds=2", cwd=tmp_path)
     assert done.returncode == 0
-    assert "holds 4 seeds, 2 were asked for" in complaints(done)[0]
+    assert "holds 2 more seeds; the averages are over the 2 asked for" in complaints(done)[0]
     assert (csvs(tmp_path), (run / "summary.json").read_bytes()) == before
 
 
@@ -240,8 +243,8 @@ def test_a_read_only_directory_is_refused(run, tmp_path):
     assert "cannot write" in refused(tmp_path, *SWEEP, "seeds=5")
 
 
-def test_concurrent_runs_of_one_job_compute_it_once(whole, tmp_path):
-    processes = [start(*JOB, "seeds=4", cwd=tmp_path) for _ in range(4)]
+def test_concurrent_runs_of_one_job_compute_it_once(whole, tmp_path, start):
+    processes = [start(*ODFL, *JOB, "seeds=4", cwd=tmp_path) for _ in range(4)]
     assert [process.communicate(timeout=300) and process.returncode for process in processes] == [
         0
     ] * 4
@@ -250,8 +253,8 @@ def test_concurrent_runs_of_one_job_compute_it_once(whole, tmp_path):
     assert csvs(tmp_path) == csvs(whole)
 
 
-def test_a_killed_run_is_unfinished_and_its_lock_free(whole, tmp_path):
-    endless = start("run", "algo=uniform", "horizon.rounds=100000000", cwd=tmp_path)
+def test_a_killed_run_is_unfinished_and_its_lock_free(tmp_path, start):
+    endless = start(*ODFL, "run", "algo=uniform", "horizon.rounds=100000000", cwd=tmp_path)
     while not list(tmp_path.rglob(".lock")):
         assert endless.poll() is None
     (lock,) = tmp_path.rglob(".lock")
@@ -264,8 +267,8 @@ def test_a_killed_run_is_unfinished_and_its_lock_free(whole, tmp_path):
 @pytest.mark.parametrize(
     "jobs", [["data.gamma=0.5"] * 20, [f"data.gamma={i / 20}" for i in range(20)]]
 )
-def test_twenty_at_once(tmp_path, jobs):
-    processes = [start(*JOB, "seeds=3", job, cwd=tmp_path) for job in jobs]
+def test_twenty_at_once(tmp_path, start, jobs):
+    processes = [start(*ODFL, *JOB, "seeds=3", job, cwd=tmp_path) for job in jobs]
     for process in processes:
         _, errors = process.communicate(timeout=600)
         assert process.returncode == 0, errors

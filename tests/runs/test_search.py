@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.commands import odfl, run_directories
+from support.commands import odfl_process, run_directories
 
 pytest.importorskip("optuna", reason="needs the extra search: make test-launchers")
 
@@ -20,7 +20,7 @@ SEARCH = (
 
 
 def test_the_best_trial_is_the_cheapest_run(tmp_path: Path) -> None:
-    done = odfl(*SEARCH, cwd=tmp_path)
+    done = odfl_process(*SEARCH, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     summaries = [
         json.loads((run / "summary.json").read_text()) for run in run_directories(tmp_path)
@@ -35,7 +35,7 @@ def test_the_best_trial_is_the_cheapest_run(tmp_path: Path) -> None:
 
 
 def test_a_search_is_repeatable_and_computes_nothing_twice(tmp_path: Path) -> None:
-    first, second = (odfl(*SEARCH, cwd=tmp_path) for _ in range(2))
+    first, second = (odfl_process(*SEARCH, cwd=tmp_path) for _ in range(2))
     assert f"{TRIALS} jobs: {TRIALS} done, 0 skipped" in first.stdout
     assert f"{TRIALS} jobs: 0 done, {TRIALS} skipped" in second.stdout
     best = re.compile(r"Best value: .*")

@@ -2,12 +2,13 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.attempts import csvs
 from support.cluster import missing_programs, slurm_cluster, wait_until
-from support.commands import odfl, run_directories
+from support.commands import odfl, odfl_process, run_directories
+from support.processes import ODFL, Start
 
 pytest.importorskip("submitit", reason="needs the extra slurm")
 pytestmark = [
@@ -39,24 +40,9 @@ def running(slurm: dict[str, str]) -> list[str]:
     ).stdout.split()
 
 
-def csvs(root: Path) -> dict[str, bytes]:
-    return {
-        f"{run.name}/{file.name}": file.read_bytes()
-        for run in run_directories(root)
-        for file in run.glob("seed-*.csv")
-    }
-
-
-def test_a_cancelled_job_is_computed_by_the_next_run(tmp_path: Path, slurm) -> None:
+def test_a_cancelled_job_is_computed_by_the_next_run(tmp_path: Path, slurm, start: Start) -> None:
     command = ["run", *SWEEP, "outputs=slurm", *SLURM]
-    first = subprocess.Popen(
-        [sys.executable, "-m", "odfl_cli.cli", *command],
-        cwd=tmp_path,
-        env=os.environ | slurm,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    first = start(*ODFL, *command, cwd=tmp_path, env=os.environ | slurm)
     runs = tmp_path / "slurm" / "runs"
     begun = lambda: [log for log in runs.glob("*/run.log") if "rounds" in log.read_text()]  # noqa: E731
     wait_until(begun, "a job to begin")
@@ -70,7 +56,7 @@ def test_a_cancelled_job_is_computed_by_the_next_run(tmp_path: Path, slurm) -> N
     assert len(run_directories(runs)) == 2  # the others went on to their ends
     finished = {path: path.stat().st_mtime_ns for path in runs.glob("*/seed-*.csv")}
 
-    again = odfl(*command, cwd=tmp_path, **slurm)
+    again = odfl_process(*command, cwd=tmp_path, **slurm)
     assert again.returncode == 0, again.stderr
     assert "3 jobs: 1 done, 2 skipped, 0 failed" in again.stdout
     assert {path: path.stat().st_mtime_ns for path in finished} == finished  # nothing twice

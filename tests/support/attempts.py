@@ -1,9 +1,6 @@
 """What the tests of resumed runs and sweeps look at."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +29,3 @@ def summary(run: Path) -> dict[str, Any]:
     """Without what differs between two equal computations."""
     content = json.loads((run / "summary.json").read_text())
     return {key: value for key, value in content.items() if key not in OF_THE_ATTEMPT}
-
-
-def start(*arguments: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
-    """`odfl …`, not waited for, in a process group of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "odfl_cli.cli", *arguments],
-        cwd=cwd,
-        env=os.environ | environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )

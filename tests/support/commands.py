@@ -1,14 +1,39 @@
-"""Real subprocesses of the real command."""
+"""The real command, called in this process; `odfl_process` where the process is the point."""
 
+import gc
+import io
+import logging
 import os
 import subprocess
 import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
+from unittest import mock
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+Done = subprocess.CompletedProcess[str]
 
 
-def odfl(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def odfl(*arguments: str, cwd: Path, **environment: str) -> Done:
+    """`odfl …` in `cwd` without a new interpreter: its exit code and what it printed.
+
+    Start-up, signals, locks between processes and the cache of kernels need `odfl_process`.
+    """
+    output, errors = io.StringIO(), io.StringIO()
+    with (
+        chdir(cwd),
+        mock.patch.dict(os.environ, environment),
+        _interpreter_restored(cwd),
+        redirect_stdout(output),
+        redirect_stderr(errors),
+    ):
+        code = _exit_code(list(arguments))
+    return Done(["odfl", *arguments], code, output.getvalue(), errors.getvalue())
+
+
+def odfl_process(*arguments: str, cwd: Path, **environment: str) -> Done:
     """`odfl …` in `cwd`, as a user's shell would start it."""
     command = [sys.executable, "-m", "odfl_cli.cli", *arguments]
     return subprocess.run(
@@ -16,7 +41,7 @@ def odfl(*arguments: str, cwd: Path, **environment: str) -> subprocess.Completed
     )
 
 
-def complaints(done: subprocess.CompletedProcess[str]) -> list[str]:
+def complaints(done: Done) -> list[str]:
     """Lines on stderr, but for the news that a kernel is compiled on this machine's first run."""
     return [line for line in done.stderr.splitlines() if "compiling the" not in line]
 
@@ -24,3 +49,70 @@ def complaints(done: subprocess.CompletedProcess[str]) -> list[str]:
 def run_directories(root: Path) -> list[Path]:
     """Finished runs below `root`."""
     return sorted(path.parent for path in root.rglob("summary.json"))
+
+
+def _exit_code(arguments: list[str]) -> int:
+    """What the interpreter would exit with, the traceback of an exception printed as it would."""
+    from odfl_cli.cli import main
+
+    try:
+        return main(arguments)
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+            return 1
+        return end.code or 0
+    except Exception:
+        traceback.print_exc()
+        return 1
+
+
+@contextmanager
+def _interpreter_restored(cwd: Path) -> Iterator[None]:
+    """Leaves nothing of a call to the next one: arguments, paths, a user's modules, Hydra, logs."""
+    path, threshold = sys.path.copy(), gc.get_threshold()
+    with mock.patch.object(sys, "argv", ["odfl"]), _logging_restored():
+        try:
+            yield
+        finally:
+            sys.path[:] = path
+            _forget_modules_of(cwd)
+            _forget_hydra()
+            gc.set_threshold(*threshold)
+            gc.unfreeze()
+
+
+def _forget_modules_of(folder: Path) -> None:
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and Path(file).is_relative_to(folder):
+            del sys.modules[name]
+    for entry in list(sys.path_importer_cache):
+        if Path(entry).is_relative_to(folder):
+            del sys.path_importer_cache[entry]
+
+
+def _forget_hydra() -> None:
+    with suppress(KeyError):
+        from hydra.core.global_hydra import GlobalHydra
+        from hydra.core.hydra_config import HydraConfig
+
+        GlobalHydra.instance().clear()
+        HydraConfig.instance().cfg = None
+
+
+@contextmanager
+def _logging_restored() -> Iterator[None]:
+    """Hydra configures the root logger, and disables what it does not know."""
+    root = logging.getLogger()
+    handlers, level = root.handlers.copy(), root.level
+    try:
+        yield
+    finally:
+        for handler in set(root.handlers) - set(handlers):
+            handler.close()
+        root.handlers[:] = handlers
+        root.setLevel(level)
+        for logger in logging.root.manager.loggerDict.values():
+            if isinstance(logger, logging.Logger):
+                logger.disabled = False

@@ -9,8 +9,8 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig
 
 from odfl_cli.algorithms import Algorithm
+from odfl_cli.config.compose import prefer_own_presets
 from odfl_cli.config.directory import conf_directory
-from odfl_cli.config.extras import prefer_own_presets
 from odfl_cli.config.identity import register_resolvers
 from odfl_cli.core.streams import draw
 from odfl_cli.engine.compiled_engine import missing_kernel
@@ -35,6 +35,7 @@ def make_problem(
     steps: int = 3,
     lr: float = 0.2,
     batch: int = 2,
+    kappa: float = 0.0,
 ) -> Problem:
     """A linear predictor on the simplex, smoothed by entropy."""
     simplex = Simplex(dimension=items)
@@ -47,6 +48,7 @@ def make_problem(
         polytope=simplex,
         regularizer=Entropy(polytope=simplex),
         oracle=SGD(steps=steps, lr=lr, batch=batch),
+        kappa=kappa,
     )
 
 

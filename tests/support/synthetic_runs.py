@@ -1,5 +1,6 @@
 """Run directories with numbers that are known in closed form, written without the package."""
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ def write_run(
     choices: Mapping[str, str] | None = None,
     exponent: float | None = None,
     marks: tuple[int, ...] = (),
+    version: str = "0.1.0",
 ) -> Path:
     """A run whose seed s pays levels[s] + 1/t in round t: its average cost is level + H_t / t.
 
@@ -45,9 +47,37 @@ def write_run(
         "seeds": list(levels),
         "rounds": rounds,
         "marks": list(marks),
+        "versions": {"odfl": version},
+        "format": 1,
     }  # fmt: skip
     (directory / "summary.json").write_text(json.dumps(summary))
+    tables = [pd.read_csv(directory / f"seed-{seed}.csv") for seed in levels]
+    final = {
+        column: {"per_seed": [float(table[column].iloc[-1]) for table in tables]}
+        for column in tables[0].columns.drop("t")
+        if all(np.isfinite(table[column].iloc[-1]) for table in tables)
+    }
+    change_summary(directory, final=final, overrides=[f"algo={algo}"])
+    seal(directory, version)
     return directory
+
+
+def seal(directory: Path, version: str = "0.1.0") -> None:
+    """Records the CSVs in summary.json as they are now."""
+    files = sorted(directory.glob("seed-*.csv"))
+    change_summary(directory, files={file.name: _record(file, version) for file in files})
+
+
+def change_summary(run: Path, **changes: Any) -> None:
+    """Edits summary.json by hand."""
+    summary = json.loads((run / "summary.json").read_text())
+    (run / "summary.json").write_text(json.dumps(summary | changes))
+
+
+def _record(file: Path, version: str) -> dict[str, Any]:
+    content = file.read_bytes()
+    sha256 = hashlib.sha256(content).hexdigest()
+    return {"bytes": len(content), "sha256": sha256, "odfl": version}
 
 
 def seed_table(level: float, rounds: int) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from odfl_cli.config.directory import is_tuning
 
 
 def answer(arguments: list[str], hydra: Callable[[list[str]], int]) -> int:
-    """Prints what may stand in the place of the last word of COMP_LINE, as Hydra knows it."""
+    """Prints Hydra's completions of the last word of COMP_LINE."""
     line = os.environ.get("COMP_LINE", "")
     os.environ["COMP_LINE"], kept = question(line)
     output = io.StringIO()
@@ -24,8 +24,8 @@ def answer(arguments: list[str], hydra: Callable[[list[str]], int]) -> int:
 def question(line: str) -> tuple[str, str]:
     """The line as Hydra can read it, and the start of the last word that its answers lack.
 
-    Hydra knows no verb, no flags between words and no lists: of `algo=a,b` it sees the last
-    choice in the word to complete, and the first one elsewhere.
+    Hydra completes no verb, no flags between words and no lists: of `algo=a,b` it is given the
+    last choice in the word to complete, and the first one elsewhere.
     """
     words = line.split()[1:]
     words = words[1:] if words[:1] == ["run"] else words

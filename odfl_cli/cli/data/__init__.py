@@ -1,6 +1,7 @@
 """`odfl data`: check a file of rounds, write one, build an example."""
 
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.text import did_you_mean
 
 USAGE = """odfl data: files of rounds for data=replay
 
@@ -27,5 +28,6 @@ def main(arguments: list[str]) -> int:
         case ["example", *rest]:
             from odfl_cli.cli.data.example import main as verb
         case _:
-            raise UserError(f"data {arguments[0]}: there are check, export and example")
+            hint = did_you_mean(arguments[0], ("check", "export", "example"))
+            raise UserError(f"data {arguments[0]}: there is no such verb; {hint}")
     return verb(rest)

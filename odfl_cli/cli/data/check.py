@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from odfl_cli.cli.parser import Parser
-from odfl_cli.environments.replay.columns import Columns
+from odfl_cli.core.text import printable, table
 from odfl_cli.environments.replay.inspection import Inspection, inspect, preview
 from odfl_cli.environments.replay.recording import Recording, record
+from odfl_cli.environments.replay.tables import Columns
 
 PREVIEW = 5
 WIDEST = 12
@@ -28,7 +29,7 @@ def main(arguments: list[str]) -> int:
     _print_columns(inspect(path, columns, chosen.group))
     recording = record(path, columns, chosen.group, False, chosen.on_missing)
     _print_shape(recording)
-    print(f"\nusable: {_command(chosen, recording)}")
+    print(f"\nusable: {printable(_command(chosen, recording))}")
     return 0
 
 
@@ -50,7 +51,7 @@ def _print_preview(rows: list[list[str]]) -> None:
     if not rows:
         return
     width = min(len(rows[0]), WIDEST)
-    print(_aligned([[cell[:WIDEST] for cell in row[:width]] for row in rows if len(row) >= width]))
+    print(table([[cell[:WIDEST] for cell in row[:width]] for row in rows if len(row) >= width]))
     if len(rows[0]) > width:
         print(f"… and {len(rows[0]) - width} more columns")
     print()
@@ -62,7 +63,7 @@ def _print_columns(found: Inspection) -> None:
         figures = [f"{value:.6g}" for value in (column.smallest, column.mean, column.largest)]
         note = "constant" if column.constant else ""
         rows.append([column.name, str(column.missing), str(column.infinite), *figures, note])
-    print(f"{found.rows} rows\n{_aligned(rows)}")
+    print(f"{found.rows} rows\n{table(rows)}")
 
 
 def _print_shape(recording: Recording) -> None:
@@ -88,9 +89,3 @@ def _command(chosen: Namespace, recording: Recording) -> str:
     given |= {"seeds": len(recording.groups), "horizon.rounds": min(recording.lengths)}
     words = ["odfl", "run", "data=replay", *(f"{key}={value}" for key, value in given.items())]
     return shlex.join(words)
-
-
-def _aligned(rows: list[list[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    return "\n".join(lines)

@@ -1,5 +1,7 @@
 """DF-FTPL, compiled; see odfl_cli.algorithms.df_ftpl."""
 
+from typing import cast
+
 import numpy as np
 from numba import f8, i8
 
@@ -8,8 +10,7 @@ from odfl_cli.algorithms.df_ftpl import DFFTPLState
 from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.inner import PARTS, decide, step
-from odfl_cli.engine.kernels.newton_reports import NewtonReports
-from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, smoothed_gradient
+from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_gradient
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.oracles import SGD
@@ -23,13 +24,13 @@ from odfl_cli.problem.oracles import SGD
     )
 )  # fmt: skip
 def play(
-    parts, X, costs, sigma, samples, slots, held, stands_for,
+    parts, X, costs, sigma, samples, slots, held, represented,
     theta, history_X, history_costs, alpha, eta, radius, lr, answers,
     paid, errors, newton_steps, newton,
 ):  # fmt: skip
     """Rounds of one seed; θ [m] and the history [capacity, d, p], [capacity, d] fill in place.
 
-    Returns the number of rounds played: fewer than asked for where Newton is stuck.
+    Returns the number of rounds played: fewer than given where Newton's method fails.
     """
     prediction, w = np.empty(costs.shape[1]), np.empty(costs.shape[1])
     one, gradient = np.empty_like(theta), np.empty_like(theta)
@@ -43,7 +44,7 @@ def play(
         # 6: θ_{t+1} = O_ξ(Σ_{i≤t} f̃_i − ⟨σ_t, ·⟩), warm-started at θ_t
         for k in range(steps if answers[t] else 0):
             for j in range(theta.shape[0]):
-                gradient[j] = -sigma[t, j] / (eta * stands_for[t])
+                gradient[j] = -sigma[t, j] / (eta * represented[t])
             for b in range(batch):
                 i = int(samples[t, k, b] * held[t])
                 smoothed_gradient(
@@ -65,15 +66,14 @@ def prepare(
     draws: dict[str, np.ndarray],
     trace: Trace,
 ) -> tuple[DFFTPLState, Play]:
-    """The state after the block, and what fills it for seed number s."""
-    problem, oracle = algorithm.problem, algorithm.problem.oracle
-    assert isinstance(oracle, SGD)
+    """The state after the block, and the function that fills it and the trace for seed number s."""
+    problem, oracle = algorithm.problem, cast(SGD, algorithm.problem.oracle)
     parts, reports = parts_of(problem), NewtonReports(trace)
     stop = state.t + rounds.costs.shape[1]
     t = np.arange(state.t + 1, stop + 1)
     memory = oracle.memory
     slots = memory.slots(t, draws["df_ftpl/slot"])
-    theta, counts = state.theta.copy(), (memory.held(t), memory.stands_for(t))
+    theta, counts = state.theta.copy(), (memory.held(t), memory.represented(t))
     constants = algorithm.alpha, algorithm.eta, problem.theta_set.radius, oracle.lr
     answers = np.array([oracle.answers(int(i)) for i in t], dtype=np.int64)
     for name in algorithm.noted:

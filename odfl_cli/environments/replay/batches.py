@@ -1,4 +1,4 @@
-"""From the rows of a long table to rounds of one size, or the row that makes it impossible."""
+"""From the rows of a long table to rounds of one size, or an error that names the row."""
 
 import re
 from collections.abc import Iterator
@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.environments.replay.chunks import Chunk
-from odfl_cli.environments.replay.columns import Layout, OnMissing
-from odfl_cli.environments.replay.problems import DataError
+from odfl_cli.environments.replay.files import DataError
+from odfl_cli.environments.replay.tables import Chunk, Layout, OnMissing
 
 MOST_ITEMS = 100_000
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -35,7 +34,7 @@ class Assembler:
         self.latest: dict[str, tuple[bool, float | str]] = {}  # group → order of its last round
 
     def batches(self, chunks: Iterator[Chunk]) -> Iterator[Batch]:
-        """All rounds; one that is cut by the end of a chunk waits for the next chunk."""
+        """All rounds; one that continues in the next chunk is completed there."""
         waiting: Chunk | None = None
         for chunk in chunks:
             self._check_cells(chunk)

@@ -9,9 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from odfl_cli.environments.replay.chunks import CELLS, Chunk
-from odfl_cli.environments.replay.columns import MOST_COLUMNS, Columns, Layout, check_width, layout
-from odfl_cli.environments.replay.problems import DataError
+from odfl_cli.environments.replay.files import DataError
+from odfl_cli.environments.replay.tables import (
+    CELLS,
+    MOST_COLUMNS,
+    Chunk,
+    Columns,
+    Layout,
+    check_width,
+    layout,
+)
 
 LONGEST_HEADER = 100 * MOST_COLUMNS
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})

@@ -1,4 +1,4 @@
-"""Rounds that happened: from a CSV, Parquet or NPZ file."""
+"""Recorded rounds from a CSV, Parquet or NPZ file."""
 
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,7 @@ from pydantic import AliasChoices, Field
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.environments.base import Rounds
-from odfl_cli.environments.replay.columns import Columns, OnMissing
+from odfl_cli.environments.replay.tables import Columns, OnMissing
 
 if TYPE_CHECKING:
     from odfl_cli.environments.replay.recording import Recording
@@ -60,7 +60,7 @@ class Replay:
         return self._recordings[0].features + self.intercept
 
     def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> None:
-        """Nobody knows what is behind real costs."""
+        """Unknown for recorded costs."""
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
         """X_t [S, B, d, p] and c_t [S, B, d] of rounds start ≤ t < stop."""

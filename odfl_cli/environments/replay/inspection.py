@@ -1,4 +1,4 @@
-"""Figures of every column, whether or not the file can be replayed."""
+"""Statistics of every column, whether or not the file can be replayed."""
 
 import csv
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from odfl_cli.environments.replay import csv_file, npz_file, parquet_file
-from odfl_cli.environments.replay.columns import Columns, layout
-from odfl_cli.environments.replay.problems import naming_the_file, watched
+from odfl_cli.environments.replay.files import naming_the_file, watched
 from odfl_cli.environments.replay.recording import TABLES, check_file
+from odfl_cli.environments.replay.tables import Columns, layout
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Column:
 
 @dataclass
 class Inspection:
-    """The figures of a file."""
+    """The statistics of a file."""
 
     columns: list[Column] = field(default_factory=list)
     rows: int = 0

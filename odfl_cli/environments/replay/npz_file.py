@@ -10,9 +10,8 @@ import numpy as np
 from numpy.lib import format as npy
 
 from odfl_cli.environments.replay.batches import MISSING, Batch
-from odfl_cli.environments.replay.chunks import CELLS
-from odfl_cli.environments.replay.columns import OnMissing
-from odfl_cli.environments.replay.problems import DataError
+from odfl_cli.environments.replay.files import DataError
+from odfl_cli.environments.replay.tables import CELLS, OnMissing
 
 NAMES = ("X", "c")
 

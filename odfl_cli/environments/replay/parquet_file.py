@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from odfl_cli.environments.replay.chunks import CELLS, Chunk
-from odfl_cli.environments.replay.columns import Columns, Layout, check_width, layout
-from odfl_cli.environments.replay.problems import DataError
+from odfl_cli.environments.replay.files import DataError
+from odfl_cli.environments.replay.tables import CELLS, Chunk, Columns, Layout, check_width, layout
 
 
 def header(path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""A checked file, kept on disk so that any round is found at once and none need be in memory."""
+"""A checked file in binary form on disk: random access to its rounds without loading all of them."""
 
 import json
 import os
@@ -16,13 +16,19 @@ from odfl_cli.config.identity import digest
 from odfl_cli.core.files import write_json
 from odfl_cli.environments.replay import csv_file, npz_file, parquet_file
 from odfl_cli.environments.replay.batches import Assembler, Batch
-from odfl_cli.environments.replay.cache import cache_directory, source_digest
-from odfl_cli.environments.replay.columns import Columns, OnMissing, layout
-from odfl_cli.environments.replay.problems import DataError, naming_the_file, stamp, watched
-from odfl_cli.environments.replay.standardise import PastScale
+from odfl_cli.environments.replay.files import (
+    DataError,
+    cache_directory,
+    naming_the_file,
+    source_digest,
+    stamp,
+    watched,
+)
+from odfl_cli.environments.replay.tables import Columns, OnMissing, layout
 
 MOST_GROUPS = 10_000
 DAY = 86400
+NOISE = 1e-14  # a variance below this share of the mean square is a rounding error
 TABLES = {".csv": csv_file, ".parquet": parquet_file}
 
 
@@ -48,7 +54,7 @@ class Recording:
 def record(
     path: Path, columns: Columns, group: str | None, standardise: bool, on_missing: OnMissing
 ) -> Recording:
-    """The file's recording: found on disk, or made now, in one pass and little memory."""
+    """The file's recording: from disk, or made now, in one pass and little memory."""
     with naming_the_file(path):
         check_file(path)
         asked = [str(path.resolve()), asdict(columns), group, standardise, on_missing]
@@ -125,8 +131,41 @@ def _write(batches: Iterator[Batch], directory: Path, standardise: bool) -> dict
 
 
 def _forget(kept: Path, key: str) -> None:
-    """Recordings of what the file held before are of no use, but a run may still be reading one."""
+    """Deletes recordings of earlier contents of the file, unless a run may still be reading them."""
     for old in kept.parent.glob(f"{key}-*"):
         with suppress(FileNotFoundError):  # another process was faster
             if old != kept and time.time() - old.stat().st_mtime > DAY:
                 shutil.rmtree(old, ignore_errors=True)
+
+
+class PastScale:
+    """Mean and variance of every feature over all items of the rounds so far.
+
+    No round is scaled by itself or by later ones.
+    """
+
+    def __init__(self, features: int) -> None:
+        self.count = 0
+        self.origin = np.zeros(features)  # sums of differences from it lose fewer digits
+        self.sums = np.zeros((2, features))  # of the differences, and of their squares
+
+    def standardise(self, X: np.ndarray) -> np.ndarray:
+        """(X_t − mean) / deviation of rounds before t; 0 while a feature has not varied yet."""
+        rounds, items, _ = X.shape
+        if not self.count:
+            self.origin = X[0, 0].copy()
+        apart = X - self.origin
+        sums = np.zeros((2, rounds + 1, X.shape[-1]))
+        sums[:, 0] = self.sums
+        for item in range(items):
+            sums[0, 1:] += apart[:, item]
+            sums[1, 1:] += apart[:, item] ** 2
+        np.cumsum(sums, axis=1, out=sums)
+        self.sums = sums[:, -1].copy()
+        count = np.maximum(self.count + items * np.arange(rounds), 1)[:, None]
+        self.count += rounds * items
+        mean, square = sums[:, :-1] / count
+        variance = square - mean**2
+        varied = variance > NOISE * square
+        deviation = np.sqrt(np.where(varied, variance, 1.0))
+        return np.where(varied[:, None], (apart - mean[:, None]) / deviation[:, None], 0.0)

@@ -1,15 +1,19 @@
 """Assumption 2: how seldom the best vertex is hard to tell from the second best."""
 
 import math
+from typing import Any
 
 import numpy as np
 
-from odfl_cli.metrics.theory.bounds import Margin
-from odfl_cli.problem.polytopes import Polytope, Simplex
+from odfl_cli.environments import Environment
+from odfl_cli.metrics.theory.sample import on_the_sphere, sample_rounds
+from odfl_cli.metrics.theory.theorems import Margin
+from odfl_cli.problem.polytopes import Polytope, is_simplex
 from odfl_cli.problem.problem import Problem
 
 TAIL = 0.1  # share of the smallest margins that the exponent is estimated from
-CHANCE = 10  # so many of the smallest margins say nothing about a distribution
+CHANCE = 10  # so many of the smallest margins are too noisy to use
+DIRECTIONS, SAMPLED, POINTS = 8, 1024, 40  # of the report
 
 
 def margin_sample(problem: Problem, X: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -19,14 +23,14 @@ def margin_sample(problem: Problem, X: np.ndarray, theta: np.ndarray) -> np.ndar
     paths, assignments); elsewhere some vertices may be missed, and the margin is an upper estimate.
     """
     prediction = problem.predictor.predict(theta, X)
-    if isinstance(problem.polytope, Simplex):
+    if is_simplex(problem.polytope):
         lowest = np.partition(prediction, 1, axis=-1)
         return lowest[..., 1] - lowest[..., 0]
     return _vertex_margin(problem.polytope, prediction)
 
 
 def _vertex_margin(polytope: Polytope, costs: np.ndarray) -> np.ndarray:
-    """Another vertex differs in some coordinate: each in turn is made dear, then worth having."""
+    """Another vertex differs in some coordinate: the cost of each in turn is raised, then lowered."""
     best = polytope.minimise(costs)
     lowest = (costs * best).sum(-1)
     margin = np.full(lowest.shape, np.inf)
@@ -47,7 +51,7 @@ def fit_margin(margins: np.ndarray) -> Margin:
 
     β is Hill's estimate from the smallest margins, or 1 where that lies within two standard errors
     or above; then C_0 is the least that keeps every row's distribution
-    below the curve, from the tenth smallest margin on: those before it are at the mercy of chance.
+    below the curve, from the tenth smallest margin on: those before it are noisy.
     Where more than that vanish there is no curve, and C_0 is infinite.
     """
     rows = np.sort(np.atleast_2d(margins), axis=-1)
@@ -89,3 +93,25 @@ def check_margin(margins: np.ndarray, margin: Margin, grid: int = 40) -> float:
     epsilon = np.geomspace(min(smallest, 1.0), 1.0, grid)
     share = np.searchsorted(ordered, epsilon, side="left") / len(ordered)
     return float((share / margin.curve(epsilon)).max())
+
+
+def margin_report(
+    environment: Environment, problem: Problem, seeds: tuple[int, ...]
+) -> dict[str, Any]:
+    """The share of margins below ε on a grid, in the worst of a few directions, and its envelope."""
+    sample = sample_rounds(environment, problem, seeds, SAMPLED)
+    directions = on_the_sphere(problem, DIRECTIONS)[:, None, :]
+    margins = np.sort(margin_sample(problem, sample.X, directions), axis=-1)
+    fitted = fit_margin(margins)
+    if not np.isfinite(fitted.c0):
+        return {}
+    epsilon = np.geomspace(max(margins[:, 9].min(), 1e-12), margins.max(), POINTS)
+    below = [np.searchsorted(row, epsilon, side="right") / row.size for row in margins]
+    return {
+        "margin": {
+            "epsilon": epsilon.tolist(),
+            "share": np.max(below, axis=0).tolist(),
+            "c0": fitted.c0,
+            "beta": fitted.beta,
+        }
+    }

@@ -1,4 +1,4 @@
-"""How good an oracle's answer is, and what it costs: a round asked again, with a reference."""
+"""The quality of an oracle's answers and the time they take, at some of the evaluation rounds."""
 
 import time
 from collections.abc import Callable
@@ -6,70 +6,100 @@ from typing import Any
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm, OracleCall
+from odfl_cli.algorithms import Algorithm
 from odfl_cli.core.streams import Draw, draw
-from odfl_cli.problem.oracles import Exact, MultiStart, uniform_in_ball
+from odfl_cli.metrics.base import RoundStart
+from odfl_cli.problem.oracles import Exact, MultiStart, OracleCall, uniform_in_ball
 from odfl_cli.problem.oracles.exact import MOST_PARAMETERS
 
 RESTARTS, STEPS = 16, 25  # of the reference solve
 ROUNDS = 256  # of a long sum of losses that the search looks at
 REPETITIONS = 3
 
-COLUMNS = ("oracle_before", "oracle_after", "xi", "oracle_share")
+SHARE = "oracle_share"  # in seconds, which differ from run to run: not a column
+VALUES = ("oracle_before", "oracle_after", "xi")
 
 
-def oracle_report(
-    algorithm: Algorithm,
-    state: Any,
-    X: np.ndarray,
-    costs: np.ndarray,
-    draws: dict[str, np.ndarray],
-) -> dict[str, np.ndarray]:
-    """What the oracle does in the round after `state`, for every seed [S]; empty without an oracle.
+def calls_an_oracle(algorithm: Algorithm) -> bool:
+    """Whether the algorithm calls an oracle."""
+    return type(algorithm).oracle_call is not Algorithm.oracle_call
+
+
+class OracleNotes:
+    """Repeats the oracle call at about `count` of the rounds t [E]."""
+
+    def __init__(self, algorithm: Algorithm, t: np.ndarray, seeds: int, count: int) -> None:
+        self._algorithm, self._t = algorithm, t
+        places = np.unique(np.linspace(0, len(t) - 1, count).round().astype(int))
+        self._examined = set(t[places].tolist()) if count else set()
+        self._values = {name: np.full((seeds, len(t)), np.nan) for name in VALUES}
+        self._shares: list[float] = []
+
+    def watch(self, before: RoundStart) -> None:
+        """Examines the round if it is one of those."""
+        if before.t not in self._examined:
+            return
+        report = oracle_report(self._algorithm, before)
+        for name, values in report.items():
+            if name == SHARE:
+                self._shares.append(float(values.mean()))
+            else:
+                self._values[name][:, self._t.searchsorted(before.t)] = values
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """oracle_before, oracle_after and xi, [S, E]; empty if no round is examined."""
+        return self._values if self._examined else {}
+
+    def report(self) -> dict[str, Any]:
+        """The oracle's share of the seconds of a round, for summary.json."""
+        return {"oracle_share": round(float(np.mean(self._shares)), 3)} if self._shares else {}
+
+
+def oracle_report(algorithm: Algorithm, before: RoundStart) -> dict[str, np.ndarray]:
+    """The oracle call of round t for every seed [S]; empty without an oracle.
 
     oracle_before and oracle_after are the objective at the warm start and at the answer, xi is by
-    how much a reference solve goes below the answer, in the units of the paper's objective: for
-    DF-FTPL the sum of losses, not their average. A lazy oracle's standing answer counts as its
-    answer. oracle_share is the call's share of the seconds of the whole round, asked here and now.
+    how much a reference solve is below the answer, in the units of the paper's objective: for
+    DF-FTPL the sum of losses, not their average. In a round without a call the last answer counts.
+    oracle_share is the call's share of the seconds of the whole round, measured here.
     """
+    state, X, costs = before.state, before.rounds.X[:, 0], before.rounds.costs[:, 0]
+    draws = {name: values[:, 0] for name, values in before.draws.items()}
     call = algorithm.oracle_call(state, X, costs, draws)
     if call is None:
         return {}
     problem, answer, spent = algorithm.problem, call.start, 0.0
-    whole, _ = _timed(
+    whole_round, _ = _timed(
         lambda: (algorithm.decide(state, X), algorithm.update(state, X, costs, draws))
     )
-    if problem.oracle.answers(state.t + 1):
-        spent, answer = _timed(lambda: call.answer(problem))
+    if problem.oracle.answers(before.t):
+        spent, answer = _timed(lambda: problem.oracle.minimise(call))
     value, weight = call.objective.value, call.objective.weight
     after = value(answer)
-    lowest = value(reference_answer(algorithm, call, answer, state.t))
-    share = np.full(len(costs), min(1.0, spent / whole))
+    lowest = value(reference_answer(call._replace(start=answer), before.t - 1))
+    share = np.full(len(costs), min(1.0, spent / whole_round))
     report = (weight * value(call.start), weight * after, weight * np.maximum(after - lowest, 0))
-    return dict(zip(COLUMNS, (*report, share), strict=True))
+    return dict(zip((*VALUES, SHARE), (*report, share), strict=True))
 
 
-def reference_answer(
-    algorithm: Algorithm, call: OracleCall, answer: np.ndarray, t: int
-) -> np.ndarray:
-    """A minimiser to measure by, [S, m]: a search of all of Θ if m ≤ 3, else many descents.
+def reference_answer(call: OracleCall, t: int) -> np.ndarray:
+    """A minimiser for comparison, [S, m]: a search of all of Θ if m ≤ 3, else many descents.
 
-    A long sum of losses is searched by a part of its rounds; the best end, and the answer itself,
-    are then improved upon with all of them.
+    A long sum of losses is first searched on a part of its rounds; the best point found and
+    `call.start` are then improved with all of them.
     """
-    problem, objective = algorithm.problem, call.objective
-    coarse = objective.thinned(ROUNDS)
-    if problem.parameters <= MOST_PARAMETERS:
-        found = Exact().minimise(coarse, problem.theta_set, answer, None)
+    theta_set, (seeds, m) = call.theta_set, call.start.shape
+    coarse = OracleCall(call.objective.thinned(ROUNDS), theta_set, call.start)
+    if m <= MOST_PARAMETERS:
+        found = Exact().minimise(coarse)
     else:
-        spec = Draw("normal", (RESTARTS, problem.parameters + 2))
-        normals = draw((0,), "oracle_report/starts", spec, t, t + 1)[0]
-        points = uniform_in_ball(normals, problem.theta_set.radius)
-        points = np.broadcast_to(points, (len(answer), *points.shape[1:]))
+        normals = draw((0,), "oracle_report/starts", Draw("normal", (RESTARTS, m + 2)), t, t + 1)[0]
+        points = uniform_in_ball(normals, theta_set.radius)
+        points = np.broadcast_to(points, (seeds, *points.shape[1:]))
         search = MultiStart(rule="lbfgs", starts=RESTARTS, steps=STEPS, lr=0.1)
-        found = search.minimise(coarse, problem.theta_set, answer, None, points)
+        found = search.minimise(coarse._replace(points=points))
     polish = MultiStart(rule="lbfgs", starts=1, steps=STEPS, lr=0.1)
-    return polish.minimise(objective, problem.theta_set, found, None, answer[:, None])
+    return polish.minimise(OracleCall(call.objective, theta_set, found, points=call.start[:, None]))
 
 
 def _timed(action: Callable[[], Any]) -> tuple[float, Any]:

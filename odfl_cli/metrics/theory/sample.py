@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.core.streams import Draw, draw
+from odfl_cli.engine.parts import kernel_of
 from odfl_cli.environments import Environment
-from odfl_cli.problem.predictors import Linear
 from odfl_cli.problem.problem import Problem
 
 TOGETHER = 16  # consecutive rounds taken at a time
@@ -35,14 +35,14 @@ def sample_rounds(
 
 
 def on_the_sphere(problem: Problem, count: int) -> np.ndarray:
-    """Parameters of norm R in directions drawn once and for all, [count, m]."""
+    """Parameters of norm R in random directions, the same in every run, [count, m]."""
     normals = draw((0,), "theory/directions", Draw("normal", (problem.parameters,)), 0, count)[0]
     return problem.theta_set.radius * normals / np.sqrt((normals**2).sum(-1, keepdims=True))
 
 
 def slopes(sample: Sample) -> np.ndarray:
     """‖∇_θ g(θ, X)‖ in operator norm for every round, [N]; the gradient of a linear g is X."""
-    if isinstance(sample.problem.predictor, Linear):
+    if kernel_of(sample.problem.predictor) == "linear":
         gram = np.matmul(sample.X.mT, sample.X)
         return np.sqrt(np.linalg.eigvalsh(gram)[:, -1])
     vjp, items = sample.problem.predictor.vjp, np.eye(sample.problem.items)

@@ -1,21 +1,5 @@
 """Approximate minimisers over Θ (Definition 1)."""
 
-from odfl_cli.problem.oracles.adam import Adam
-from odfl_cli.problem.oracles.base import LazyOracle, Objective, Oracle
-from odfl_cli.problem.oracles.exact import Exact
-from odfl_cli.problem.oracles.lbfgs import LBFGS
-from odfl_cli.problem.oracles.multistart import MultiStart
-from odfl_cli.problem.oracles.sgd import SGD
-from odfl_cli.problem.oracles.starting_points import uniform_in_ball
+from odfl_cli.core.lazy import exports
 
-__all__ = [
-    "LBFGS",
-    "SGD",
-    "Adam",
-    "Exact",
-    "LazyOracle",
-    "MultiStart",
-    "Objective",
-    "Oracle",
-    "uniform_in_ball",
-]
+__getattr__ = exports(__name__, __file__)

@@ -1,8 +1,8 @@
-"""The contract of an oracle and of what it minimises, and what all oracles share."""
+"""The contract of an oracle, what it is called with, and what all oracles share."""
 
-from typing import Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
-from odfl_cli.core.arrays import Array
+from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.problem.ball import Ball
 from odfl_cli.problem.oracles.history import History
@@ -15,49 +15,30 @@ class Objective(Protocol):
         """Its value, [..., S]; of a sum of losses, over all the rounds that are kept."""
 
     def gradient(self, theta: Array, sample: Array | None) -> Array:
-        """Its gradient, or an unbiased estimate that spends the uniform draws in `sample`."""
+        """Its gradient, or an unbiased estimate that uses the uniform draws in `sample`."""
 
 
-class Oracle(Protocol):
-    """O_ξ: returns an approximate minimiser; knows no algorithm."""
+class OracleCall(NamedTuple):
+    """What an oracle minimises in one round, and where it starts."""
 
-    @property
-    def sample_shape(self) -> tuple[int, ...]:
-        """Uniform draws one call spends on sampling a sum of losses."""
+    objective: Any  # an Objective
+    theta_set: Ball  # Θ
+    start: Array  # the warm start, [S, m]
+    samples: Array | None = None  # uniform draws, [S, *sample_shape]
+    points: Array | None = None  # random points of Θ, [S, restarts, m]
 
-    @property
-    def restarts(self) -> int:
-        """Random points of Θ that one call starts from beside the warm start."""
-
-    @property
-    def memory(self) -> History:
-        """The rounds that a sum of losses is sampled from."""
-
-    def answers(self, t: int) -> bool:
-        """Whether the oracle is called in round t (from 1); a lazy one is called now and then."""
-
-    def check(self, parameters: int) -> None:
-        """Refuses, by a UserError, a θ of so many parameters that it cannot search."""
-
-    def minimise(
-        self,
-        objective: Objective,
-        theta_set: Ball,
-        start: Array,
-        samples: Array | None,
-        points: Array | None = None,
-    ) -> Array:
-        """An approximate minimiser of `objective` over Θ, warm-started at `start`, [S, m].
-
-        `points` [S, restarts, m] are random points of Θ.
-        """
+    def gradient(self, theta: Array, step: int) -> Array:
+        """The objective's gradient with the draws of that step, if there are any."""
+        sample = None if self.samples is None else self.samples[:, step]
+        return self.objective.gradient(theta, sample)
 
 
 @settings
-class LazyOracle:
-    """What oracles share: when they answer and which rounds they remember.
+class Oracle:
+    """O_ξ: returns an approximate minimiser; depends on no algorithm. A subclass states `minimise`.
 
-    As it stands it samples nothing and starts at the warm start alone.
+    It is called every `every` rounds; `history` and `history_size` say which rounds a sum of losses
+    is made of.
     """
 
     history: Literal["full", "window", "reservoir"] = "full"
@@ -66,12 +47,12 @@ class LazyOracle:
 
     @property
     def sample_shape(self) -> tuple[int, ...]:
-        """No draws: a sum of losses is taken whole."""
+        """The shape of the uniform draws by which a call samples a sum of losses; none by default."""
         return (0,)
 
     @property
     def restarts(self) -> int:
-        """None beside the warm start."""
+        """The number of random points of Θ that a call starts from beside the warm start."""
         return 0
 
     @property
@@ -80,8 +61,29 @@ class LazyOracle:
         return History(keep=self.history, size=self.history_size)
 
     def answers(self, t: int) -> bool:
-        """In rounds 1, 1 + every, 1 + 2·every, …"""
+        """Whether it is called in round t: in rounds 1, 1 + every, 1 + 2·every, …"""
         return (t - 1) % self.every == 0
 
     def check(self, parameters: int) -> None:
-        """Any number of parameters will do."""
+        """Raises a UserError if θ has more parameters than it can search."""
+
+    def minimise(self, call: OracleCall) -> Array:
+        """An approximate minimiser of `call.objective` over Θ, [S, m]."""
+        raise NotImplementedError
+
+
+def best_of(candidates: Array, values: Array) -> Array:
+    """Of candidates [N, S, m] with values [N, S] every seed's lowest, [S, m]; the first of equals."""
+    xp = array_namespace(values)
+    best = xp.argmin(values, axis=0)
+    return candidates[best, xp.arange(best.shape[0], device=best.device)]
+
+
+def uniform_in_ball(normals: Array, radius: float) -> Array:
+    """Points uniform in the ball of R^m from standard normal draws [..., m + 2].
+
+    The first m coordinates of a point uniform on the sphere of R^{m+2} are uniform in the ball.
+    """
+    xp = array_namespace(normals)
+    norm = xp.sqrt((normals**2).sum(-1))[..., None]
+    return radius * normals[..., :-2] / norm

@@ -1,12 +1,18 @@
-"""What the oracles share that walk down stochastic gradients."""
+"""Oracles that take stochastic gradient steps: SGD, which the paper's experiments use, and Adam."""
 
-from odfl_cli.core.arrays import Array
-from odfl_cli.core.settings import Positive, PositiveInt, settings
-from odfl_cli.problem.oracles.base import LazyOracle
+from typing import Annotated
+
+from pydantic import Field
+
+from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
+from odfl_cli.problem.oracles.base import Oracle, OracleCall
+
+Decay = Annotated[Real, Field(ge=0, lt=1)]
 
 
 @settings
-class Descent(LazyOracle):
+class Descent(Oracle):
     """`steps` steps of scale `lr`; a sum of losses is sampled, `batch` terms a step."""
 
     steps: PositiveInt = 10
@@ -19,6 +25,44 @@ class Descent(LazyOracle):
         return (self.steps, self.batch)
 
 
-def sample_of(samples: Array | None, step: int) -> Array | None:
-    """The draws [S, batch] of one step out of [S, steps, batch], if there are any."""
-    return None if samples is None else samples[:, step]
+@settings
+class SGD(Descent):
+    """θ ← Π_Θ(θ − lr ∇f(θ)), `steps` times."""
+
+    kernel = "sgd"
+
+    def minimise(self, call: OracleCall) -> Array:
+        """`steps` projected gradient steps from the warm start."""
+        theta = call.start
+        for step in range(self.steps):
+            theta = call.theta_set.project(theta - self.lr * call.gradient(theta, step))
+        return theta
+
+
+@settings
+class Adam(Descent):
+    """θ ← Π_Θ(θ − lr m̂ / (√v̂ + ε)): steps of about `lr` per coordinate, for gradients of any size.
+
+    Kingma & Ba, *Adam*, ICLR 2015, with a projection after every step. m̂ and v̂ are the
+    bias-corrected means of the gradient and of its mean square over the coordinates, reset in every
+    call. One v̂ serves all coordinates: with one for each, steps that are projected in the Euclidean
+    norm converge to a point other than the minimiser over Θ.
+    """
+
+    beta1: Decay = 0.9
+    beta2: Decay = 0.999
+    epsilon: Positive = 1e-8
+
+    def minimise(self, call: OracleCall) -> Array:
+        """`steps` projected steps from the warm start."""
+        xp, theta = array_namespace(call.start), call.start
+        first, second = xp.zeros_like(theta), xp.zeros_like(theta[..., :1])
+        for step in range(self.steps):
+            gradient = call.gradient(theta, step)
+            first = self.beta1 * first + (1.0 - self.beta1) * gradient
+            second = self.beta2 * second + (1.0 - self.beta2) * (gradient**2).mean(-1)[..., None]
+            mean = first / (1.0 - self.beta1 ** (step + 1))
+            square = second / (1.0 - self.beta2 ** (step + 1))
+            move = self.lr * mean / (xp.sqrt(square) + self.epsilon)
+            theta = call.theta_set.project(theta - move)
+        return theta

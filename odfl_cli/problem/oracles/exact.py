@@ -1,4 +1,4 @@
-"""A search of all of Θ, for three parameters at most: the reference for the other oracles."""
+"""A search of all of Θ, for at most three parameters: the reference for the other oracles."""
 
 import math
 from functools import cache
@@ -8,21 +8,19 @@ import numpy as np
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import PositiveInt, settings
-from odfl_cli.problem.ball import Ball
-from odfl_cli.problem.oracles.base import LazyOracle, Objective
+from odfl_cli.problem.oracles.base import Oracle, OracleCall, best_of
 from odfl_cli.problem.oracles.lbfgs import LBFGS
-from odfl_cli.problem.oracles.starting_points import best_of
 
 MOST_PARAMETERS = 3
 AT_ONCE = 256  # points evaluated together
 
 
 @settings
-class Exact(LazyOracle):
+class Exact(Oracle):
     """The lowest point of a grid of `directions` × `radii`, polished from the best `finalists`.
 
-    Serves the smoothed losses and the unsmoothed ones alike: those depend on the direction alone
-    when the predictor is linear, so that they are missed only by cells narrower than the grid.
+    Works for the smoothed losses and for the unsmoothed ones: with a linear predictor those depend
+    on the direction alone, so that only cells narrower than the grid are missed.
     """
 
     directions: PositiveInt = 1000
@@ -38,28 +36,21 @@ class Exact(LazyOracle):
                 f"θ has {parameters} here; choose oracle=multistart or fewer data.features"
             )
 
-    def minimise(
-        self,
-        objective: Objective,
-        theta_set: Ball,
-        start: Array,
-        samples: Array | None,
-        points: Array | None = None,
-    ) -> Array:
-        """The best of grid and warm start after the polish."""
-        xp = array_namespace(start)
-        grid = theta_set.radius * ball_grid(start.shape[-1], self.directions, self.radii)
+    def minimise(self, call: OracleCall) -> Array:
+        """The best of the grid and the warm start after polishing."""
+        xp, start, value = array_namespace(call.start), call.start, call.objective.value
+        grid = call.theta_set.radius * ball_grid(start.shape[-1], self.directions, self.radii)
         values = xp.concat(
             [
-                objective.value(_for_all(grid[first : first + AT_ONCE], start))
+                value(_for_all(grid[first : first + AT_ONCE], start))
                 for first in range(0, len(grid), AT_ONCE)
             ]
         )
         ranks = xp.argsort(values, axis=0, stable=True)[: self.finalists]
         leading = xp.asarray(grid, dtype=start.dtype, device=start.device)[ranks]
         starts = xp.concat([start[None], leading])
-        ends = LBFGS(steps=self.polish).minimise(objective, theta_set, starts, None)
-        return best_of(ends, objective.value(ends))
+        ends = LBFGS(steps=self.polish).minimise(call._replace(start=starts))
+        return best_of(ends, value(ends))
 
 
 def _for_all(points: np.ndarray, start: Array) -> Array:

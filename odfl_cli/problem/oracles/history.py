@@ -10,19 +10,19 @@ from odfl_cli.core.settings import PositiveInt, settings
 
 @settings
 class History:
-    """A buffer of rounds and the rule by which round t (from 1) finds its slot."""
+    """A buffer of rounds and the rule that assigns a slot to round t (from 1)."""
 
     keep: Literal["full", "window", "reservoir"] = "full"
     size: PositiveInt = 1000
 
     def capacity(self, rounds: int) -> int:
-        """Slots a run of `rounds` needs; a reservoir has one more, where dropped rounds go."""
+        """Slots that a run of `rounds` needs; a reservoir has one more for the rounds it drops."""
         if self.keep == "full":
             return rounds
         return self.size + (self.keep == "reservoir")
 
     def slots(self, t: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-        """Slot of rounds t [B], [S, B]; `uniform` [S, B] decides what a reservoir keeps.
+        """Slot of rounds t [B], [S, B]; a reservoir keeps a round by its draw in `uniform` [S, B].
 
         The reservoir is Vitter's algorithm R: round t replaces a uniformly chosen earlier one
         with probability size/t, so that every round is equally likely to be held.
@@ -41,6 +41,6 @@ class History:
         """Rounds in the buffer after round t."""
         return t if self.keep == "full" else np.minimum(t, self.size)
 
-    def stands_for(self, t: Array) -> Array:
-        """Rounds that those in the buffer represent: a sample stands for all, a window for itself."""
+    def represented(self, t: Array) -> Array:
+        """Rounds that the buffer represents: a sample represents all so far, a window those in it."""
         return self.held(t) if self.keep == "window" else t

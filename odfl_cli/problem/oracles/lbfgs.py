@@ -5,7 +5,7 @@ from typing import NamedTuple
 from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.settings import Positive, PositiveInt, settings
 from odfl_cli.problem.ball import Ball
-from odfl_cli.problem.oracles.base import LazyOracle, Objective
+from odfl_cli.problem.oracles.base import Objective, Oracle, OracleCall
 
 ARMIJO, HALVINGS = 1e-4, 20
 FLAT = 1e-14  # curvature and decrease below this share of their scale are rounding errors
@@ -20,34 +20,28 @@ class Pair(NamedTuple):
 
 
 @settings
-class LBFGS(LazyOracle):
+class LBFGS(Oracle):
     """θ ← Π_Θ(θ − λ H∇f(θ)) with H from the last `pairs` steps and λ halved until f decreases.
 
-    Where the projected step does not point downhill the plain gradient is followed instead. A sum
-    of losses is taken whole, so a call costs as much as there are rounds in the history. Every seed
-    has its own λ and its own H; one that is done stays where it is.
+    Where the projected step is not a descent direction the gradient is used instead. A sum of losses
+    is evaluated in full, so the time of a call grows with the rounds in the history. Every seed has
+    its own λ and its own H; a seed that has converged no longer moves.
     """
 
     steps: PositiveInt = 10
     lr: Positive = 0.1
     pairs: PositiveInt = 8
 
-    def minimise(
-        self,
-        objective: Objective,
-        theta_set: Ball,
-        start: Array,
-        samples: Array | None,
-        points: Array | None = None,
-    ) -> Array:
-        """At most `steps` steps from `start`, each of which lowers the objective."""
-        theta, value = start, objective.value(start)
+    def minimise(self, call: OracleCall) -> Array:
+        """At most `steps` steps from the warm start, each of which lowers the objective."""
+        objective, theta = call.objective, call.start
+        value = objective.value(theta)
         gradient = objective.gradient(theta, None)
         scale, done = self.lr + 0.0 * value, value != value
         pairs: list[Pair] = []
         for _ in range(self.steps):
             direction = _two_loops(pairs, scale, gradient)
-            line = _Line(objective, theta_set, theta, value, gradient)
+            line = _Line(objective, call.theta_set, theta, value, gradient)
             moved, lower, found = line.search(direction, scale, done)
             done = ~found
             if bool(done.all()):
@@ -70,7 +64,7 @@ class _Line(NamedTuple):
     gradient: Array
 
     def search(self, direction: Array, scale: Array, done: Array) -> tuple[Array, Array, Array]:
-        """Where to go, the value there, and which seeds go at all; the others stay."""
+        """The new θ, the value there, and which seeds move; the others stay."""
         xp = array_namespace(self.theta)
         ahead = dot(self.gradient, self.theta_set.project(self.theta - direction) - self.theta)
         direction = xp.where((ahead < 0)[..., None], direction, scale[..., None] * self.gradient)
@@ -106,7 +100,7 @@ def _two_loops(pairs: list[Pair], scale: Array, gradient: Array) -> Array:
 
 
 def _pair(step: Array, change: Array) -> Pair:
-    """Kept where the curvature along the step is positive; elsewhere it takes no part."""
+    """Used where the curvature along the step is positive; elsewhere `inverse` is 0."""
     xp = array_namespace(step)
     curvature = dot(step, change)
     usable = curvature > FLAT * xp.sqrt(dot(step, step) * dot(change, change))
@@ -115,7 +109,7 @@ def _pair(step: Array, change: Array) -> Pair:
 
 
 def _scale(pair: Pair, before: Array) -> Array:
-    """⟨s, y⟩ / ⟨y, y⟩, about the inverse curvature; twice the scale before where it bends down."""
+    """⟨s, y⟩ / ⟨y, y⟩, about the inverse curvature; where that is negative, twice the last scale."""
     xp = array_namespace(before)
     usable = pair.inverse > 0
     square = xp.where(usable, dot(pair.change, pair.change), 1.0 + 0.0 * before)

@@ -1,4 +1,4 @@
-"""Several descents at once; the lowest end wins."""
+"""Several descents at once, of which the lowest end point is returned."""
 
 from typing import Annotated, Literal
 
@@ -6,21 +6,17 @@ from pydantic import Field
 
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.settings import Integer, settings
-from odfl_cli.problem.ball import Ball
-from odfl_cli.problem.oracles.adam import Adam
-from odfl_cli.problem.oracles.base import Objective
-from odfl_cli.problem.oracles.descent import Descent
+from odfl_cli.problem.oracles.base import OracleCall, best_of
+from odfl_cli.problem.oracles.descent import SGD, Adam, Descent
 from odfl_cli.problem.oracles.lbfgs import LBFGS
-from odfl_cli.problem.oracles.sgd import SGD
-from odfl_cli.problem.oracles.starting_points import best_of
 
 
 @settings
 class MultiStart(Descent):
     """Descends by `rule` from the warm start and from `starts` random points of Θ.
 
-    The ends are scored by the objective's value; of a sum of losses that is the whole history,
-    so a call costs as much as there are rounds in it.
+    The end points are compared by the objective's value; a sum of losses is evaluated in full, so
+    the time of a call grows with the rounds in the history.
     """
 
     starts: Annotated[Integer, Field(ge=0)] = 4
@@ -31,21 +27,14 @@ class MultiStart(Descent):
         """As many as `starts` says."""
         return self.starts
 
-    def minimise(
-        self,
-        objective: Objective,
-        theta_set: Ball,
-        start: Array,
-        samples: Array | None,
-        points: Array | None = None,
-    ) -> Array:
-        """The best end of all descents; without `points` that of the warm start."""
-        xp = array_namespace(start)
-        starts = start[None]
-        if points is not None:
-            starts = xp.concat([starts, xp.moveaxis(points, 1, 0)])
-        ends = self._descent().minimise(objective, theta_set, starts, samples)
-        return best_of(ends, objective.value(ends))
+    def minimise(self, call: OracleCall) -> Array:
+        """The best end point of all descents; without `call.points` that of the warm start."""
+        xp = array_namespace(call.start)
+        starts = call.start[None]
+        if call.points is not None:
+            starts = xp.concat([starts, xp.moveaxis(call.points, 1, 0)])
+        ends = self._descent().minimise(call._replace(start=starts))
+        return best_of(ends, call.objective.value(ends))
 
     def _descent(self) -> SGD | Adam | LBFGS:
         if self.rule == "lbfgs":

@@ -1,21 +1,5 @@
 """W: the sets of decisions."""
 
-from odfl_cli.problem.polytopes.assignment import Assignment
-from odfl_cli.problem.polytopes.base import Polytope
-from odfl_cli.problem.polytopes.box import Box
-from odfl_cli.problem.polytopes.budget import Budget
-from odfl_cli.problem.polytopes.custom import Custom
-from odfl_cli.problem.polytopes.knapsack import Knapsack
-from odfl_cli.problem.polytopes.shortest_path import ShortestPath
-from odfl_cli.problem.polytopes.simplex import Simplex
+from odfl_cli.core.lazy import exports
 
-__all__ = [
-    "Assignment",
-    "Box",
-    "Budget",
-    "Custom",
-    "Knapsack",
-    "Polytope",
-    "ShortestPath",
-    "Simplex",
-]
+__getattr__ = exports(__name__, __file__)

@@ -40,5 +40,5 @@ class Assignment(LinearSet):
         return C, np.ones(len(C))
 
     def interior_point(self) -> np.ndarray:
-        """Everybody does the same share of everything."""
+        """Equal shares."""
         return np.full(self.dimension, 1.0 / self.size)

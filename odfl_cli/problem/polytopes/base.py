@@ -1,4 +1,4 @@
-"""The contract of a decision set, and what every set can derive from its constraints."""
+"""The contract of a decision set."""
 
 from typing import Protocol
 
@@ -8,7 +8,10 @@ from odfl_cli.core.arrays import Array
 
 
 class Polytope(Protocol):
-    """A bounded polytope W = {w : A w ≤ b, C w = e}, known by what is here alone."""
+    """A bounded polytope W = {w : A w ≤ b, C w = e}.
+
+    A set may also name a `kernel` and its `packed` numbers: see odfl_cli.engine.parts.
+    """
 
     @property
     def dimension(self) -> int:
@@ -32,3 +35,10 @@ class Polytope(Protocol):
 
     def contains(self, w: Array, tolerance: float = 1e-9) -> Array:
         """Whether w [..., d] lies in W, [...]."""
+
+
+def is_simplex(polytope: Polytope) -> bool:
+    """Whether W is stated as {w ≥ 0, Σ w_i = 1}."""
+    (A, b), (C, e) = polytope.faces(), polytope.equalities()
+    nonnegative = np.array_equal(A, -np.eye(polytope.dimension)) and not b.any()
+    return nonnegative and len(C) == 1 and bool((C == 1.0).all()) and e[0] == 1.0

@@ -12,6 +12,7 @@ class Budget(LinearSet):
 
     dimension: PositiveInt
     k: PositiveInt
+    kernel = "budget"
 
     def __post_init__(self) -> None:
         if self.k >= self.dimension:
@@ -35,6 +36,11 @@ class Budget(LinearSet):
     def equalities(self) -> tuple[np.ndarray, np.ndarray]:
         """Σ w = k."""
         return np.ones((1, self.dimension)), np.array([float(self.k)])
+
+    @property
+    def packed(self) -> np.ndarray:
+        """k."""
+        return np.array([float(self.k)])
 
     def interior_point(self) -> np.ndarray:
         """The same share of every item."""

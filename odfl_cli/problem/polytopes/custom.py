@@ -41,7 +41,7 @@ class Custom(LinearSet):
         return self._given["A"].shape[1]
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
-        """A vertex that HiGHS finds; of equals, the one that its pivots meet first."""
+        """A vertex that HiGHS finds; among equals, the one that its pivots reach first."""
         w = np.empty_like(costs)
         for row, cost in enumerate(costs):
             vertex = self._solver.vertex(cost)
@@ -60,7 +60,7 @@ class Custom(LinearSet):
         return self._independent
 
     def refusal(self, reason: str) -> UserError:
-        """The one line, with the file's name."""
+        """The error, with the file's name."""
         return UserError(f"polytope.file={self.file}: {reason}")
 
     @cached_property

@@ -39,7 +39,7 @@ class HiGHS:
     def vertex(self, costs: np.ndarray) -> np.ndarray | None:
         """A vertex of least cost, or None where HiGHS fails."""
         with self._lock:
-            self._highs.clearSolver()  # it remembers more than a basis
+            self._highs.clearSolver()  # a basis is not all of its state
             self._highs.setBasis(self._start)
             return self._solve(costs)
 

@@ -12,14 +12,14 @@ SMALLEST_SLACK = 1e-9
 
 
 class LinearSet(ABC):
-    """W = {w : A w ≤ b, C w = e}; a set of its own states `faces` and `minimise_rows`."""
+    """W = {w : A w ≤ b, C w = e}; a subclass states `faces` and `minimise_rows`."""
 
     @abstractmethod
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
         """(A [n, d], b [n])."""
 
     def equalities(self) -> tuple[np.ndarray, np.ndarray]:
-        """(C [q, d], e [q]), rows independent; none unless a set says otherwise."""
+        """(C [q, d], e [q]) with independent rows; none by default."""
         return np.zeros((0, self.faces()[0].shape[1])), np.zeros(0)
 
     @property
@@ -82,5 +82,5 @@ class LinearSet(ABC):
             )
 
     def refusal(self, reason: str) -> UserError:
-        """The one line for a set that cannot be used."""
+        """The error for a set that cannot be used."""
         return UserError(f"polytope: {reason}")

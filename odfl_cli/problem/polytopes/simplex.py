@@ -15,6 +15,8 @@ class Simplex(LinearSet):
     """{w ≥ 0, Σ w_i = 1} in R^d."""
 
     dimension: Annotated[Integer, Field(ge=2)]
+    kernel = "simplex"
+    packed = np.empty(0)
 
     def minimise(self, costs: Array) -> Array:
         """The vertex of the smallest cost; the first of equals."""

@@ -1,9 +1,5 @@
-"""g(θ, X): what turns features into predicted costs."""
+"""g(θ, X): predicted costs from features."""
 
-from odfl_cli.problem.predictors.affine import Affine
-from odfl_cli.problem.predictors.base import Predictor
-from odfl_cli.problem.predictors.linear import Linear
-from odfl_cli.problem.predictors.mlp import MLP
-from odfl_cli.problem.predictors.per_item import PerItem
+from odfl_cli.core.lazy import exports
 
-__all__ = ["MLP", "Affine", "Linear", "PerItem", "Predictor"]
+__getattr__ = exports(__name__, __file__)

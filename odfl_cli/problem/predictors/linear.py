@@ -1,12 +1,14 @@
-"""The paper's predictor: one weight per feature, shared by all items."""
+"""Predictors that are linear in θ: the paper's, with an intercept, and with weights per item."""
 
-from odfl_cli.core.arrays import Array, dot
+from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.settings import settings
 
 
 @settings
 class Linear:
-    """g(θ, X) = X θ."""
+    """g(θ, X) = X θ: one weight per feature, shared by all items. The paper's predictor."""
+
+    kernel = "linear"
 
     def parameter_count(self, items: int, features: int) -> int:
         """m = p."""
@@ -19,3 +21,48 @@ class Linear:
     def vjp(self, theta: Array, X: Array, v: Array) -> Array:
         """Xᵀ v."""
         return (X * v[..., None]).sum(-2)
+
+
+@settings
+class Affine:
+    """g(θ, X) = X θ_{1…p} + θ_{p+1}: one weight per feature and an intercept, shared by all items."""
+
+    kernel = "affine"
+
+    def parameter_count(self, items: int, features: int) -> int:
+        """m = p + 1."""
+        return features + 1
+
+    def predict(self, theta: Array, X: Array) -> Array:
+        """X θ_{1…p} + θ_{p+1}."""
+        return dot(with_ones(X), theta[..., None, :])
+
+    def vjp(self, theta: Array, X: Array, v: Array) -> Array:
+        """Xᵀ v, and Σ v_i for the intercept."""
+        return (with_ones(X) * v[..., None]).sum(-2)
+
+
+@settings
+class PerItem:
+    """g_i(θ, X) = ⟨x_i, θ_i⟩: θ holds the weights of item 1, then those of item 2, …"""
+
+    kernel = "per_item"
+
+    def parameter_count(self, items: int, features: int) -> int:
+        """m = d p."""
+        return items * features
+
+    def predict(self, theta: Array, X: Array) -> Array:
+        """⟨x_i, θ_i⟩ for every item."""
+        return dot(X, theta.reshape(*theta.shape[:-1], *X.shape[-2:]))
+
+    def vjp(self, theta: Array, X: Array, v: Array) -> Array:
+        """v_i x_i, one item after another."""
+        rows = X * v[..., None]
+        return rows.reshape(*rows.shape[:-2], -1)
+
+
+def with_ones(X: Array) -> Array:
+    """X with one more feature, which is always one."""
+    xp = array_namespace(X)
+    return xp.concat([X, xp.ones_like(X[..., :1])], axis=-1)

@@ -18,9 +18,9 @@ INITIAL = "predictor/mlp"
 class MLP:
     """`depth` layers from p features to one cost, `width` units in each but the last.
 
-    θ counts from a fixed start: hidden layers begin at a random draw that is the same for every
-    seed, the last layer at zero. So θ = 0 predicts zero costs and still learns, and Θ is a ball
-    around the start. One layer without bias is the linear predictor.
+    θ is relative to a fixed starting point: random hidden layers, the same for every seed, and a
+    last layer of zeros. So θ = 0 predicts zero costs and has a gradient, and Θ is a ball around the
+    starting point. One layer without bias is the linear predictor.
     """
 
     depth: PositiveInt = 2
@@ -61,7 +61,7 @@ class MLP:
         return features, *[self.width] * (self.depth - 1), 1
 
     def _forward(self, theta: Array, X: Array) -> tuple[list[Array], tuple[Array, Array]]:
-        """What every layer is fed, and the last layer."""
+        """The inputs of every layer, and the parameters of the last."""
         xp = array_namespace(X)
         *layers, last = self._layers(theta, X)
         hidden = [X]
@@ -99,7 +99,7 @@ def _affine(inputs: Array, weights: Array, bias: Array) -> Array:
 
 @lru_cache
 def start(sizes: tuple[int, ...], bias: bool) -> np.ndarray:
-    """The parameters that θ = 0 stands for: normal with variance 1/inputs, biases and last layer 0."""
+    """The parameters at θ = 0: normal with variance 1/inputs, biases and last layer 0."""
     parts = []
     for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
         name = f"{INITIAL}/{layer}"

@@ -1,4 +1,7 @@
-"""A polytope as the log barrier's Newton steps take it."""
+"""A polytope in the form that the log barrier's Newton steps use.
+
+`unpacked` is compiled, by odfl_cli.core.compiling, in newton.py.
+"""
 
 from typing import NamedTuple
 
@@ -41,7 +44,9 @@ def barrier_of(polytope: Polytope, tolerance: float) -> Barrier:
         starts=np.searchsorted(column, np.arange(E.shape[1] + 1)).astype(np.int64),
         rows=row.astype(np.int64),
         values=E[row, column],
-        first=(touches @ touches.T != 0).argmax(1).astype(np.int64) if len(E) else _none(np.int64),
+        first=(touches @ touches.T != 0).argmax(1).astype(np.int64)
+        if len(E)
+        else np.empty(0, np.int64),
         e=np.array(e, dtype=np.float64),
         centre=np.array(polytope.interior_point(), dtype=np.float64),
         tolerance=tolerance,
@@ -51,8 +56,8 @@ def barrier_of(polytope: Polytope, tolerance: float) -> Barrier:
 def bounded_faces(polytope: Polytope) -> tuple[np.ndarray, np.ndarray]:
     """The polytope's faces, and a lower bound for every item that has none of its own.
 
-    Newton's steps divide by what bounds add to the Hessian. A bound that is added is as far below
-    the item's least value as that is below its largest, so it is redundant and weighs little.
+    Newton's steps divide by what bounds add to the Hessian. An added bound is as far below the
+    item's least value as that is below its largest, so it is redundant and changes w̃ little.
     """
     A, b = polytope.faces()
     bare = np.flatnonzero(~(A[(A != 0).sum(1) == 1] != 0).any(0))
@@ -68,14 +73,11 @@ def bounded_faces(polytope: Polytope) -> tuple[np.ndarray, np.ndarray]:
 
 
 def packed(barrier: Barrier) -> tuple[np.ndarray, np.ndarray]:
-    """All whole numbers, led by the sizes, and all real ones: kernels pass two arrays fast, not ten.
-
-    `unpacked` in odfl_cli.problem.regularizers.newton takes them apart again.
-    """
+    """All integers, led by the sizes, and all floats: two arrays are faster to pass than ten."""
     bounds, faces = len(barrier.items), len(barrier.right)
     sizes = (bounds, faces, len(barrier.centre), len(barrier.first), len(barrier.e))
-    whole = (sizes, barrier.items, barrier.starts, barrier.first, barrier.rows)
-    real = (
+    ints = (sizes, barrier.items, barrier.starts, barrier.first, barrier.rows)
+    floats = (
         (barrier.tolerance,),
         barrier.slopes,
         barrier.right,
@@ -83,8 +85,26 @@ def packed(barrier: Barrier) -> tuple[np.ndarray, np.ndarray]:
         barrier.e,
         barrier.values,
     )
-    return np.concatenate(whole).astype(np.int64), np.concatenate(real).astype(np.float64)
+    return np.concatenate(ints).astype(np.int64), np.concatenate(floats).astype(np.float64)
 
 
-def _none(kind: type) -> np.ndarray:
-    return np.empty(0, dtype=kind)
+def unpacked(ints: np.ndarray, floats: np.ndarray) -> Barrier:
+    """The barrier that was packed; its arrays are views."""
+    bounds, faces, d, size, equal = ints[0], ints[1], ints[2], ints[3], ints[4]
+    starts = 5 + bounds
+    first = starts + d + 1
+    right = 1 + bounds
+    centre = right + faces
+    e = centre + d
+    return Barrier(
+        items=ints[5:starts],
+        slopes=floats[1:right],
+        right=floats[right:centre],
+        starts=ints[starts:first],
+        rows=ints[first + size :],
+        values=floats[e + equal :],
+        first=ints[first : first + size],
+        e=floats[e : e + equal],
+        centre=floats[centre:e],
+        tolerance=floats[0],
+    )

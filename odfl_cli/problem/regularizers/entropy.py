@@ -2,11 +2,12 @@
 
 import math
 
+import numpy as np
 from pydantic import SkipValidation
 
 from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.settings import settings
-from odfl_cli.problem.polytopes import Polytope, Simplex
+from odfl_cli.problem.polytopes import Polytope, is_simplex
 
 
 @settings
@@ -14,9 +15,14 @@ class Entropy:
     """R(w) = Σ w_i ln w_i, defined on the simplex alone."""
 
     polytope: SkipValidation[Polytope]
+    kernel = "entropy"
+    packed = np.empty(0, dtype=np.int64), np.empty(0)
+    is_softmax = True
+    in_paper = True
+    steepness = 1.25  # as in the paper's lemma on the simplex; ½ would do
 
     def __post_init__(self) -> None:
-        if not isinstance(self.polytope, Simplex):
+        if not is_simplex(self.polytope):
             raise ValueError(
                 "the entropy smooths the simplex only; choose regularizer=log_barrier or quadratic"
             )
@@ -35,8 +41,8 @@ class Entropy:
     def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
         """−(1/α)(diag w − w wᵀ) v, equation (12).
 
-        A constant added to v changes nothing; v_0 is taken off so that equal costs give exactly
-        zero and not a rounding error that a later argmin would follow.
+        A constant added to v changes nothing; v_0 is subtracted so that equal costs give exactly
+        zero and not a rounding error that would decide a later argmin.
         """
         v = v - v[..., :1]
         return w * (dot(w, v)[..., None] - v) / alpha

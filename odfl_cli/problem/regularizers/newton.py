@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.core.compiling import allocating, inner
-from odfl_cli.problem.regularizers.barrier import Barrier
+from odfl_cli.problem.regularizers.barrier import unpacked as unpacked_in_python
 
 ARMIJO, BACKTRACK, TO_THE_WALL = 0.1, 0.5, 0.99
 MOST_STEPS = 200
@@ -23,7 +23,7 @@ SMALL, LARGE = 1e-100, 1e100
 
 
 class Workspace(NamedTuple):
-    """Arrays that Newton's steps share."""
+    """Scratch arrays of the Newton steps."""
 
     s: np.ndarray  # slacks, bounds first
     change: np.ndarray  # A · step
@@ -38,27 +38,7 @@ class Workspace(NamedTuple):
     K: np.ndarray  # E D⁻¹ Eᵀ + diag(0, W⁻¹), and then its factor
 
 
-@allocating
-def unpacked(whole, real):
-    """The Barrier that odfl_cli.problem.regularizers.barrier.packed has packed."""
-    bounds, faces, d, size, equal = whole[0], whole[1], whole[2], whole[3], whole[4]
-    starts = 5 + bounds
-    first = starts + d + 1
-    right = 1 + bounds
-    centre = right + faces
-    e = centre + d
-    return Barrier(
-        items=whole[5:starts],
-        slopes=real[1:right],
-        right=real[right:centre],
-        starts=whole[starts:first],
-        rows=whole[first + size :],
-        values=real[e + equal :],
-        first=whole[first : first + size],
-        e=real[e : e + equal],
-        centre=real[centre:e],
-        tolerance=real[0],
-    )
+unpacked = allocating(unpacked_in_python)
 
 
 @allocating

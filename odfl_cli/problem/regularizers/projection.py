@@ -15,9 +15,9 @@ from odfl_cli.problem.polytopes import Polytope
 
 ACTIVE = 1e-9  # a constraint with at most this slack, relative to its bound, is active
 RANK = 1e-10  # singular values below this share of the largest are zero
-ROUNDING = 1e-12  # what a face may give way, so that opposite ones still leave a point
+ROUNDING = 1e-12  # by which faces are relaxed, so that opposite ones still leave a point
 NEAR = 1e3  # up to this distance the active-set method leaves enough digits
-FARTHEST = 1e9  # beyond this distance the active-set method would lose the set among the digits
+FARTHEST = 1e9  # beyond this distance rounding in the active-set method exceeds the set
 
 
 class WeightedSum(NamedTuple):
@@ -117,14 +117,14 @@ class Faces:
     """{A w ≤ b, C w = e}: the dual active-set method of Goldfarb and Idnani, row by row."""
 
     def __init__(self, polytope: Polytope) -> None:
-        quadprog()  # told now, not in the middle of a run
+        quadprog()  # if it is missing, fail now and not in the middle of a run
         A, b = polytope.faces()
         size = np.linalg.norm(A, axis=1)
         self.A, self.b = A / size[:, None], b / size
         self.C, self.e = polytope.equalities()
         self.one_item = np.count_nonzero(A, axis=1) == 1
         self.item = np.abs(A).argmax(axis=1)
-        # w = centre + N z: no equality is left, and what g has across them is gone
+        # w = centre + N z satisfies the equalities, and g's component across them drops out
         self.N = null_space(self.C, A.shape[1])
         self.level = bool(np.abs(self.N.sum(0)).max(initial=0.0) < RANK)
         self.centre = polytope.interior_point()
@@ -134,7 +134,7 @@ class Faces:
         self.slack = self.b - self.A @ self.centre
 
     def project(self, g: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-        """The nearest points; one further than FARTHEST is first drawn in along its ray."""
+        """The nearest points; a target beyond FARTHEST is first moved closer along its ray."""
         w = np.empty_like(g)
         for i in range(len(g)):
             try:
@@ -158,7 +158,7 @@ class Faces:
         return out
 
     def _target(self, g: np.ndarray, alpha: float) -> np.ndarray:
-        """z of −g/α, or of a point on the way there."""
+        """z of −g/α, or of a closer point on the same ray."""
         if not np.isfinite(g).all():
             raise ValueError("the prediction is not finite")
         direction = self.N.T @ (g - g[0] if self.level else g)
@@ -178,7 +178,7 @@ class Faces:
         return w
 
     def _put_on_face(self, w: np.ndarray, active: np.ndarray, point: np.ndarray) -> None:
-        """Projects once more, inside the face found: a vertex does not see how far the point is."""
+        """Projects once more, within the face found, which restores the digits lost to the distance."""
         free, rows, rest = self._reduced(active, w)
         basis = null_space(rows, len(free))
         w[free] = np.linalg.lstsq(rows, rest, rcond=RANK)[0] if rows.size else 0.0
@@ -191,7 +191,7 @@ class Faces:
     def _reduced(
         self, active: np.ndarray, w: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The items that no active bound fixes, and what is left of the other constraints there."""
+        """The items that no active bound fixes, and the other constraints restricted to them."""
         free = np.ones(len(w), dtype=bool)
         free[self.item[active & self.one_item]] = False
         several = active & ~self.one_item

@@ -5,9 +5,10 @@ from functools import cached_property
 import numpy as np
 from pydantic import SkipValidation
 
-from odfl_cli.core.arrays import Array, array_namespace, on_rows
+from odfl_cli.core.arrays import Array, on_rows
 from odfl_cli.core.settings import settings
 from odfl_cli.problem.polytopes import Polytope
+from odfl_cli.problem.regularizers.base import with_alpha
 from odfl_cli.problem.regularizers.projection import Faces, WeightedSum, weighted_sum
 
 
@@ -16,13 +17,15 @@ class Quadratic:
     """R(w) = ½‖w‖² on any polytope; closed forms on simplex, box, budget and knapsack."""
 
     polytope: SkipValidation[Polytope]
+    in_paper = False
+    steepness = 1.0  # a projection is non-expansive
 
     def __post_init__(self) -> None:
-        self.projection  # noqa: B018 - a missing solver is told before a run starts
+        self.projection  # noqa: B018 - a missing solver is reported before a run starts
 
     @cached_property
     def suboptimality(self) -> float:
-        """½ max ‖w‖², or a little more: ⟨g, w̃⟩ ≤ min ⟨g, w⟩ + suboptimality·α.
+        """½ max ‖w‖², or slightly more: ⟨g, w̃⟩ ≤ min ⟨g, w⟩ + suboptimality·α.
 
         With l ≤ w ≤ u on W, w_i² lies below its chord (l_i + u_i) w_i − l_i u_i, and the sum of
         the chords is largest at a vertex that `minimise` finds. Exact where every vertex has its
@@ -41,34 +44,19 @@ class Quadratic:
 
     @cached_property
     def projection(self) -> WeightedSum | Faces:
-        """How W is projected onto."""
+        """The projection onto W."""
         return weighted_sum(self.polytope, self.extent) or Faces(self.polytope)
 
     def smooth(self, g: Array, alpha: Array) -> Array:
         """Π_W(−g/α)."""
-        d = self.polytope.dimension
-        return on_rows(lambda row: self.projection.project(row[:, :d], row[:, d:]), side(g, alpha))
+        project = self.projection.project
+        return on_rows(lambda rows: project(rows[:, :-1], rows[:, -1:]), with_alpha(alpha, g))
 
     def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
         """−(1/α) P v, P the orthogonal projector onto the directions in which w̃ is free to move.
 
         P is the Jacobian of Π_W where that is differentiable, elsewhere one of its limits.
         """
-        d = self.polytope.dimension
-        xp = array_namespace(v)
-        v, w = xp.broadcast_arrays(v, w)
-        moved = on_rows(
-            lambda row: self.projection.tangent(row[:, :d], row[:, d:]), xp.concat([w, v], axis=-1)
-        )
-        return -moved / alpha
-
-
-def side(g: Array, alpha: Array) -> Array:
-    """g and alpha side by side, [..., d + 1]."""
-    xp = array_namespace(g)
-    column = xp.zeros_like(g[..., :1]) + alpha
-    if column.shape[-1] != 1:
-        raise ValueError(f"alpha should be one number per row, not of shape {tuple(alpha.shape)}")
-    if not bool((column > 0).all()):
-        raise ValueError("alpha should be positive")
-    return xp.concat([xp.broadcast_to(g, (*column.shape[:-1], g.shape[-1])), column], axis=-1)
+        d, tangent = self.polytope.dimension, self.projection.tangent
+        both = with_alpha(alpha, w, v)
+        return -on_rows(lambda rows: tangent(rows[:, :d], rows[:, d:-1]), both) / alpha

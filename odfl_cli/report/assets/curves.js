@@ -4,9 +4,14 @@
 const MOST_LINES = 12; // shown at first
 const curvesView = { panels: [], at: null };
 
-function curveWorld() {
-  const place = page.content.worlds.findIndex((world) => world.name === state.world);
+function shownComparison() {
+  const place = page.content.comparisons.findIndex((comparison) => comparison.name === state.comparison);
   return place < 0 ? 0 : place;
+}
+
+/** The groups whose curves are on the page. */
+function drawnGroups(comparison) {
+  return groupsOf(comparison).filter((group) => Object.keys(group.curves).length);
 }
 
 /** The columns that are drawn; at first cost, MSE and regret. */
@@ -23,16 +28,16 @@ function shownGroups(groups) {
   const asked = new Set(state.lines.split(",").filter(Boolean).map(Number));
   if (asked.size) return groups.filter((_, i) => asked.has(i));
   if (groups.length <= MOST_LINES) return groups;
-  const best = Object.keys(page.content.algorithms).map((name) => bestGroup(name, groups[0].world, "avg_cost")?.group);
+  const best = Object.keys(page.content.algorithms).map((name) => bestGroup(name, groups[0].comparison, "avg_cost")?.group);
   return groups.filter((group) => best.includes(group)).slice(0, MOST_LINES);
 }
 
 function renderCurves() {
-  const world = curveWorld();
-  const groups = groupsOf(world);
+  const comparison = shownComparison();
+  const groups = drawnGroups(comparison);
   const { there, columns } = curveColumns(groups);
   const on = shownGroups(groups);
-  const info = page.content.worlds[world];
+  const info = page.content.comparisons[comparison];
   const domain = timeDomain(info);
   const hasSeeds = groups.some((group) => columns.some((column) => seedCurves(group, column).length));
   const body = document.querySelector("#curves .body");
@@ -61,20 +66,26 @@ function curveControls(info, there, columns, hasSeeds) {
   };
   const name = `curves_${info.name}`;
   return [el("div", { class: "controls" },
-    page.content.worlds.length > 1 ? choice("World", page.content.worlds.map((one) => [one.name, one.name]), info.name,
-      (world) => show({ world, lines: "", from: "", to: "" })) : null,
+    page.content.comparisons.length > 1 ? choice("Experiment", page.content.comparisons.map((one) => [one.name, one.name]), info.name,
+      (comparison) => show({ comparison, lines: "", from: "", to: "" })) : null,
     tick("every seed", state.seeds && hasSeeds, (seeds) => show({ seeds })),
     hasSeeds ? null : el("small", {}, "(too many runs for the lines of every seed: name fewer sweeps)"),
     tick("log t", state.logx, (logx) => show({ logx })),
     tick("log y", state.logy, (logy) => show({ logy })),
     button("Reset zoom", () => show({ from: "", to: "" }), { disabled: state.from === "" }),
     button("CSV", () => saveCsv(name, curvesCsv())),
-    button("SVG", () => saveSvg(name, curvesView.panels.map(({ svg }) => svg), shownGroups(groupsOf(curveWorld()))))),
+    button("SVG", () => saveSvg(name, curvesView.panels.map(({ svg }) => svg), shownGroups(drawnGroups(shownComparison()))))),
   el("fieldset", { class: "columns" }, el("legend", {}, "Columns"),
     there.map((column) => tick(page.columns.get(column), columns.includes(column), (isOn) => toggle(column, isOn)))),
   el("p", { class: "note" }, "Drag over a panel to zoom all of them, double-click to see everything. With the keyboard: ",
     "arrows move the cursor, + and − zoom, 0 shows everything. ",
-    `${info.items ? `K = ${info.items}, ` : ""}T = ${info.rounds.toLocaleString("en")}.`)];
+    curvesLeftOut(), `${info.items ? `K = ${info.items}, ` : ""}T = ${info.rounds.toLocaleString("en")}.`)];
+}
+
+function curvesLeftOut() {
+  const all = groupsOf(shownComparison()).length;
+  const drawn = drawnGroups(shownComparison()).length;
+  return drawn < all ? `The page has room for the curves of the best ${drawn} of ${all.toLocaleString("en")} settings. ` : "";
 }
 
 function legend(groups, on) {
@@ -182,7 +193,7 @@ function nearest(values, at) {
 
 /** The values under the cursor, every digit that the page holds. */
 function readOut() {
-  const at = curvesView.at ?? timeDomain(page.content.worlds[curveWorld()])[1];
+  const at = curvesView.at ?? timeDomain(page.content.comparisons[shownComparison()])[1];
   const rows = new Map();
   curvesView.panels.forEach(({ lines }, place) => lines.forEach((line) => {
     if (!line.y.length) return;
@@ -212,13 +223,13 @@ function curvesCsv() {
   return [header, ...rows];
 }
 
-/** Rounds until regret per round is back where it was before each switch of the world. */
+/** Rounds until regret per round is back where it was before each switch of the environment. */
 function recoveryTable(on) {
   const rows = on.filter((group) => group.recovery.length);
   if (!rows.length) return null;
   const marks = rows[0].recovery.map(({ mark }) => mark);
   return el("div", {},
-    el("h3", {}, "Rounds to recover after each switch of the world"),
+    el("h3", {}, "Rounds to recover after each switch of the environment"),
     el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Switch at round"), marks.map((mark) => el("th", { scope: "col" }, String(mark))))),
       el("tbody", {}, rows.map((group) => el("tr", {}, el("th", { scope: "row" }, group.name),
         marks.map((mark) => el("td", {}, String(group.recovery.find((one) => one.mark === mark)?.rounds ?? "–")))))))),

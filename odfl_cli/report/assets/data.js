@@ -101,17 +101,17 @@ function pairedGap(first, second, column) {
 }
 
 /** Whether an interval leaves out 0. */
-function isTold(gap) {
+function isDecided(gap) {
   return gap !== null && gap.ci95 !== null && Math.abs(gap.mean) > gap.ci95;
 }
 
-function groupsOf(world) {
-  return page.content.groups.filter((group) => group.world === world);
+function groupsOf(comparison) {
+  return page.content.groups.filter((group) => group.comparison === comparison);
 }
 
-/** The group of an algorithm in a world with the least mean of the column, and how many there are. */
-function bestGroup(algorithm, world, column) {
-  const all = groupsOf(world).filter((group) => group.algorithm === algorithm && finals(group, column).size);
+/** The group of an algorithm in a comparison with the least mean of the column, and how many there are. */
+function bestGroup(algorithm, comparison, column) {
+  const all = groupsOf(comparison).filter((group) => group.algorithm === algorithm && finals(group, column).size);
   const mean = (group) => finalInterval(group, column).mean;
   const best = all.reduce((a, b) => (a === null || mean(b) < mean(a) ? b : a), null);
   return best && { group: best, tried: all.length };

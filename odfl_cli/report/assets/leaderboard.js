@@ -1,20 +1,20 @@
 "use strict";
-// Algorithm × world, coloured by the paired gap to a baseline.
+// Algorithm × comparison, coloured by the paired gap to a baseline.
 
 /** What the table shows: rows of cells, sorted. */
 function leaderboard() {
   const column = page.columns.has(state.by) ? state.by : "avg_cost";
-  const worlds = page.content.worlds.map((world, place) => ({ ...world, place }));
+  const comparisons = page.content.comparisons.map((comparison, place) => ({ ...comparison, place }));
   const base = baseline();
   const rows = Object.keys(page.content.algorithms).map((algorithm) => ({
     algorithm,
     name: page.content.algorithms[algorithm],
     isFloor: page.content.floors.includes(algorithm),
-    cells: worlds.map((world) => cellOf(algorithm, world.place, column, base)),
+    cells: comparisons.map((comparison) => cellOf(algorithm, comparison.place, column, base)),
   })).filter((row) => row.cells.some(Boolean));
-  worlds.forEach((_, i) => markBest(rows, i));
+  comparisons.forEach((_, i) => markBest(rows, i));
   rows.forEach((row) => { row.rank = meanRank(row, rows); });
-  return { column, base, worlds, rows: sorted(rows) };
+  return { column, base, comparisons, rows: sorted(rows) };
 }
 
 /** The chosen algorithm; at first PF-OGD, or the first one that is there. */
@@ -23,10 +23,10 @@ function baseline() {
   return [state.base, "pf_ogd", "uniform"].find((name) => there.includes(name)) ?? there[0];
 }
 
-function cellOf(algorithm, world, column, base) {
-  const best = bestGroup(algorithm, world, column);
+function cellOf(algorithm, comparison, column, base) {
+  const best = bestGroup(algorithm, comparison, column);
   if (!best) return null;
-  const against = algorithm === base ? null : bestGroup(base, world, column);
+  const against = algorithm === base ? null : bestGroup(base, comparison, column);
   return { ...best, ...finalInterval(best.group, column), gap: against && pairedGap(best.group, against.group, column) };
 }
 
@@ -37,11 +37,11 @@ function markBest(rows, place) {
   const widest = Math.max(...cells.map((cell) => Math.abs(cell.gap?.mean ?? 0)));
   for (const cell of cells) {
     cell.isBest = learners.includes(cell) && cell.mean === least;
-    cell.strength = isTold(cell.gap) ? Math.sign(cell.gap.mean) * Math.sqrt(Math.abs(cell.gap.mean) / widest) : 0;
+    cell.strength = isDecided(cell.gap) ? Math.sign(cell.gap.mean) * Math.sqrt(Math.abs(cell.gap.mean) / widest) : 0;
   }
 }
 
-/** The mean over the worlds that have the algorithm of its place, as a share of the rows there. */
+/** The mean over the comparisons that have the algorithm of its place, as a share of the rows there. */
 function meanRank(row, rows) {
   const shares = row.cells.flatMap((cell, i) => {
     if (!cell) return [];
@@ -54,21 +54,21 @@ function meanRank(row, rows) {
 function sorted(rows) {
   const place = Number(state.sort);
   const key = state.sort === "name" ? (row) => row.name
-    : state.sort !== "rank" && place in page.content.worlds ? (row) => row.cells[place]?.mean ?? Infinity
+    : state.sort !== "rank" && place in page.content.comparisons ? (row) => row.cells[place]?.mean ?? Infinity
     : (row) => row.rank;
   const order = (a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a.name < b.name ? -1 : 1);
   return rows.sort((a, b) => (state.down ? order(b, a) : order(a, b)));
 }
 
 function renderLeaderboard() {
-  const { column, base, worlds, rows } = leaderboard();
+  const { column, base, comparisons, rows } = leaderboard();
   const words = page.columns.get(column);
-  const head = el("tr", {}, sortHeading("Algorithm", "name"), worlds.map((world) => sortHeading(world.name, String(world.place))),
-    worlds.length > 1 ? sortHeading("Mean rank", "rank") : null);
+  const head = el("tr", {}, sortHeading("Algorithm", "name"), comparisons.map((comparison) => sortHeading(comparison.name, String(comparison.place))),
+    comparisons.length > 1 ? sortHeading("Mean rank", "rank") : null);
   const body = rows.map((row) => el("tr", {},
     el("th", { scope: "row" }, row.name, row.isFloor ? el("small", {}, " reference") : null),
-    row.cells.map((cell, i) => boardCell(cell, worlds[i], row)),
-    worlds.length > 1 ? el("td", {}, fixed(row.rank, 2)) : null));
+    row.cells.map((cell, i) => boardCell(cell, comparisons[i], row)),
+    comparisons.length > 1 ? el("td", {}, fixed(row.rank, 2)) : null));
   refill(document.querySelector("#leaderboard .body"),
     el("div", { class: "controls" },
       choice("Final", rankingColumns(), column, (by) => show({ by })),
@@ -85,41 +85,41 @@ function renderLeaderboard() {
 }
 
 function sortHeading(words, key) {
-  const isSorted = state.sort === key || (key === "0" && state.sort === "rank" && page.content.worlds.length === 1);
+  const isSorted = state.sort === key || (key === "0" && state.sort === "rank" && page.content.comparisons.length === 1);
   const down = isSorted && state.sort === key && !state.down;
   return el("th", { scope: "col", "aria-sort": isSorted ? (state.down ? "descending" : "ascending") : "none" },
     button(words, () => show({ sort: key, down }), { class: "sort" }));
 }
 
-function boardCell(cell, world, row) {
+function boardCell(cell, comparison, row) {
   if (!cell) return el("td", { class: "empty" }, "–");
   const level = Math.ceil(Math.abs(cell.strength) * 5);
   const tint = level ? `${cell.strength < 0 ? "better" : "worse"} level-${level}` : "";
-  const gap = cell.gap ? `${isTold(cell.gap) ? "" : "≈ "}${plusMinus(cell.gap.mean, cell.gap.ci95, "+")}` : "";
+  const gap = cell.gap ? `${isDecided(cell.gap) ? "" : "≈ "}${plusMinus(cell.gap.mean, cell.gap.ci95, "+")}` : "";
   const tried = cell.tried > 1 ? `best of ${cell.tried}: ${cell.group.name}` : "";
   return el("td", { class: tint },
     button([el("span", { class: cell.isBest ? "figure best" : "figure" }, plusMinus(cell.mean, cell.ci95)),
       el("small", {}, gap || " "), tried ? el("small", {}, tried) : null],
-    () => { show({ world: world.name, lines: "", from: "", to: "" }); goTo("curves"); },
-    { class: "cell", "aria-label": `${row.name} in ${world.name}: ${plusMinus(cell.mean, cell.ci95)}, ${count(cell.n, "seed")}; open the curves` }));
+    () => { show({ comparison: comparison.name, lines: "", from: "", to: "" }); goTo("curves"); },
+    { class: "cell", "aria-label": `${row.name} in ${comparison.name}: ${plusMinus(cell.mean, cell.ci95)}, ${count(cell.n, "seed")}; open the curves` }));
 }
 
 function boardCsv() {
-  const { column, base, worlds, rows } = leaderboard();
-  const header = ["algorithm", "world", "settings", "column", "seeds", "mean", "ci95", `gap_to_${base}`, "gap_ci95", "gap_seeds"];
+  const { column, base, comparisons, rows } = leaderboard();
+  const header = ["algorithm", "comparison", "settings", "column", "seeds", "mean", "ci95", `gap_to_${base}`, "gap_ci95", "gap_seeds"];
   const lines = rows.flatMap((row) => row.cells.map((cell, i) => cell && [
-    row.algorithm, worlds[i].name, settingsText(cell.group.own), column, cell.n, cell.mean, cell.ci95,
+    row.algorithm, comparisons[i].name, settingsText(cell.group.own), column, cell.n, cell.mean, cell.ci95,
     cell.gap?.mean, cell.gap?.ci95, cell.gap?.n]).filter(Boolean));
   return [header, ...lines];
 }
 
 function boardLatex() {
-  const { column, worlds, rows } = leaderboard();
+  const { column, comparisons, rows } = leaderboard();
   const figures = rows.map((row) => [row.name, ...row.cells.map((cell) => {
     const text = cell ? plusMinus(cell.mean, cell.ci95) : "–";
     return cell?.isBest ? { text } : text;
   })]);
-  return latexTable(`Final ${page.columns.get(column)}, mean ± half the 95% interval over seeds`, ["Algorithm", ...worlds.map((world) => world.name)], figures);
+  return latexTable(`Final ${page.columns.get(column)}, mean ± half the 95% interval over seeds`, ["Algorithm", ...comparisons.map((comparison) => comparison.name)], figures);
 }
 
 function settingsText(settings) {

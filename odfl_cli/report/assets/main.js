@@ -7,9 +7,9 @@ function sections() {
   const hasResults = content.groups.length > 0;
   return [
     hasResults && ["leaderboard", "Leaderboard", renderLeaderboard, ["by", "base", "sort", "down"]],
-    hasResults && ["curves", "Curves", renderCurves, ["world", "columns", "lines", "seeds", "logx", "logy", "from", "to"]],
-    content.groups.some((group) => group.decisions) && ["decisions", "Decisions", renderDecisions, ["world", "seed"]],
-    content.groups.some(hasTheory) && ["theory", "Theory", renderTheory, ["world"]],
+    hasResults && ["curves", "Curves", renderCurves, ["comparison", "columns", "lines", "seeds", "logx", "logy", "from", "to"]],
+    content.groups.some((group) => group.decisions) && ["decisions", "Decisions", renderDecisions, ["comparison", "seed"]],
+    content.groups.some(hasTheory) && ["theory", "Theory", renderTheory, ["comparison"]],
     hasResults && sweptExperiments().length > 0 && ["sweeps", "Sweeps", renderSweeps, ["sweep", "x", "x2", "of", "y"]],
     content.claims.length > 0 && ["claims", "Claims", renderClaims, []],
     troubled().length > 0 && ["trouble", "Failed, unfinished and damaged runs", renderTrouble, []],
@@ -18,10 +18,10 @@ function sections() {
 }
 
 function facts() {
-  const { runs, groups, worlds, odfl } = page.content;
+  const { runs, groups, comparisons, odfl } = page.content;
   const seeds = new Set(groups.flatMap((group) => group.seeds));
   const parts = [count(runs.length + page.content.unread, "run"), count(Object.keys(page.content.algorithms).length, "algorithm"),
-    count(worlds.length, "world"), count(seeds.size, "seed"), `written by odfl ${odfl}`];
+    count(comparisons.length, "comparison"), count(seeds.size, "seed"), `written by odfl ${odfl}`];
   return parts.join(" · ");
 }
 
@@ -69,7 +69,7 @@ function listenToPage() {
   addEventListener("resize", () => {
     if (innerWidth === width) return;
     width = innerWidth;
-    draw(["world", "x"]);
+    draw(["comparison", "x"]);
   });
 }
 

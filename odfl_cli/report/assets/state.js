@@ -3,7 +3,7 @@
 
 const DEFAULTS = {
   by: "avg_cost", base: "", sort: "rank", down: false,          // leaderboard
-  world: "", columns: "", lines: "", seeds: false, logx: false, logy: false, from: "", to: "", // curves
+  comparison: "", columns: "", lines: "", seeds: false, logx: false, logy: false, from: "", to: "", // curves
   sweep: "", x: "", x2: "", of: "", y: "avg_cost",             // sweeps
   seed: "", run: "",                                            // decisions, runs
 };
@@ -19,8 +19,8 @@ function register(render, keys) {
 function show(changes) {
   const changed = Object.keys(changes).filter((key) => state[key] !== changes[key]);
   Object.assign(state, changes);
-  const told = Object.keys(DEFAULTS).filter((key) => state[key] !== DEFAULTS[key]);
-  const fragment = new URLSearchParams(told.map((key) => [key, String(state[key])])).toString();
+  const given = Object.keys(DEFAULTS).filter((key) => state[key] !== DEFAULTS[key]);
+  const fragment = new URLSearchParams(given.map((key) => [key, String(state[key])])).toString();
   history.replaceState(null, "", `#${fragment}`);
   draw(changed);
 }

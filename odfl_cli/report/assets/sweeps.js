@@ -7,15 +7,15 @@ const MOST_SWEEP_LINES = 40;
 function sweptKeys(groups) {
   const values = new Map();
   for (const group of groups) {
-    for (const [key, value] of Object.entries(group.told)) values.set(key, (values.get(key) ?? new Set()).add(value));
+    for (const [key, value] of Object.entries(group.varying)) values.set(key, (values.get(key) ?? new Set()).add(value));
   }
   return [...values].filter(([, seen]) => seen.size > 1).map(([key]) => key);
 }
 
 function sweptExperiments() {
-  const names = [...new Set(page.content.worlds.map((world) => world.experiment))];
+  const names = [...new Set(page.content.comparisons.map((comparison) => comparison.experiment))];
   return names.map((name) => {
-    const groups = page.content.groups.filter((group) => page.content.worlds[group.world].experiment === name);
+    const groups = page.content.groups.filter((group) => page.content.comparisons[group.comparison].experiment === name);
     return { name, groups, keys: sweptKeys(groups) };
   }).filter(({ keys }) => keys.length);
 }
@@ -41,11 +41,11 @@ function renderSweeps() {
 /** Final values along a key, one line per algorithm and remaining settings. */
 function sweepLines({ groups }, key, column) {
   const lines = new Map();
-  for (const group of groups.filter((one) => key in one.told && finals(one, column).size)) {
-    const rest = Object.fromEntries(Object.entries(group.told).filter(([name]) => name !== key));
+  for (const group of groups.filter((one) => key in one.varying && finals(one, column).size)) {
+    const rest = Object.fromEntries(Object.entries(group.varying).filter(([name]) => name !== key));
     const id = JSON.stringify([group.algorithm, rest]);
     const line = lines.get(id) ?? lines.set(id, { algorithm: group.algorithm, rest, points: [] }).get(id);
-    line.points.push({ at: group.told[key], look: group.look, ...finalInterval(group, column) });
+    line.points.push({ at: group.varying[key], look: group.look, ...finalInterval(group, column) });
   }
   return [...lines.values()];
 }
@@ -75,13 +75,13 @@ function sweepFigure(room, one, key, column) {
 
 /** Final values of one algorithm over two keys; other keys at their best. */
 function heatmap(one, key, second, column) {
-  const having = one.groups.filter((group) => key in group.told && second in group.told && finals(group, column).size);
+  const having = one.groups.filter((group) => key in group.varying && second in group.varying && finals(group, column).size);
   const algorithms = [...new Set(having.map((group) => group.algorithm))];
   if (!algorithms.length) return el("p", {}, "No run has both keys.");
   const algorithm = algorithms.includes(state.of) ? state.of : algorithms[0];
   const groups = having.filter((group) => group.algorithm === algorithm);
-  const values = (name) => [...new Set(groups.map((group) => group.told[name]))].sort((a, b) => (a < b ? -1 : 1));
-  const least = (x, y) => groups.filter((group) => group.told[key] === x && group.told[second] === y)
+  const values = (name) => [...new Set(groups.map((group) => group.varying[name]))].sort((a, b) => (a < b ? -1 : 1));
+  const least = (x, y) => groups.filter((group) => group.varying[key] === x && group.varying[second] === y)
     .map((group) => finalInterval(group, column)).sort((a, b) => a.mean - b.mean)[0];
   const all = groups.map((group) => finalInterval(group, column).mean);
   const [low, high] = [Math.min(...all), Math.max(...all)];
@@ -97,18 +97,18 @@ function heatmap(one, key, second, column) {
 
 /** For each algorithm with settings of its own: its best and worst, and their gap. */
 function sensitivity(one, column) {
-  const worlds = [...new Set(one.groups.map((group) => group.world))];
-  const rows = worlds.flatMap((world) => Object.keys(page.content.algorithms).flatMap((algorithm) => {
-    const groups = one.groups.filter((group) => group.world === world && group.algorithm === algorithm && finals(group, column).size);
+  const comparisons = [...new Set(one.groups.map((group) => group.comparison))];
+  const rows = comparisons.flatMap((comparison) => Object.keys(page.content.algorithms).flatMap((algorithm) => {
+    const groups = one.groups.filter((group) => group.comparison === comparison && group.algorithm === algorithm && finals(group, column).size);
     if (groups.length < 2) return [];
     const ordered = groups.map((group) => ({ group, mean: finalInterval(group, column).mean })).sort((a, b) => a.mean - b.mean);
     const [best, worst] = [ordered[0].group, ordered[ordered.length - 1].group];
     const gap = pairedGap(worst, best, column);
-    return [[page.content.algorithms[algorithm], page.content.worlds[world].name, String(groups.length), settingsText(best.own), shown(ordered[0].mean),
+    return [[page.content.algorithms[algorithm], page.content.comparisons[comparison].name, String(groups.length), settingsText(best.own), shown(ordered[0].mean),
       settingsText(worst.own), gap ? plusMinus(gap.mean, gap.ci95, "+") : "–"]];
   }));
   if (!rows.length) return null;
-  const heads = ["Algorithm", "World", "Settings", "Best", "Its mean", "Worst", "Behind the best"];
+  const heads = ["Algorithm", "Experiment", "Settings", "Best", "Its mean", "Worst", "Behind the best"];
   return el("div", {}, el("h3", {}, "Sensitivity to an algorithm's own settings"),
     el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
       el("tbody", {}, rows.map((row) => el("tr", {}, row.map((text, i) => (i ? el("td", { class: [1, 3, 5].includes(i) ? "text" : "" }, text) : el("th", { scope: "row" }, text)))))))));
@@ -118,7 +118,7 @@ function sweepCsv({ groups }, column) {
   const keys = sweptKeys(groups);
   const rows = groups.filter((group) => finals(group, column).size).map((group) => {
     const found = finalInterval(group, column);
-    return [group.algorithm, ...keys.map((key) => group.told[key] ?? null), column, found.n, found.mean, found.ci95];
+    return [group.algorithm, ...keys.map((key) => group.varying[key] ?? null), column, found.n, found.mean, found.ci95];
   });
   return [["algorithm", ...keys, "column", "seeds", "mean", "ci95"], ...rows];
 }

@@ -8,20 +8,20 @@ function hasTheory(group) {
 }
 
 function renderTheory() {
-  const world = curveWorld();
-  const groups = groupsOf(world).filter(hasTheory);
+  const comparison = shownComparison();
+  const groups = groupsOf(comparison).filter(hasTheory);
   const body = document.querySelector("#theory .body");
   if (!groups.length) {
-    refill(body, el("p", {}, "Nothing of the theory was measured in this world: run with metrics=regret or metrics=full."));
+    refill(body, el("p", {}, "Nothing of the theory was measured in this experiment: run with metrics=regret or metrics=full."));
     return;
   }
   const columns = theoryColumns(groups);
   refill(body,
-    el("p", { class: "note" }, page.content.worlds[world].name),
+    el("p", { class: "note" }, page.content.comparisons[comparison].name),
     el("div", { class: "scroll" }, el("table", {},
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Algorithm"), columns.map(({ words }) => el("th", { scope: "col" }, words)))),
       el("tbody", {}, groups.map((group) => el("tr", {}, el("th", { scope: "row" }, group.name), columns.map(({ cell }) => el("td", {}, cell(group) ?? "–"))))))),
-    boundsFigure(body.clientWidth, groups), brokenAssumptions(world));
+    boundsFigure(body.clientWidth, groups), brokenAssumptions(comparison));
 }
 
 /** The columns that at least one group can fill. */
@@ -65,10 +65,10 @@ function boundsFigure(room, groups) {
   return singleFigure(made.svg, bounded, "bound");
 }
 
-function brokenAssumptions(world) {
-  const experiment = page.content.worlds[world].experiment;
-  const told = page.content.runs.filter((run) => run.experiment === experiment && run.warnings?.length);
-  const lines = new Set(told.flatMap((run) => run.warnings.map((line) => `${page.content.algorithms[run.algorithm] ?? run.algorithm}: ${line}`)));
+function brokenAssumptions(comparison) {
+  const experiment = page.content.comparisons[comparison].experiment;
+  const warned = page.content.runs.filter((run) => run.experiment === experiment && run.warnings?.length);
+  const lines = new Set(warned.flatMap((run) => run.warnings.map((line) => `${page.content.algorithms[run.algorithm] ?? run.algorithm}: ${line}`)));
   return lines.size ? el("details", {}, el("summary", {}, count(lines.size, "assumption of a theorem that does not hold", "assumptions of theorems that do not hold")),
     el("ul", {}, [...lines].map((line) => el("li", {}, line)))) : null;
 }

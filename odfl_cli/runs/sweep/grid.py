@@ -10,6 +10,8 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import OverrideType
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
+from odfl_cli.config.identity import typed_overrides
+from odfl_cli.core.errors import UserError
 from odfl_cli.runs.sweep.journal import ATTEMPT
 
 
@@ -38,16 +40,20 @@ def grid_jobs(master: DictConfig) -> list[SweepJob]:
     loader = GlobalHydra.instance().config_loader()
     params = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
     parser = OverridesParser.create(config_loader=loader)
-    overrides = parser.parse_overrides([*params, *master.hydra.overrides.task])
+    overrides = parser.parse_overrides([*params, *typed_overrides(master.hydra)])
+    for override in overrides:
+        try:
+            BasicSweeper.split_arguments([override], max_batch_size=None)
+        except (ValueError, ArithmeticError) as error:
+            raise UserError(f"{override.input_line}: {error}") from error
     (cells,) = BasicSweeper.split_arguments(overrides, max_batch_size=None)
-    return list(_composed(master, cells, _values(parser, loader, cells)))
+    return list(compose_cells(master, cells))
 
 
-def _composed(
-    master: DictConfig, cells: list[list[str]], values: dict[str, tuple[str, Any]]
-) -> Iterator[SweepJob]:
+def compose_cells(master: DictConfig, cells: list[list[str]]) -> Iterator[SweepJob]:
     """Every cell with its configuration; those that differ in values alone share a composition."""
     loader = GlobalHydra.instance().config_loader()
+    values = _values(OverridesParser.create(config_loader=loader), loader, cells)
     composed: dict[tuple[str, ...], SweepJob] = {}
     for cell in cells:
         structure = tuple(text for text in cell if text not in values)
@@ -58,13 +64,14 @@ def _composed(
         with open_dict(config), read_write(config):
             for text in set(cell).difference(first.overrides):
                 OmegaConf.update(config, *values[text])
+            config.hydra.overrides.task = cell
         yield SweepJob(cell, config)
 
 
 def _values(
     parser: OverridesParser, loader: Any, cells: list[list[str]]
 ) -> dict[str, tuple[str, Any]]:
-    """Key and value of the overrides that set one; to compose takes long, to set does not.
+    """Override → its key and value, for those that set a value: much faster than composing.
 
     Choices of a group, additions, deletions and mappings are left to Hydra.
     """
@@ -83,8 +90,16 @@ def sweep_directory(config: DictConfig) -> Path:
     return Path(config.outputs).absolute() / "sweeps" / str(config.sweep)
 
 
-def tell_jobs_the_names(master: DictConfig, attempt: str) -> None:
-    """A job is composed from its own overrides, which tell neither its sweep nor the attempt at it."""
+def check_numbers(master: DictConfig) -> None:
+    """Refuses numbers of jobs at a time that a launcher or a sweeper would fail with."""
+    for key in ("hydra.launcher.n_jobs", "hydra.sweeper.max_batch_size"):
+        value = OmegaConf.select(master, key)
+        if value is not None and (type(value) is not int or value == 0):
+            raise UserError(f"{key}={value}: should be a number of jobs, and not 0")
+
+
+def add_names_for_jobs(master: DictConfig, attempt: str) -> None:
+    """Lets every job know its sweep and the attempt at it, which its own overrides lack."""
     name = str(master.sweep)
     with read_write(master):
         master.hydra.overrides.hydra.append(f"sweep={name}")

@@ -1,4 +1,9 @@
-"""What the jobs of a sweep, in whatever process they run, tell the one that waits for them."""
+"""The journal of a sweep: events of its jobs, appended by them and read by the waiting process.
+
+Run directories alone cannot show progress: a job that starts, is skipped, or fails before it has a
+directory changes nothing there. Launchers run jobs in other processes and on other hosts, and two
+sweeps may share a run, so every attempt has a file of its own on the shared file system.
+"""
 
 import json
 import os
@@ -28,16 +33,16 @@ class Entry:
     run: str  # the name of its directory
     event: Event
     seconds: float = 0.0
-    told: str = ""  # its result, why it was skipped, or the first line of its error
+    message: str = ""  # its result, why it was skipped, or its error in one line
 
 
 def journal(sweep: Path, attempt: str) -> Path:
-    """The file of one attempt: two at the same sweep, at once, do not hear each other's jobs."""
+    """The file of one attempt, so that two attempts at one sweep do not read each other's jobs."""
     return sweep / f".journal-{attempt}.jsonl"
 
 
 def add(file: Path, entry: Entry) -> None:
-    """Appends an event. A full disk must not turn a result into a failure, so errors pass."""
+    """Appends an event; a full disk must not turn a result into a failure, so errors are ignored."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
     with (
         suppress(OSError),
@@ -47,8 +52,8 @@ def add(file: Path, entry: Entry) -> None:
         lines.write(json.dumps(asdict(entry)) + "\n")
 
 
-def forget_old(sweep: Path) -> None:
-    """Removes what attempts left behind that were killed long ago."""
+def remove_old_journals(sweep: Path) -> None:
+    """Removes the journals of attempts that were killed more than a week ago."""
     for file in (path for path in sweep.iterdir() if NAME.fullmatch(path.name)):
         with suppress(OSError):
             if time.time() - file.lstat().st_mtime > WEEK:
@@ -56,17 +61,14 @@ def forget_old(sweep: Path) -> None:
 
 
 class Reader:
-    """Reads on from where it stopped."""
+    """Reads a journal while it grows."""
 
     def __init__(self, file: Path) -> None:
         self._path = file
         self._position = 0
 
     def news(self) -> list[Entry]:
-        """The events since the last call; half a line waits for its other half.
-
-        A line that a full disk cut short is passed over.
-        """
+        """The events since the last call; a line without its end is read later, a broken one never."""
         try:
             with open(self._path, "rb") as file:
                 file.seek(self._position)

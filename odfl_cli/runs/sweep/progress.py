@@ -1,4 +1,4 @@
-"""One display for the whole sweep, fed by the journal that its jobs write."""
+"""The display of a sweep: what the journal says of its jobs, as it grows."""
 
 import atexit
 import sys
@@ -12,7 +12,7 @@ POLL = 0.2
 
 
 class SweepProgress:
-    """Follows the journal in a thread: a live bar on a terminal, and a line for every job's end."""
+    """Reads the journal in a thread: a bar on a terminal, and a line for every job that ends."""
 
     def __init__(self, journal: Path, total: int | None) -> None:
         self._journal = journal
@@ -23,13 +23,13 @@ class SweepProgress:
         self._thread = threading.Thread(target=self._follow, daemon=True)
 
     def start(self) -> None:
-        """Begins to follow."""
+        """Starts the thread."""
         self._bar = _Bar(self._total) if sys.stderr.isatty() else None
         self._thread.start()
-        atexit.register(self.stop)  # a sweep that breaks off gives the terminal back
+        atexit.register(self.stop)  # restores the terminal when a sweep is interrupted
 
     def stop(self) -> dict[int, Entry]:
-        """The last event of every job, by its number."""
+        """Ends the display and removes the journal; the last event of every job, by its number."""
         atexit.unregister(self.stop)
         self._end.set()
         self._thread.join()
@@ -40,14 +40,14 @@ class SweepProgress:
 
     def _follow(self) -> None:
         while not self._end.wait(POLL):
-            self._catch_up()
-        self._catch_up()
+            self._read()
+        self._read()
 
-    def _catch_up(self) -> None:
+    def _read(self) -> None:
         for entry in self._reader.news():
             self._last[entry.job] = entry
             if entry.event != "started":
-                self._say(self._line(entry))
+                self._print(self._line(entry))
         if self._bar:
             self._bar.show(self._counts())
 
@@ -61,18 +61,18 @@ class SweepProgress:
         ended = sum(counts.values()) - counts["started"]
         of = f"/{self._total}" if self._total else ""
         spent = f" in {entry.seconds:.1f} s" if entry.event == "done" else ""
-        told = f": {entry.told}" if entry.told else ""
-        return f"[{ended}{of}] {entry.run} {entry.event}{spent}{told}"
+        message = f": {entry.message}" if entry.message else ""
+        return f"[{ended}{of}] {entry.run} {entry.event}{spent}{message}"
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         if self._bar:
-            self._bar.say(line)
+            self._bar.print(line)
         else:
             print(line, flush=True)
 
 
 class _Bar:
-    """Jobs done of all, running, failed, and the time left."""
+    """A bar of jobs done, running and failed, and the time left."""
 
     def __init__(self, total: int | None) -> None:
         from rich.console import Console
@@ -90,7 +90,7 @@ class _Bar:
         self._rich.start()
 
     def show(self, counts: dict[str, int]) -> None:
-        """Moves the bar."""
+        """Updates the bar."""
         self._rich.update(
             self._task,
             completed=sum(counts.values()) - counts["started"],
@@ -98,8 +98,8 @@ class _Bar:
             failed=counts["failed"],
         )
 
-    def say(self, line: str) -> None:
-        """A line above the bar."""
+    def print(self, line: str) -> None:
+        """Prints a line above the bar."""
         self._rich.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def close(self) -> None:

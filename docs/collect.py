@@ -1,0 +1,97 @@
+"""Runs the experiments that the documents report and writes their final values to docs/data.
+
+`python docs/collect.py` does all of them, `python docs/collect.py main claims` some. Runs that are
+finished under --outputs are not computed again. `python docs/render.py` puts the data into the pages.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+
+DATA = Path(__file__).parent / "data"
+SWEEPS = {
+    "main": ["experiment=main", "seeds=100"],
+    "high_dimension": ["experiment=high_dimension", "seeds=100"],
+    "misspecification": ["experiment=misspecification"],
+    "knapsack": ["experiment=knapsack"],
+    "shortest_path": ["experiment=shortest_path"],
+    "regularizers": ["experiment=regularizers"],
+    "misspecified_horizon": ["experiment=misspecified_horizon"],
+    "rates": ["experiment=rates"],
+    "drift": ["experiment=drift"],
+    "stocks": ["experiment=stocks"],
+    "electricity": ["experiment=electricity"],
+}
+COLUMNS = ("avg_cost", "avg_mse", "dynamic_regret", "avg_dynamic_regret")
+BOUND = ("avg_dynamic_regret", "avg_bound")
+"""Columns of `bound.csv`: their means over the seeds at a few rounds, for DF-OGD in `main`."""
+
+
+def main() -> None:
+    """Collects the sweeps that are named, or all of them."""
+    names = [*SWEEPS, "claims"]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}")
+    parser.add_argument("--outputs", default="outputs", help="where runs are kept")
+    options = parser.parse_args()
+    if unknown := sorted(set(options.names).difference(names)):
+        parser.error(f"no such name: {unknown[0]}; there are {', '.join(names)}")
+    DATA.mkdir(exist_ok=True)
+    for name in options.names or names:
+        if name == "claims":
+            judged = odfl("claims", "--json", "--outputs", options.outputs, capture=True)
+            (DATA / "claims.json").write_text(judged)
+        else:
+            collect(name, options.outputs)
+
+
+def collect(name: str, outputs: str) -> None:
+    """Runs what is missing of one sweep and writes docs/data/NAME.csv."""
+    sweep = f"documents-{name}"
+    odfl("run", "-m", *SWEEPS[name], f"sweep={sweep}", f"outputs={outputs}")
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "rounds.csv")
+        odfl("export", f"{outputs}/sweeps/{sweep}", "-o", str(table))
+        rounds = pd.read_csv(table)
+    write(final_rows(rounds), name)
+    if name == "main":
+        write(bound_rows(rounds), "bound")
+
+
+def final_rows(rounds: pd.DataFrame) -> pd.DataFrame:
+    """The last round of every job and seed: algo, the keys in which jobs differ, seed, t, columns."""
+    keys = list(rounds.columns[1 : list(rounds.columns).index("seed")])
+    columns = [column for column in COLUMNS if column in rounds]
+    last = rounds.groupby(["run", "seed"])["t"].transform("max") == rounds["t"]
+    return rounds.loc[last, [*keys, "seed", "t", *columns]]
+
+
+def bound_rows(rounds: pd.DataFrame) -> pd.DataFrame:
+    """Means over the seeds at the measured rounds nearest to 1, 10, 100, … and at the last one."""
+    measured = rounds[rounds["algo"] == "df_ogd"].dropna(subset=list(BOUND))
+    means = measured.groupby("t")[list(BOUND)].mean()
+    wanted = [10**power for power in range(9) if 10**power < means.index.max()]
+    nearest = {int(abs(means.index - t).argmin()) for t in wanted} | {len(means) - 1}
+    return means.iloc[sorted(nearest)].reset_index()
+
+
+def write(table: pd.DataFrame, name: str) -> None:
+    """docs/data/NAME.csv with six significant digits."""
+    table.to_csv(DATA / f"{name}.csv", index=False, float_format="%.6g", lineterminator="\n")
+    print(f"docs/data/{name}.csv: {len(table)} rows")
+
+
+def odfl(*arguments: str, capture: bool = False) -> str:
+    """Runs `odfl …` and returns what it printed if that is to be captured."""
+    print("odfl", *arguments, file=sys.stderr, flush=True)
+    command = [sys.executable, "-m", "odfl_cli.cli", *arguments]
+    stdout = subprocess.PIPE if capture else None
+    return subprocess.run(command, check=True, stdout=stdout, text=True).stdout
+
+
+if __name__ == "__main__":
+    main()

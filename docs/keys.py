@@ -1,0 +1,137 @@
+"""The table of all configuration keys, from the files in conf/ and the classes that they name."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+import yaml
+from hydra.utils import get_class
+
+CONF = Path(__file__).parents[1] / "conf"
+GROUPS = (
+    "algo", "data", "polytope", "regularizer", "predictor", "oracle", "horizon", "metrics", "engine",
+)  # fmt: skip
+COMMENT = re.compile(r"^(\w+):[^#\n]*#\s*(.*)$", re.MULTILINE)
+LIMITS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
+TYPES = {bool: "true or false", int: "integer", float: "number", str: "text", NoneType: "null"}
+MEANINGS = {  # of keys that explain themselves where they are set
+    "c_alpha": "c_α, the scale of the smoothing α",
+    "c_eta": "c_η, the scale of the rate η",
+    "eta": "η, the step size",
+    "alpha": "α, the smoothing",
+    "experts": "directions that weights are kept for",
+    "shortest": "rounds between two restarts of the first copy",
+    "rho": "ρ, the correlation of neighbouring items",
+    "noise_std": "standard deviation of the noise ε_t on the costs",
+    "columns": "names of the columns in the file",
+    "dimension": "d, the length of a decision",
+    "file": "where the set is stated",
+    "upper": "as lower",
+    "capacity": "the weight that may be packed",
+    "rows": "of the grid",
+    "width": "units of a hidden layer",
+    "bias": "whether layers have one",
+    "lr": "step size of the descent",
+    "steps": "steps of the descent",
+    "beta1": "decay of the mean of the gradients",
+    "beta2": "decay of the mean of their squares",
+    "epsilon": "added to the root of that mean",
+    "directions": "of the grid over Θ",
+    "radii": "of the grid over Θ",
+    "device": "of torch, such as cpu or cuda",
+}
+
+
+class Key(NamedTuple):
+    """One key of one or several choices."""
+
+    name: str
+    allowed: str
+    meaning: str
+
+
+def keys() -> str:
+    """One Markdown table per group, one row per key."""
+    return "\n\n".join(f"**`{group}`**\n\n{_table(group)}" for group in GROUPS)
+
+
+def _table(group: str) -> str:
+    files = sorted((CONF / group).glob("*.yaml"))
+    found = [(key, file.stem, default) for file in files for key, default in _keys(group, file)]
+    defaults: dict[Key, dict[str, str]] = {}
+    for key, choice, default in sorted(found, key=lambda one: not one[0].meaning):
+        same = [other for other in defaults if other.name == key.name]
+        explained = key if key.meaning or not same else same[0]
+        defaults.setdefault(explained, {})[choice] = default
+    rows = ["| key | default | allowed | meaning |", "|---|---|---|---|"]
+    for key, of in defaults.items():
+        shown = ", ".join(
+            f"{default} ({', '.join(_choices(of, default))})" for default in _unique(of)
+        )
+        rows.append(f"| `{key.name}` | {shown} | {key.allowed} | {key.meaning} |")
+    return "\n".join(rows)
+
+
+def _keys(group: str, file: Path) -> Iterator[tuple[Key, str]]:
+    """The keys of one choice with their defaults; keys of parts within it are left out."""
+    text = file.read_text()
+    content, comments = yaml.safe_load(text), dict(COMMENT.findall(text))
+    target = content.get("_target_") or _inherited_target(file, content)
+    fields = getattr(get_class(target), "__pydantic_fields__", {})
+    for name, value in content.items():
+        if name in ("_target_", "defaults") or (isinstance(value, dict) and _is_part(value)):
+            continue
+        allowed = _allowed(fields[name].annotation, fields[name].metadata) if name in fields else ""
+        meaning = comments.get(name) or MEANINGS.get(name, "")
+        yield Key(f"{group}.{name}", allowed, meaning), _shown(value)
+
+
+def _inherited_target(file: Path, content: dict[str, Any]) -> str:
+    """The class of the choice that this one changes."""
+    base = file.with_name(f"{content['defaults'][0]}.yaml")
+    return str(yaml.safe_load(base.read_text())["_target_"])
+
+
+def _is_part(value: dict[str, Any]) -> bool:
+    return any(key.startswith("_") for key in value)
+
+
+def _allowed(annotation: Any, metadata: list[Any]) -> str:
+    """The values that a field takes, in words."""
+    if get_origin(annotation) is Annotated:
+        inner, *more = get_args(annotation)
+        return _allowed(inner, [*more, *metadata])
+    if get_origin(annotation) in (Union, UnionType):
+        return " or ".join(filter(None, (_allowed(one, []) for one in get_args(annotation))))
+    if get_origin(annotation) is Literal:
+        return ", ".join(f"`{choice}`" for choice in get_args(annotation))
+    if get_origin(annotation) in (tuple, list):
+        return "list"
+    return " ".join([TYPES.get(annotation, ""), ", ".join(_limits(metadata))]).strip()
+
+
+def _limits(metadata: list[Any]) -> Iterator[str]:
+    """Comparisons among a field's annotations, such as ≥ 0; those of a Field lie one level deeper."""
+    for one in metadata:
+        for name, sign in LIMITS.items():
+            if (limit := getattr(one, name, None)) is not None:
+                yield f"{sign} {limit:g}"
+        yield from _limits(getattr(one, "metadata", []))
+
+
+def _unique(defaults: dict[str, str]) -> list[str]:
+    return list(dict.fromkeys(defaults.values()))
+
+
+def _choices(defaults: dict[str, str], default: str) -> list[str]:
+    return [f"`{choice}`" for choice, value in defaults.items() if value == default]
+
+
+def _shown(value: Any) -> str:
+    """A default as it is typed."""
+    if value == "???":
+        return "required"
+    return f"`{value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}`"

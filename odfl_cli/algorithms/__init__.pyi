@@ -1,0 +1,39 @@
+from odfl_cli.algorithms.base import Algorithm, Belief, State
+from odfl_cli.algorithms.df_ftpl import DFFTPL
+from odfl_cli.algorithms.df_ogd import DFOGD, OGD
+from odfl_cli.algorithms.gradient import (
+    PFOGD,
+    SPO,
+    FenchelYoung,
+    GradientLearner,
+    Perturbed,
+    SPOPrinted,
+)
+from odfl_cli.algorithms.hedge import Hedge
+from odfl_cli.algorithms.policy_gradient import PolicyGradient
+from odfl_cli.algorithms.references import Clairvoyant, Uniform
+from odfl_cli.algorithms.restart import Restart
+from odfl_cli.algorithms.rls import RLS
+from odfl_cli.core.settings import settings
+
+__all__ = [
+    "DFFTPL",
+    "DFOGD",
+    "OGD",
+    "PFOGD",
+    "RLS",
+    "SPO",
+    "Algorithm",
+    "Belief",
+    "Clairvoyant",
+    "FenchelYoung",
+    "GradientLearner",
+    "Hedge",
+    "Perturbed",
+    "PolicyGradient",
+    "Restart",
+    "SPOPrinted",
+    "State",
+    "Uniform",
+    "settings",
+]

@@ -1,0 +1,43 @@
+"""Two references that learn nothing: one plays without the features, one with the true parameter."""
+
+import numpy as np
+
+from odfl_cli.algorithms.base import Algorithm, State
+from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.settings import settings
+
+
+@settings
+class Uniform(Algorithm):
+    """Plays the centre of W every round and predicts zero.
+
+    On the simplex this costs what a uniformly random item costs on average.
+    """
+
+    name = "uniform"
+    kernel = "references"
+
+    def decide(self, state: State, X: Array) -> tuple[Array, Array]:
+        """ĉ = 0 and the polytope's interior point."""
+        xp = array_namespace(X)
+        prediction = xp.zeros(X.shape[:-1], dtype=X.dtype, device=X.device)
+        centre = self.problem.polytope.interior_point()
+        return prediction, prediction + xp.asarray(centre, dtype=X.dtype, device=X.device)
+
+
+@settings
+class Clairvoyant(Algorithm):
+    """Plays Π_Θ(θ*), the environment's own mean parameter, every round."""
+
+    name = "clairvoyant"
+    kernel = "references"
+
+    def init(self, seeds: int, truth: np.ndarray | None) -> State:
+        """θ_t = Π_Θ(θ*) for all t."""
+        if truth is None or truth.shape[-1] != self.problem.parameters:
+            raise UserError(
+                "algo=clairvoyant needs data with a known parameter of the predictor's size; "
+                "choose data=sin4 with predictor=linear"
+            )
+        return State(t=0, theta=self.problem.theta_set.project(truth))

@@ -1,0 +1,151 @@
+"""Python arguments as overrides of the command line, and the grid that several values make."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import product
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Quote, QuotedString
+from hydra.errors import HydraException
+
+from odfl_cli.config.directory import conf_directory, is_tuning
+from odfl_cli.config.explain import explain
+from odfl_cli.config.identity import BOOKKEEPING
+from odfl_cli.config.schema import TopLevel
+from odfl_cli.core.errors import UserError
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Overrides, and the objects that stand in for groups: a cell of a grid, or a part of one."""
+
+    overrides: tuple[str, ...] = ()
+    objects: Mapping[str, Any] = field(default_factory=dict)
+
+    def __add__(self, other: "Setting") -> "Setting":
+        return Setting(self.overrides + other.overrides, {**self.objects, **other.objects})
+
+
+Axes = dict[str, list[Setting]]
+"""Key → its alternatives: one of a value that is fixed, several of one that is swept."""
+
+
+def grid(axes: Axes) -> list[Setting]:
+    """Every combination of the alternatives; the last key varies fastest."""
+    return [reduce(Setting.__add__, cell, Setting()) for cell in product(*axes.values())]
+
+
+def override_axes(overrides: Iterable[str]) -> Axes:
+    """The axes of `key=value` and `key=value,value`; of a key that occurs twice, the last."""
+    texts = list(overrides)
+    for text in texts:
+        if not isinstance(text, str):
+            raise UserError(f"{text!r}: overrides are texts such as 'data.gamma=0.5'")
+        if text.startswith("-"):
+            raise UserError(f"{text}: flags are for the command line; sweep(...) runs several jobs")
+    try:
+        parsed = OverridesParser.create().parse_overrides(texts)
+        return {override.get_key_element(): _alternatives(override) for override in parsed}
+    except HydraException as error:
+        raise UserError(explain(error, texts)) from error
+
+
+def keyword_axes(keywords: Mapping[str, Any], swept: bool) -> Axes:
+    """The axes of keyword arguments; `swept`: a list holds alternatives."""
+    _check_names(keywords)
+    axes: Axes = {}
+    for key, value in keywords.items():
+        axes |= _Reader(swept and key != "seeds").axes(key, value)
+    return axes
+
+
+def quoted(key: str, value: Any) -> str:
+    """A value in the grammar of Hydra's overrides."""
+    value = value.tolist() if hasattr(value, "tolist") else value  # numpy's scalars and arrays
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str | PathLike):
+        return QuotedString(str(value), Quote.single).with_quotes()
+    if isinstance(value, list | tuple | range):
+        return f"[{','.join(quoted(key, inner) for inner in value)}]"
+    if isinstance(value, Mapping):
+        return f"{{{','.join(f'{name}:{quoted(key, value[name])}' for name in value)}}}"
+    raise UserError(f"{key}: {type(value).__name__} is no value of a key; give a number or a text")
+
+
+def group_names() -> list[str]:
+    """The groups of the configuration that a user chooses from."""
+    folders = sorted(path.name for path in conf_directory().iterdir() if path.is_dir())
+    return [name for name in folders if name != "hydra" and not is_tuning(name)]
+
+
+class _Reader:
+    """Reads keyword arguments: of a sweep, or of a single job."""
+
+    def __init__(self, swept: bool) -> None:
+        self._swept, self._groups = swept, group_names()
+
+    def axes(self, key: str, value: Any) -> Axes:
+        """A mapping sets keys below `key`, each an axis of its own."""
+        if not isinstance(value, Mapping):
+            return {key: self._settings(key, value)}
+        axes: Axes = {}
+        for name, inner in value.items():
+            axes |= self.axes(f"{key}.{name}", inner)
+        return axes
+
+    def _settings(self, key: str, value: Any) -> list[Setting]:
+        """The alternatives of a value."""
+        if self._swept and _is_list(value):
+            if not len(value):
+                raise UserError(f"{key}=[]: an empty list leaves nothing to run")
+            return [setting for inner in value for setting in self._settings(key, inner)]
+        if isinstance(value, Mapping):
+            return grid(self.axes(key, value))
+        if key not in self._groups:
+            return [Setting((f"{key}={quoted(key, value)}",))]
+        if isinstance(value, tuple):
+            return self._choice_with_keys(key, value)
+        if _is_list(value):
+            raise UserError(f"{key}: several values make a sweep; use sweep(...)")
+        if value is None or isinstance(value, str | int | float):
+            return override_axes([f"{key}={'null' if value is None else value}"])[key]
+        return [Setting(objects={key: value})]
+
+    def _choice_with_keys(self, group: str, value: tuple[Any, ...]) -> list[Setting]:
+        match value:
+            case (str() as choice, Mapping() as keys):
+                chosen = Setting((f"{group}={choice}",))
+                return [chosen + setting for setting in grid(self.axes(group, keys))]
+        raise UserError(
+            f"{group}: a tuple is a choice and its keys, such as ('pf_ogd', {{'eta': 0.1}})"
+        )
+
+
+def _alternatives(override: Any) -> list[Setting]:
+    if not override.is_sweep_override():
+        return [Setting((str(override.input_line),))]
+    (cells,) = BasicSweeper.split_arguments([override], max_batch_size=None)
+    return [Setting(tuple(cell)) for cell in cells]
+
+
+def _check_names(keywords: Iterable[str]) -> None:
+    known = [*group_names(), *(key for key in TopLevel.model_fields if key not in BOOKKEEPING)]
+    for name in keywords:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            raise UserError(f"{name}: there is no such group or key; {hint}")
+
+
+def _is_list(value: Any) -> bool:
+    """Whether a sweep takes a value for several; a tuple is one value."""
+    return isinstance(value, list | range | np.ndarray)

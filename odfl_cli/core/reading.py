@@ -1,0 +1,93 @@
+"""JSON and YAML that somebody else may have written: regular files, bounded in size and depth."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.files import LARGEST, read_regular
+
+JSON_LARGEST = LARGEST
+YAML_LARGEST = 1 << 17
+DEEPEST = 50
+"""Levels of lists and mappings; a configuration has about five."""
+MOST_DIGITS = 18
+"""Of a whole number; a longer one is read as a float, which every calculation can take."""
+FAST_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class UnreadableError(UserError):
+    """A file that is not what its name promises: the message says why, without the path."""
+
+
+def read_json(path: Path | str, dir_fd: int | None = None) -> dict[str, Any]:
+    """A JSON object. Where there is no file, a FileNotFoundError."""
+    content = _read(path, JSON_LARGEST, dir_fd)
+    try:
+        value = json.loads(content, parse_int=_number)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError(f"not JSON ({_one_line(error)})") from None
+    if not isinstance(value, dict):
+        raise UnreadableError("it should hold a JSON object")
+    _check_depth(value)
+    return value
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """A YAML mapping as JSON could hold it; an alias is refused, for it multiplies what it names."""
+    content, depth = _read(path, YAML_LARGEST), 0
+    try:
+        for event in yaml.parse(content, FAST_LOADER):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
+                raise UnreadableError("it has aliases or nests too deeply")
+        value = _plain(yaml.load(content, FAST_LOADER))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UnreadableError(f"not YAML ({_one_line(error)})") from None
+    if not isinstance(value, dict):
+        raise UnreadableError("it should hold a mapping")
+    return value
+
+
+def _read(path: Path | str, largest: int, dir_fd: int | None = None) -> bytes:
+    try:
+        return read_regular(path, largest, dir_fd)
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(path) from None
+    except OSError as error:
+        raise UnreadableError(error.strerror or str(error)) from None
+    except UserError as error:
+        raise UnreadableError(str(error).removeprefix(f"{os.fspath(path)}: ")) from None
+
+
+def _number(text: str) -> int | float:
+    return int(text) if len(text) <= MOST_DIGITS else float(text)
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(DEEPEST):
+        below = [node.values() if isinstance(node, dict) else node for node in level]
+        level = [child for node in below for child in node if isinstance(child, dict | list)]
+        if not level:
+            return
+    raise UnreadableError(f"it nests deeper than {DEEPEST} levels")
+
+
+def _plain(value: Any) -> Any:
+    """Without YAML's dates, sets and bytes, which become text."""
+    if isinstance(value, dict):
+        return {str(key): _plain(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [_plain(child) for child in value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if abs(value) < 10**MOST_DIGITS else str(value)
+    return value if value is None or isinstance(value, bool | float | str) else str(value)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

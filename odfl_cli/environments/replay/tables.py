@@ -1,0 +1,119 @@
+"""A long table: which column is what, and some of its rows in memory."""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from odfl_cli.core.settings import settings
+from odfl_cli.core.text import did_you_mean
+from odfl_cli.environments.replay.files import DataError
+
+OnMissing = Literal["refuse", "skip"]
+MOST_COLUMNS = 10_000
+CELLS = 50_000
+"""Cells read at once, which bounds the memory."""
+
+
+class Chunk(NamedTuple):
+    """Consecutive rows: their position in the file, their labels, and their numbers."""
+
+    place: str  # what the file calls a row: line or row
+    lines: list[int]
+    rounds: list[str]
+    items: list[str] | None
+    groups: list[str] | None
+    values: np.ndarray  # [rows, features + 1], the cost last
+
+    def part(self, start: int, stop: int) -> "Chunk":
+        """Rows start ≤ i < stop."""
+        cut = slice(start, stop)
+        return Chunk(
+            self.place,
+            self.lines[cut],
+            self.rounds[cut],
+            self.items and self.items[cut],
+            self.groups and self.groups[cut],
+            self.values[cut],
+        )
+
+    def followed_by(self, later: "Chunk") -> "Chunk":
+        """The rows of both."""
+        return Chunk(
+            self.place,
+            self.lines + later.lines,
+            self.rounds + later.rounds,
+            self.items and self.items + (later.items or []),
+            self.groups and self.groups + (later.groups or []),
+            np.concatenate([self.values, later.values]),
+        )
+
+    def where(self, row: int) -> str:
+        """As a user finds it in the file."""
+        return f"{self.place} {self.lines[row]}"
+
+
+@settings
+class Columns:
+    """Names of the columns. Without item the rows of a round are taken in order; without features, all others."""
+
+    round: str = "round"
+    item: str | None = "item"
+    cost: str = "cost"
+    features: tuple[str, ...] | None = None
+
+
+class Layout(NamedTuple):
+    """The columns of one file, checked to exist."""
+
+    round: str
+    item: str | None
+    group: str | None
+    numbers: tuple[str, ...]  # the features, then the cost
+
+
+def layout(header: list[str], columns: Columns, group: str | None) -> Layout:
+    """The columns found in the header, or the nearest name to the one that is missing."""
+    _check_header(header)
+    keys = {
+        "data.columns.round": columns.round,
+        "data.columns.item": columns.item,
+        "data.columns.cost": columns.cost,
+        "data.group": group,
+    }
+    for key, name in keys.items():
+        if name is not None and name not in header:
+            raise DataError(_unknown(key, name, header))
+    for name in columns.features or ():
+        if name not in header:
+            raise DataError(_unknown("data.columns.features", name, header))
+    taken = set(keys.values())
+    features = columns.features
+    if features is None:
+        features = tuple(name for name in header if name not in taken)
+    if not features:
+        raise DataError("no column is left for the features")
+    if columns.cost in features:
+        raise DataError(f"column {columns.cost} is the cost; as a feature it would be known ahead")
+    return Layout(columns.round, columns.item, group, (*features, columns.cost))
+
+
+def check_width(count: int) -> None:
+    """Raises a DataError for more columns than a table of features can have."""
+    if count > MOST_COLUMNS:
+        raise DataError(f"more than {MOST_COLUMNS} columns in the first line; features are columns")
+
+
+def _check_header(header: list[str]) -> None:
+    check_width(len(header))
+    for position, name in enumerate(header, start=1):
+        if not name:
+            raise DataError(f"line 1: column {position} has no name")
+    if twice := next((name for name in header if header.count(name) > 1), None):
+        raise DataError(f"line 1: two columns are named {twice}")
+
+
+def _unknown(key: str, name: str, header: list[str]) -> str:
+    without = "; without one: data.columns.item=null" if key == "data.columns.item" else ""
+    return (
+        f"{key}={name}: there is no such column; {did_you_mean(name, header, cutoff=0.5)}{without}"
+    )

@@ -1,0 +1,15 @@
+from odfl_cli.metrics.base import Metrics, PlayedBlock, Recorder, RoundStart, Run
+from odfl_cli.metrics.basic import COLUMNS, Basic, BasicMetrics
+from odfl_cli.metrics.regret import Regret
+
+__all__ = [
+    "COLUMNS",
+    "Basic",
+    "BasicMetrics",
+    "Metrics",
+    "PlayedBlock",
+    "Recorder",
+    "Regret",
+    "RoundStart",
+    "Run",
+]

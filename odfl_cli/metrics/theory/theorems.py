@@ -1,0 +1,135 @@
+"""Right-hand sides of the paper's regret bounds, for every round of a run, and what they assume.
+
+Theorems 1 and 2 (log barrier on a polytope) and the two propositions of the appendix (entropy on
+the simplex) are one formula each for DF-FTPL and DF-OGD: only the constants differ. Where statement
+and proof disagree the proof is followed; the documentation lists the places. All bounds are on the average
+regret, as functions of t, with arrays [..., rounds] that may hold a subset of the rounds 1, …, T.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+ROUNDING = 1e-12
+
+
+class Margin(NamedTuple):
+    """P(margin < ε) ≤ C_0 ε^β."""
+
+    c0: float
+    beta: float
+
+    def curve(self, epsilon: np.ndarray) -> np.ndarray:
+        """C_0 ε^β."""
+        return self.c0 * epsilon**self.beta
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constants:
+    """What the right-hand sides depend on besides the schedules and the path."""
+
+    diameter: float  # D_Θ
+    slope: float  # G ≥ ‖∇_θ g(θ, X_t)‖
+    costs: float  # D_Z ≥ ‖c_t‖
+    suboptimality: float  # n, or ln d with the entropy
+    steepness: float  # f̃ is Lipschitz with steepness · G · D_Z / α
+    vertices: float  # max_k ‖v_k‖_1
+    parameters: int  # m
+    margin: Margin  # C_0 and β of Assumption 2
+
+
+def df_ogd_bound(
+    constants: Constants,
+    t: np.ndarray,
+    alpha: np.ndarray,
+    eta: np.ndarray,
+    path_length: np.ndarray,
+    xi: np.ndarray | float = 0.0,
+) -> np.ndarray:
+    """Dynamic regret of DF-OGD up to t over t (Theorem 2; on the simplex its proposition).
+
+    (D_Θ² + 2 D_Θ P_t) / (2 t η_t) + (1/t) Σ_{s≤t} (η_s K_s² / 2 + 2 D_Z E‖w̃_s − w*_s‖_1) + ξ.
+    """
+    D = constants.diameter
+    path = (D**2 + 2 * D * path_length) / (2 * t * eta)
+    steps = eta * lipschitz(constants, alpha) ** 2 / 2
+    smoothing = 2 * constants.costs * smoothing_distance(constants, alpha)
+    return path + running_mean(t, steps + smoothing) + xi
+
+
+def df_ftpl_bound(
+    constants: Constants,
+    t: np.ndarray,
+    alpha: np.ndarray,
+    eta: np.ndarray,
+    xi: np.ndarray | float = 0.0,
+    hidden: float = 1.0,
+) -> np.ndarray:
+    """Static regret of DF-FTPL up to t over t (Theorem 1; on the simplex its proposition).
+
+    hidden · (η m² D_Θ K² + m D_Θ / (η t)) + 2 D_Z E‖w̃ − w*‖_1 + ξ, with K the Lipschitz constant of
+    f̃. The paper leaves a constant in O(·) before the first two terms: `hidden`.
+    """
+    m, D = constants.parameters, constants.diameter
+    leader = eta * m**2 * D * lipschitz(constants, alpha) ** 2 + m * D / (eta * t)
+    return hidden * leader + 2 * constants.costs * smoothing_distance(constants, alpha) + xi
+
+
+def lipschitz(constants: Constants, alpha: np.ndarray) -> np.ndarray:
+    """K with |f̃(θ) − f̃(θ')| ≤ K ‖θ − θ'‖: 5 G D_Z / (4 α) with the entropy."""
+    return constants.steepness * constants.slope * constants.costs / alpha
+
+
+def smoothing_distance(constants: Constants, alpha: np.ndarray) -> np.ndarray:
+    """The bound on E‖w̃_α(θ) − w*(θ)‖_1 under Assumption 2.
+
+    α + 2 V C_0 (nα)^β min(ln(2V/α), 1/(1 − β)), V = max_k ‖v_k‖_1; n is ln d and V is 1 with the
+    entropy on the simplex.
+    """
+    c0, beta = constants.margin
+    V, n = constants.vertices, constants.suboptimality
+    ceiling = np.inf if beta == 1 else 1 / (1 - beta)
+    factor = np.minimum(np.log(np.maximum(2 * V / alpha, 1.0)), ceiling)
+    return alpha + np.where(factor > 0, 2 * V * c0 * (n * alpha) ** beta, 0.0) * factor
+
+
+def running_mean(t: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(1/t) Σ_{s≤t} values_s where values are known at the rounds t [rounds] alone.
+
+    A round in between counts with the larger of its neighbours, so that a bound stays one.
+    """
+    before = np.concatenate([values[..., :1], values[..., :-1]], axis=-1)
+    between = np.diff(t, prepend=0) - 1
+    return np.cumsum(between * np.maximum(before, values) + values, axis=-1) / t
+
+
+def broken_assumptions(notes: Mapping[str, np.ndarray], t: np.ndarray | None = None) -> list[str]:
+    """One line per assumption of Theorem 2 that the notes [S, rounds] contradict.
+
+    `t` are their rounds, 1, 2, … by default.
+    """
+    if "path_length" not in notes:
+        return []
+    rounds = np.arange(1, notes["path_length"].shape[-1] + 1) if t is None else t
+    sequences = {
+        "(1 + P_t)/t": (1 + notes["path_length"]) / rounds,
+        "η_t": notes["eta"],
+    }
+    lines = (_rises(name, values, rounds) for name, values in sequences.items())
+    return [line for line in lines if line]
+
+
+def _rises(name: str, values: np.ndarray, rounds: np.ndarray) -> str | None:
+    """Where a sequence that should be non-increasing rises."""
+    rising = np.diff(values, axis=-1) > ROUNDING * np.abs(values[..., :-1])
+    if not rising.any():
+        return None
+    seeds = int(rising.any(-1).sum())
+    first = int(rounds[1:][rising.any(0)][0])
+    return (
+        f"{name} should be non-increasing (Theorem 2) and rises in {rising.mean():.0%} of the "
+        f"steps, first up to round {first}, for {seeds} of {len(rising)} seeds: the results are "
+        "right, but the theorem does not cover them"
+    )

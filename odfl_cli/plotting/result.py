@@ -1,0 +1,143 @@
+"""What `run`, `sweep` and `load` return: runs as tables and as a figure."""
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from odfl_cli.config.directory import is_tuning
+from odfl_cli.core.errors import UserError
+from odfl_cli.results.finding import newest
+from odfl_cli.results.grouping import differing_keys, group_runs
+from odfl_cli.results.tables import Run, final_figures, read_runs
+
+if TYPE_CHECKING:  # matplotlib comes with the first figure
+    from matplotlib.axes import Axes
+
+OUTPUTS = Path("outputs")
+SHOWN = ("avg_cost", "avg_mse")  # columns whose means a notebook shows
+LONGEST = 120  # characters
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """One run or several, in memory or read from files.
+
+    `rows`, `final` and `summary` are tables that begin with the columns `algo` and the keys by
+    which the runs differ (`data.gamma`, …). `result[0]` is the first run alone, and a loop over a
+    result goes through its runs.
+    """
+
+    runs: Sequence[Run]
+    states: Sequence[Any] = ()  # in the order of `runs`; none of runs that were read from files
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """By which the runs differ, besides their algorithm."""
+        return [key for key in differing_keys(self.runs) if key != "algo" and not is_tuning(key)]
+
+    @cached_property
+    def rows(self) -> pd.DataFrame:
+        """One row per run, seed and logged round: algo, keys, seed, t, cost, avg_cost, …"""
+        tables = [self._named(run, run.rows) for run in self.runs]
+        return pd.concat(tables, ignore_index=True)
+
+    @cached_property
+    def final(self) -> pd.DataFrame:
+        """The last round of every run and seed, indexed by the seed."""
+        return pd.concat(
+            [self._named(run, run.rows[run.rows["t"] == run.rounds]) for run in self.runs]
+        ).set_index("seed")
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """One row per run: algo, keys, seeds, rounds, and every final column's mean and ci95."""
+        return pd.DataFrame([self._summarised(run) for run in self.runs])
+
+    @property
+    def state(self) -> Any:
+        """The algorithm's last state, of a single run in memory: `state.theta` is [S, m]."""
+        if not self.states:
+            raise UserError("state: files do not hold it; run(...) the job in this session")
+        if len(self.states) > 1:
+            raise UserError(
+                "state: there are several runs; take one of them, as in result[0].state"
+            )
+        return self.states[0]
+
+    def plot(self, y: str = "avg_cost", ax: "Axes | None" = None) -> "Axes":
+        """The mean of a column against the rounds with its 95% interval, as `odfl plot` draws it.
+
+        Returns the axes: `ax`, or those of a new figure (`result.plot().figure.savefig(…)`).
+        """
+        from odfl_cli.plotting.sheets import curve_axes
+
+        if y not in self.rows or y in ("seed", "t", *self._names(self.runs[0])):
+            columns = [str(name) for name in self.runs[0].rows if name not in ("seed", "t")]
+            raise UserError(f"y={y}: there is no such column; there are {', '.join(columns)}")
+        return curve_axes(group_runs(list(self.runs)), y, ax)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __getitem__(self, place: int) -> "Result":
+        return Result([self.runs[place]], [self.states[place]] if self.states else [])
+
+    def __repr__(self) -> str:
+        """What it holds, in one short line."""
+        names = list(dict.fromkeys(run.algorithm for run in self.runs))
+        if len(self) > 1:
+            words = [f"{len(self)} runs", *names, *(f"{key}=…" for key in self.keys)]
+        else:
+            row = self.summary.iloc[0]
+            words = [*names, f"seeds={row['seeds']}", f"rounds={row['rounds']}"]
+            words += [f"{column}={_plus_minus(row, column)}" for column in SHOWN]
+        return f"Result({shorten(', '.join(words), LONGEST, placeholder=' …')})"
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks, one line per run; pandas escapes what it shows."""
+        table = self.summary[["algo", *self.keys, "seeds", "rounds"]].copy()
+        for name in SHOWN:
+            table[name] = [_plus_minus(row, name) for _, row in self.summary.iterrows()]
+        return table.to_html(index=False, border=0, escape=True, na_rep="", max_rows=30)
+
+    def _named(self, run: Run, rows: pd.DataFrame) -> pd.DataFrame:
+        """The rows with what tells their run from the others in front."""
+        columns = [column for column in rows if column != "seed"]
+        table = rows[["seed", *columns]].reset_index(drop=True)
+        for place, (name, value) in enumerate(self._names(run).items()):
+            table.insert(place, name, [value] * len(table))
+        return table
+
+    def _names(self, run: Run) -> dict[str, Any]:
+        return {"algo": run.algorithm} | {key: run.settings.get(key) for key in self.keys}
+
+    def _summarised(self, run: Run) -> dict[str, Any]:
+        row = self._names(run) | {"seeds": len(run.seeds), "rounds": run.rounds}
+        return row | final_figures(run)
+
+
+def _plus_minus(row: "pd.Series[Any]", column: str) -> str:
+    mean, ci95 = row[f"{column}_mean"], row[f"{column}_ci95"]
+    return f"{mean:.4f}" if math.isnan(ci95) else f"{mean:.4f} ± {ci95:.4f}"
+
+
+def load_runs(places: Sequence[str | Path]) -> Result:
+    """The runs at the places, or what finished last under outputs/."""
+    found = [_located(place) for place in places] or [newest(OUTPUTS)]
+    return Result(read_runs(found, lambda line: warnings.warn(line, stacklevel=4)))
+
+
+def _located(place: str | Path) -> Path:
+    """A directory as given, or that of a sweep or run by its name."""
+    candidates = [Path(place), OUTPUTS / "sweeps" / place, OUTPUTS / "runs" / place]
+    for path in candidates:
+        if path.is_dir():
+            return path
+    raise UserError(f"{place}: no such directory, nor a sweep or run of this name in {OUTPUTS}")

@@ -1,0 +1,22 @@
+"""What algorithms are called in figures and in the table of claims."""
+
+ALGORITHMS = {
+    "df_ogd": "DF-OGD",
+    "df_ftpl": "DF-FTPL",
+    "pf_ogd": "PF-OGD",
+    "spo": "SPO+",
+    "spo_printed": "SPO+ as printed",
+    "rls": "RLS",
+    "rls_forgetting": "RLS, forgetting",
+    "restart": "Restarts",
+    "fenchel_young": "Fenchel–Young",
+    "perturbed": "Perturbed optimiser",
+    "policy_gradient": "Policy gradient",
+    "hedge": "Hedge",
+    "ogd": "OGD, no oracle",
+    "df_ogd_endpoint": "DF-OGD, δ = 1",
+    "uniform": "Uniform",
+    "clairvoyant": "Clairvoyant",
+}
+REFERENCES = ("uniform", "clairvoyant")
+"""Those that do not learn, and between which the others lie."""

@@ -1,0 +1,241 @@
+"""What a run directory holds and what became of the run, judged by its files alone."""
+
+import hashlib
+import os
+import shlex
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from odfl_cli.config.directory import is_tuning
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.files import open_regular
+from odfl_cli.core.flat import flatten, interpolated
+from odfl_cli.core.locks import holder, is_locked
+from odfl_cli.core.reading import UnreadableError, read_json
+from odfl_cli.results.command import hydra_record, repeating_words, seeds_word
+from odfl_cli.results.ownership import LOG
+from odfl_cli.results.summary import (
+    FAILURE,
+    SUMMARY,
+    NewerError,
+    Seeds,
+    Summary,
+    is_list_of,
+    is_mapping_to,
+    seed_file,
+    versions_of,
+)
+
+CSV_LARGEST = 1 << 31
+"""Bytes of the largest CSV that is read."""
+
+State = Literal["finished", "failed", "running", "unfinished", "damaged", "newer"]
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run directory at one moment.
+
+    finished: the summary is whole and so is every file it names. failed: the last attempt left
+    failed.json. running: a living process holds the lock. damaged: there is a summary, but it or
+    a file it names is not what it was. newer: written by a version this one cannot read.
+    unfinished: none of these.
+    """
+
+    directory: Path
+    state: State
+    summary: Summary | None = None
+    failure: Mapping[str, Any] = field(default_factory=dict)  # failed.json
+    error: str | None = None  # first line of the failure
+    reason: str | None = None  # one line on why the state is what it is, unless it is finished
+    damage: Mapping[int, str] = field(default_factory=dict)  # seed → what is wrong with its CSV
+    versions: tuple[str, ...] = ()  # of the code that computed the results
+    asked: Seeds | None = None  # the seeds that a sweep asked for; None: all
+
+    @property
+    def listed(self) -> Seeds:
+        """The seeds of the summary."""
+        return self.summary.seeds if self.summary else ()
+
+    @property
+    def seeds(self) -> Seeds:
+        """Those of them that were asked for and whose files are as they were written."""
+        return tuple(
+            seed
+            for seed in self.listed
+            if seed not in self.damage and (self.asked is None or seed in self.asked)
+        )
+
+    @property
+    def version(self) -> str | None:
+        """Of the code that computed the results; several where seeds were added later."""
+        return ", ".join(self.versions) or None
+
+    def covers(self, seeds: Seeds) -> bool:
+        """Whether all these seeds can be read, whatever else the directory lacks."""
+        return set(seeds) <= set(self.listed) - set(self.damage)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that was asked for can be read, whatever else the directory lacks."""
+        asked = self.asked is not None and self.covers(self.asked)
+        return bool(self.seeds) and (asked or self.state == "finished")
+
+    @property
+    def algorithm(self) -> str:
+        """The choice of algo."""
+        return self.choices.get("algo", "?")
+
+    @cached_property
+    def choices(self) -> Mapping[str, str]:
+        """The choice of every group."""
+        return dict(self._record["choices"])
+
+    @cached_property
+    def config(self) -> Mapping[str, Any]:
+        """The resolved configuration; of a run without a record, as it was composed."""
+        return dict(self._record["config"])
+
+    @cached_property
+    def settings(self) -> Mapping[str, Any]:
+        """Dotted keys, and each group with its choice."""
+        flat = flatten(self.config)
+        values = {key: interpolated(value, flat) for key, value in flat.items()}
+        return values | {g: choice for g, choice in self.choices.items() if not is_tuning(g)}
+
+    @property
+    def columns(self) -> list[str]:
+        """Those with a final value."""
+        return list(self.summary.final) if self.summary else []
+
+    def final(self, column: str) -> dict[int, float]:
+        """The value of a column after the last round, by seed."""
+        values = self.summary.final.get(column, {}) if self.summary else {}
+        return {seed: values[seed] for seed in self.seeds if seed in values}
+
+    @property
+    def command(self) -> str:
+        """`odfl run …`, ready to paste, for the seeds that were asked for."""
+        words = self._record.get("command")
+        if words is None:  # up to 0.2.0
+            hydra = hydra_record(self.directory)
+            overrides = self._record.get("overrides", hydra["overrides"])
+            words = repeating_words(overrides, hydra["config_directories"])
+        seeds = self.asked or self.listed
+        return shlex.join(["odfl", "run", *words, *([seeds_word(seeds)] if seeds else [])])
+
+    @property
+    def size(self) -> int:
+        """Bytes of all its files."""
+        folders = os.walk(self.directory)
+        return sum(status(Path(place, name))[0] for place, _, names in folders for name in names)
+
+    @property
+    def modified(self) -> float:
+        """When the latest of its records changed, in seconds since 1970."""
+        times = [status(self.directory / name)[1] for name in (SUMMARY, FAILURE, LOG)]
+        return max(times) or status(self.directory)[1]
+
+    @property
+    def age(self) -> float:
+        """Seconds since then."""
+        return time.time() - self.modified
+
+    @cached_property
+    def _record(self) -> Mapping[str, Any]:
+        """choices, config, command: of the summary, of a failure, or of Hydra's files."""
+        if self.summary:
+            return self.summary.content
+        return self.failure if "choices" in self.failure else hydra_record(self.directory)
+
+
+def inspect(directory: Path) -> StoredRun:
+    """The state of a run directory; one that does not exist is unfinished. Reads every CSV."""
+    found = inspect_files(directory)
+    if found.state != "newer" and is_locked(directory):
+        return replace(found, state="running", reason=f"process {holder(directory)}")
+    return found
+
+
+def inspect_files(directory: Path) -> StoredRun:
+    """The same without a look at the lock, for who holds it."""
+    wrong: str | None = None
+    found: dict[str, Any] = {}
+    try:
+        content = read_json(directory / SUMMARY)
+        found["versions"] = versions_of(content)
+        found["summary"] = summary = Summary.parse(content)
+        found["damage"] = damage = _damage(directory, summary)
+        wrong = next((f"{seed_file(seed)}: {line}" for seed, line in damage.items()), None)
+    except NewerError as error:
+        return StoredRun(directory, "newer", reason=str(error), **found)
+    except FileNotFoundError:
+        pass
+    except UnreadableError as error:
+        wrong = str(error) if str(error).startswith(SUMMARY) else f"{SUMMARY}: {error}"
+    try:
+        failure = _checked_failure(read_json(directory / FAILURE))
+    except FileNotFoundError:
+        pass
+    except UnreadableError as error:
+        if not wrong:  # else nothing can be said of the run
+            line = f"{FAILURE}: {error}"
+            return StoredRun(directory, "failed", error=line, reason=line, **found)
+    else:
+        found["versions"] = found.get("versions") or versions_of(failure)
+        line = str(failure.get("error"))
+        return StoredRun(directory, "failed", failure=failure, error=line, reason=line, **found)
+    if wrong:
+        return StoredRun(directory, "damaged", reason=wrong, **found)
+    if "summary" not in found:
+        return StoredRun(directory, "unfinished", reason=f"there is no {SUMMARY}")
+    return StoredRun(directory, "finished", **found)
+
+
+def _damage(directory: Path, summary: Summary) -> dict[int, str]:
+    """The seeds whose files are not as recorded, with the reason."""
+    wrong = {
+        seed: _wrong(directory / seed_file(seed), summary.files.get(seed_file(seed)))
+        for seed in summary.seeds
+    }
+    return {seed: line for seed, line in wrong.items() if line}
+
+
+def _wrong(path: Path, record: Mapping[str, Any] | None) -> str | None:
+    if record is None:
+        return f"{SUMMARY} does not list it"
+    try:
+        with os.fdopen(open_regular(path), "rb") as file:
+            length = os.fstat(file.fileno()).st_size
+            if length != record.get("bytes") or length > CSV_LARGEST:
+                return f"it has {length} bytes instead of {record.get('bytes')}"
+            if hashlib.file_digest(file, "sha256").hexdigest() != record.get("sha256"):
+                return "it is not what was written"
+    except OSError as error:
+        return error.strerror
+    except UserError:
+        return "it is not a regular file"
+    return None
+
+
+def _checked_failure(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Without the parts that are not what this version writes."""
+    rules = {"choices": is_mapping_to(str, content.get("choices")),
+             "config": isinstance(content.get("config"), dict),
+             "overrides": is_list_of(str, content.get("overrides")),
+             "command": is_list_of(str, content.get("command"))}  # fmt: skip
+    kept = {name: value for name, value in content.items() if rules.get(name, True)}
+    return kept if "config" in kept else {k: v for k, v in kept.items() if k != "choices"}
+
+
+def status(path: Path) -> tuple[int, float]:
+    """Bytes and time of the last change; zeros where it cannot be seen."""
+    with suppress(OSError):
+        found = path.lstat()
+        return found.st_size, found.st_mtime
+    return 0, 0.0

@@ -1,0 +1,216 @@
+"""Jobs from Python arguments, computed in this process and written nowhere."""
+
+import inspect
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+from hydra import compose
+from hydra.types import RunMode
+from omegaconf import DictConfig
+from pydantic import ValidationError
+
+from odfl_cli.config.arguments import Axes, Setting, grid, keyword_axes, override_axes
+from odfl_cli.config.compose import compose_job, hydra_for
+from odfl_cli.config.identity import resolved
+from odfl_cli.config.schema import refusal
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.flat import flatten
+from odfl_cli.results.grouping import frozen
+from odfl_cli.results.tables import EXTRAS, Run, with_averages
+from odfl_cli.runs.build import build, sized
+from odfl_cli.runs.console import progress_bar
+from odfl_cli.runs.records import summarise
+from odfl_cli.runs.simulate import Job, Simulation, simulate
+from odfl_cli.runs.sweep.grid import compose_cells, is_grid
+
+NOWHERE = Path()
+MAKERS = {"algo": "problem", "regularizer": "polytope"}
+"""Groups whose part is made for another one, which it is called with."""
+
+
+class Computed(NamedTuple):
+    """A finished job as its files would have it, and what no file holds."""
+
+    run: Run
+    state: Any  # the algorithm's last state
+
+
+class Planned(NamedTuple):
+    """A job that is ready to run, and what tells it from others."""
+
+    job: Job
+    config: dict[str, Any]
+    choices: dict[str, str]
+
+
+def plan_one(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Planned]:
+    """The one job of `overrides` and `keywords`; refuses what makes several."""
+    axes = override_axes(overrides) | keyword_axes(keywords, swept=False)
+    for key, alternatives in axes.items():
+        if len(alternatives) > 1:
+            raise UserError(f"{key}: several values make a sweep; use sweep(...)")
+    (setting,) = grid(axes)
+    config = compose_job(setting.overrides)
+    if config.hydra.mode == RunMode.MULTIRUN:
+        experiment = config.hydra.runtime.choices.get("experiment")
+        raise UserError(
+            f"experiment={experiment}: it is a sweep; call sweep(...) instead of run(...)"
+        )
+    return [_planned(config, setting)]
+
+
+def plan_sweep(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Planned]:
+    """Every job of the grid that lists, comma lists and the experiment make, checked."""
+    given = override_axes(overrides) | keyword_axes(keywords, swept=True)
+    if len(given.get("experiment", ())) > 1:
+        raise UserError("experiment: a sweep is of one experiment; call sweep(...) for each")
+    fixed = [text for of in given.values() if len(of) == 1 for text in of[0].overrides]
+    with hydra_for(fixed):
+        master = compose("config", overrides=fixed, return_hydra_config=True)
+        cells = grid(_experiment_axes(master) | given)
+        jobs = compose_cells(master, [list(cell.overrides) for cell in cells])
+        configs = [job.config for job in jobs]
+    planned = [_planned(config, cell) for config, cell in zip(configs, cells, strict=True)]
+    _number_objects(planned, cells)
+    return planned
+
+
+def compute(planned: list[Planned], progress: bool | None) -> list[Computed]:
+    """Runs the jobs one after another; of several, one that fails is left out with a warning."""
+    label = planned[0].choices["algo"] if len(planned) == 1 else f"{len(planned)} jobs"
+    computed, before = [], 0
+    with progress_bar(label, sum(one.job.horizon.rounds for one in planned), progress) as advance:
+        for one in planned:
+            try:
+                computed.append(_computed(one, partial(_advance, advance, before)))
+            except UserError as error:
+                if len(planned) == 1:
+                    raise
+                warnings.warn(f"left out: {error}", stacklevel=3)
+            before += one.job.horizon.rounds
+    if not computed:
+        raise UserError("every job of the sweep failed")
+    return computed
+
+
+def _advance(bar: Callable[[int], None], before: int, done: int) -> None:
+    bar(before + done)
+
+
+def _computed(planned: Planned, progress: Callable[[int], None]) -> Computed:
+    job = planned.job
+    simulation = simulate(job, progress=progress)
+    summary = summarise(job, simulation, planned.choices, planned.config, simulation.seconds)
+    run = Run(
+        directory=NOWHERE,
+        algorithm=planned.choices["algo"],
+        settings=flatten(planned.config) | planned.choices,
+        rounds=job.horizon.rounds,
+        rows=_rows(job, simulation),
+        extras={name: summary[name] for name in EXTRAS if name in summary},
+    )
+    return Computed(run, simulation.state)
+
+
+def _rows(job: Job, simulation: Simulation) -> pd.DataFrame:
+    """As `read_run` has them: one row per seed and logged round."""
+    tables = [
+        pd.DataFrame(
+            {name: values[row] for name, values in simulation.table.items()} | {"seed": seed}
+        )
+        for row, seed in enumerate(job.seeds)
+    ]
+    return with_averages(pd.concat(tables, ignore_index=True).astype({"t": int}))
+
+
+def _experiment_axes(master: DictConfig) -> Axes:
+    """The grid of the chosen experiment."""
+    if master.hydra.mode != RunMode.MULTIRUN:
+        return {}
+    if not is_grid(str(master.hydra.sweeper._target_)):
+        raise UserError(
+            f"experiment={master.hydra.runtime.choices.experiment}: it chooses its jobs as it goes; "
+            "start it with odfl run"
+        )
+    params = master.hydra.sweeper.params or {}
+    return override_axes(f"{key}={value}" for key, value in params.items())
+
+
+def _planned(config: DictConfig, setting: Setting) -> Planned:
+    _check_not_both(setting)
+    given = {group: _part(group, part) for group, part in setting.objects.items()}
+    job = build(config, **given)
+    values = resolved(sized(config, job.environment)) | {"seeds": list(job.seeds)}
+    chosen = {str(group): choice for group, choice in config.hydra.runtime.choices.items()}
+    choices = {g: str(c) for g, c in chosen.items() if c and not g.startswith("hydra/")}
+    for group, given_part in given.items():
+        part = _made(job, group, given_part)
+        values[group] = _described(part)
+        choices[group] = str(part.name) if group == "algo" else type(part).__name__
+    return Planned(job, values, choices)
+
+
+def _number_objects(planned: list[Planned], cells: list[Setting]) -> None:
+    """Tells objects of one group apart that their attributes do not: the second has `number` 2."""
+    alike: dict[Hashable, list[int]] = {}
+    for one, cell in zip(planned, cells, strict=True):
+        for group, part in cell.objects.items():
+            known = alike.setdefault((group, frozen(one.config[group])), [])
+            if id(part) not in known:
+                known.append(id(part))
+            if number := known.index(id(part)):
+                one.config[group]["number"] = number + 1
+
+
+def _check_not_both(setting: Setting) -> None:
+    """Refuses an override that an object would silence."""
+    for group in setting.objects:
+        for text in setting.overrides:
+            if text.lstrip("+~").startswith((f"{group}.", f"{group}=")):
+                raise UserError(
+                    f"{text}: {group} is given as an object, which has its own settings"
+                )
+
+
+def _part(group: str, part: Any) -> Any:
+    """What `build` takes for a group: an instance, or a maker of one for another part."""
+    is_maker = inspect.isclass(part) or inspect.isroutine(part)
+    is_maker = is_maker or isinstance(part, partial)
+    needed = [MAKERS[group]] if group in MAKERS else []
+    if not is_maker:
+        if group == "algo":
+            raise UserError("algo: give a class or a functools.partial of one; problem=… is added")
+        return (lambda **_: part) if needed else part
+    try:
+        inspect.signature(part).bind(**dict.fromkeys(needed))
+    except TypeError as error:
+        raise UserError(f"{group}: {getattr(part, '__name__', part)}: {error}") from error
+    return part if needed else _call(group, part)
+
+
+def _call(group: str, maker: Callable[[], Any]) -> Any:
+    try:
+        return maker()
+    except ValidationError as error:
+        raise refusal(error, group, getattr(maker, "func", maker)) from error
+
+
+def _made(job: Job, group: str, part: Any) -> Any:
+    """The instance that the job uses."""
+    if group == "algo":
+        return job.algorithm
+    return job.algorithm.problem.regularizer if group == "regularizer" else part
+
+
+def _described(part: Any) -> dict[str, Any]:
+    """The class of a part, and those of its attributes that a configuration could hold."""
+    values = {
+        name: value
+        for name, value in getattr(part, "__dict__", {}).items()
+        if not name.startswith("_") and isinstance(value, bool | int | float | str | None)
+    }
+    return {"_target_": f"{type(part).__module__}.{type(part).__qualname__}", **values}

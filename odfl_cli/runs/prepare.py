@@ -1,0 +1,147 @@
+"""A job before it runs: what is asked for, and everything that can be checked without writing."""
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig
+
+from odfl_cli.config.compose import tuned_values
+from odfl_cli.config.identity import identity, resolved, typed_overrides
+from odfl_cli.config.schema import TopLevel
+from odfl_cli.core.cores import allotted_threads
+from odfl_cli.core.errors import UserError
+from odfl_cli.results.command import repeating_words
+from odfl_cli.results.ownership import check_place
+from odfl_cli.results.runs import StoredRun, inspect, inspect_files
+from odfl_cli.results.summary import FAILURE, SUMMARY
+from odfl_cli.runs.build import build, check_objective, sized, top_level
+from odfl_cli.runs.simulate import Job
+
+
+@dataclass(frozen=True)
+class JobRequest:
+    """What is to be run: the configuration, how it was chosen, and where its files go."""
+
+    config: DictConfig
+    choices: dict[str, str]  # group → choice
+    overrides: list[str]  # as typed
+    command: list[str]  # the arguments of `odfl run` that repeat it, without the seeds
+    directory: Path
+    hydra_folder: str | None  # where Hydra keeps the composed configuration
+    tuned: dict[str, dict[str, Any]]  # choice of conf/tuned → the values it sets
+
+    @classmethod
+    def of(cls, config: DictConfig, hydra: Any, directory: Path) -> "JobRequest":
+        """From a composed configuration and its node `hydra`."""
+        groups = {str(k): v for k, v in hydra.runtime.choices.items() if not k.startswith("hydra/")}
+        return cls(
+            config=config,
+            choices={group: str(choice) for group, choice in groups.items() if choice},
+            overrides=(overrides := typed_overrides(hydra)),
+            command=repeating_words(overrides, _own_config_directories(hydra)),
+            directory=directory.absolute(),
+            hydra_folder=hydra.output_subdir,
+            tuned=tuned_values(config, hydra),
+        )
+
+    @property
+    def key(self) -> tuple[Path, tuple[str, ...]]:
+        """Distinguishes the jobs of one sweep, whose name only running jobs have as an override."""
+        named = [override for override in self.overrides if not override.startswith("sweep=")]
+        return self.directory, tuple(named)
+
+
+@dataclass(frozen=True)
+class PreparedJob:
+    """A job that passed all checks: values resolved, parts built, directory inspected."""
+
+    request: JobRequest
+    values: dict[str, Any]  # the configuration as plain values
+    identity: str
+    top: TopLevel
+    job: Job
+    state: StoredRun
+    stamp: tuple[Any, ...]  # of the directory's records when it was inspected
+
+    def current_state(self) -> StoredRun:
+        """The state of the directory; inspected again if another process has written there since."""
+        if self.state.state != "running" and self.stamp == _stamp(self.request.directory):
+            return self.state
+        state = inspect_files(self.request.directory)
+        check_directory(state, self.identity)
+        return state
+
+    def described(self) -> dict[str, Any]:
+        """What summary.json and failed.json say about the job, whatever its result."""
+        return {
+            "job": self.identity,
+            "choices": self.request.choices,
+            "tuned": list(self.request.tuned),
+            "config": self.values,
+            "overrides": self.request.overrides,
+            "command": self.request.command,
+        }
+
+    def recorded_config(self) -> dict[str, Any]:
+        """The values, with the number of items that a file of rounds turned out to have."""
+        config = self.request.config
+        with_items = sized(config, self.job.environment)
+        return self.values if with_items is config else resolved(with_items)
+
+
+def _own_config_directories(hydra: Any) -> list[str]:
+    sources = hydra.runtime.config_sources
+    return [os.path.relpath(one.path) for one in sources if one.provider == "command-line"]
+
+
+_prepared: dict[tuple[Path, tuple[str, ...]], PreparedJob] = {}
+"""Jobs that were checked before the first one started, for Hydra calls each job with its
+configuration alone. Empty in the processes of a launcher, which prepare their own jobs."""
+
+
+def prepare(request: JobRequest) -> PreparedJob:
+    """Checks the whole job and writes nothing; a UserError says what is wrong."""
+    config, directory = request.config, request.directory
+    top, job, values = top_level(config), build(config), resolved(config)
+    check_objective(top.objective, job)
+    allotted_threads()  # refuses what is not a number of threads
+    check_place(directory, top.seed_list(), request.hydra_folder)
+    name, stamp = identity(values), _stamp(directory)
+    state = inspect(directory)
+    check_directory(state, name)
+    return PreparedJob(request, values, name, top, job, state, stamp)
+
+
+def keep_for_the_task(prepared: PreparedJob) -> None:
+    """Lets `prepared_job` return this job instead of preparing it a second time."""
+    _prepared[prepared.request.key] = prepared
+
+
+def prepared_job(request: JobRequest) -> PreparedJob:
+    """The job of a request, as it was prepared in this process or prepared now."""
+    return _prepared.pop(request.key, None) or prepare(request)
+
+
+def _stamp(directory: Path) -> tuple[Any, ...]:
+    """Changes with every attempt that ends, for records are replaced as whole files."""
+    found = []
+    for name in (SUMMARY, FAILURE):
+        with suppress(OSError):
+            status = (directory / name).stat()
+            found.append((name, status.st_ino, status.st_mtime_ns))
+    return tuple(found)
+
+
+def check_directory(state: StoredRun, job: str) -> None:
+    """Refuses to mix results with those of another configuration or of a newer version."""
+    if state.state == "newer":
+        raise UserError(f"{state.directory}: {state.reason}; choose other outputs or update odfl")
+    if state.summary is None:
+        return
+    if (state.summary.content.get("job") or identity(dict(state.summary.config))) != job:
+        raise UserError(
+            f"{state.directory}: it holds results of another configuration; choose another directory"
+        )

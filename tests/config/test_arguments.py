@@ -1,0 +1,72 @@
+"""Python values reach Hydra as they are."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odfl_cli.config.arguments import grid, keyword_axes, override_axes, quoted
+from odfl_cli.core.errors import UserError
+
+TEXTS = st.text(st.characters(codec="utf-8"))
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS
+
+
+def parsed(text: str):
+    (override,) = OverridesParser.create().parse_overrides([f"key={text}"])
+    assert not override.is_sweep_override()
+    return override.value()
+
+
+@given(st.recursive(SCALARS, st.lists, max_leaves=6))
+def test_values_come_back_from_hydras_grammar(value) -> None:
+    found = parsed(quoted("key", value))
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_numpy_and_paths_are_values_too() -> None:
+    assert parsed(quoted("key", np.float64(0.1))) == 0.1
+    assert parsed(quoted("key", np.arange(3))) == [0, 1, 2]
+    assert parsed(quoted("key", range(2))) == [0, 1]
+    assert parsed(quoted("key", Path("a b/c.csv"))) == "a b/c.csv"
+    assert parsed(quoted("key", [{"a": True}])) == [{"a": True}]
+    with pytest.raises(UserError, match=r"data\.rho: object is no value"):
+        quoted("data.rho", object())
+
+
+def cells(**keywords):
+    return [cell.overrides for cell in grid(keyword_axes(keywords, swept=True))]
+
+
+def test_lists_are_alternatives() -> None:
+    assert cells(algo=["spo", "rls"], data={"gamma": [0, 1]}) == [
+        ("algo=spo", "data.gamma=0"),
+        ("algo=spo", "data.gamma=1"),
+        ("algo=rls", "data.gamma=0"),
+        ("algo=rls", "data.gamma=1"),
+    ]
+    assert cells(algo=[("spo", {"eta": [1, 2]}), "rls"]) == [
+        ("algo=spo", "algo.eta=1"),
+        ("algo=spo", "algo.eta=2"),
+        ("algo=rls",),
+    ]
+    assert cells(data=[{"gamma": 0, "rho": 0.5}, {"gamma": 1}]) == [
+        ("data.gamma=0", "data.rho=0.5"),
+        ("data.gamma=1",),
+    ]
+    assert cells(data={"gamma": np.array([0.0, 0.5])}) == [("data.gamma=0.0",), ("data.gamma=0.5",)]
+    assert cells(seeds=[3, 1], metrics={"notes": ("eta",)}) == [
+        ("seeds=[3,1]", "metrics.notes=['eta']")
+    ]
+
+
+def test_of_a_key_given_twice_the_last_counts() -> None:
+    axes = override_axes(["algo=spo,rls", "data.gamma=0,1"]) | keyword_axes({"algo": "ogd"}, True)
+    assert [cell.overrides for cell in grid(axes)] == [
+        ("algo=ogd", "data.gamma=0"),
+        ("algo=ogd", "data.gamma=1"),
+    ]

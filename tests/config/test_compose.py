@@ -1,0 +1,44 @@
+"""Launchers and sweepers that have to be installed first."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from support.commands import REPOSITORY, odfl
+from support.problems import composed
+
+from odfl_cli.config.compose import EXTRAS
+
+
+@pytest.mark.parametrize("choice", EXTRAS)
+def test_a_missing_one_is_named_with_its_extra(
+    tmp_path: Path, choice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, extra = EXTRAS[choice]
+    monkeypatch.setitem(sys.modules, package, None)  # which Python takes for not installed
+    done = odfl("run", "-m", "algo=uniform,pf_ogd", "horizon=smoke", choice, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == f"odfl: {choice}: not installed; pip install 'odfl[{extra}]' brings it\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_extra_it_names_exists() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    assert {extra for _, extra in EXTRAS.values()} <= project["optional-dependencies"].keys()
+
+
+def test_every_preset_is_known_and_composes() -> None:
+    presets = [
+        f"hydra/{path.parent.name}={path.stem}"
+        for group in ("launcher", "sweeper")
+        for path in (REPOSITORY / "conf" / "hydra" / group).glob("*.yaml")
+    ]
+    assert sorted(presets) == sorted(EXTRAS)
+    for preset in presets:
+        group, choice = preset.removeprefix("hydra/").split("=")
+        hydra = composed(preset, hydra=True).hydra
+        assert hydra.runtime.choices[f"hydra/{group}"] == choice
+        assert hydra[group]._target_.startswith("hydra_plugins.")
+        if group == "launcher":
+            assert int(hydra.job.env_set.ODFL_THREADS) >= 1

@@ -1,0 +1,115 @@
+"""A job is prepared once, and what was prepared is still true when it runs."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.commands import odfl, run_directories
+
+from odfl_cli.core.errors import BAD_INPUT, FAILED, RoundError, UserError, message, report
+from odfl_cli.runs import prepare as module
+from odfl_cli.runs.records import last_rows, recorded_finals
+
+SMALL = ("horizon=smoke", "seeds=2")
+COUNT = """\
+import sys
+from collections import Counter
+from odfl_cli.runs import prepare
+calls = Counter()
+def counted(name):
+    function = getattr(prepare, name)
+    def call(*arguments):
+        calls[name] += 1
+        return function(*arguments)
+    setattr(prepare, name, call)
+for name in ("build", "resolved", "inspect", "inspect_files"):
+    counted(name)
+from odfl_cli.cli import main
+code = main(sys.argv[1:])
+print("calls", *(calls[name] for name in ("build", "resolved", "inspect", "inspect_files")))
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize(
+    ("overrides", "jobs"),
+    [(["algo=uniform"], 1), (["-m", "algo=uniform,pf_ogd", "data.gamma=0,1"], 4)],
+    ids=["single", "sweep"],
+)
+def test_a_job_is_built_resolved_and_inspected_once(
+    tmp_path: Path, overrides: list[str], jobs: int
+) -> None:
+    command = [sys.executable, "-c", COUNT, "run", *overrides, *SMALL]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == f"calls {jobs} {jobs} {jobs} 0"
+
+
+def test_a_directory_that_changed_since_the_check_is_inspected_again(tmp_path: Path) -> None:
+    """Two jobs of one directory: the second finds the seed that the first one computed."""
+    done = odfl("run", "-m", "algo=uniform", "seeds=1,2", "horizon=smoke", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (run,) = run_directories(tmp_path)
+    log = (run / "run.log").read_text()
+    assert "computing seeds [0]," in log
+    assert "computing seeds [1]," in log
+    assert json.loads((run / "summary.json").read_text())["seeds"] == [0, 1]
+
+
+def test_the_stamp_changes_with_a_record(tmp_path: Path) -> None:
+    assert module._stamp(tmp_path) == ()
+    (tmp_path / "failed.json").write_text("{}")
+    before = module._stamp(tmp_path)
+    assert before
+    (tmp_path / "new").write_text("{}")
+    (tmp_path / "new").replace(tmp_path / "failed.json")
+    assert module._stamp(tmp_path) != before
+
+
+def test_earlier_seeds_keep_their_recorded_values() -> None:
+    summary = {"seeds": [4, 1], "final": {"cost": {"per_seed": [0.5, 0.25]}}}
+    earlier = recorded_finals(summary, [4])
+    assert earlier == {"cost": {4: 0.5}}
+    table = {"cost": np.array([[9.0, 1.0], [9.0, 2.0]]), "new": np.array([[0.0, 3.0], [0.0, 4.0]])}
+    rows = last_rows(table, [1, 7], earlier)
+    np.testing.assert_array_equal(rows["cost"], [[1.0], [0.5], [2.0]])
+    np.testing.assert_array_equal(rows["new"], [[3.0], [np.nan], [4.0]])
+
+
+@pytest.mark.parametrize(
+    "final", [{"cost": {}}, {"cost": {"per_seed": [1.0]}}, {"cost": {"per_seed": ["x", 1.0]}}]
+)
+def test_a_damaged_record_is_not_used(final: dict[str, object]) -> None:
+    assert recorded_finals({"seeds": [0, 1], "final": final}, [0, 1]) is None
+
+
+def test_tuned_values_are_named_unless_the_user_sets_them(tmp_path: Path) -> None:
+    knapsack = ("algo=df_ogd", "polytope=knapsack", "regularizer=log_barrier", *SMALL)
+    done = odfl("run", *knapsack, cwd=tmp_path)
+    assert "odfl: df_ogd is tuned for knapsack: algo.c_alpha=" in done.stderr
+    (run,) = run_directories(tmp_path)
+    summary = json.loads((run / "summary.json").read_text())
+    assert summary["tuned"] == ["tuned/algo_polytope=df_ogd_knapsack"]
+    done = odfl("run", *knapsack, "algo.c_alpha=5", "algo.c_eta=5", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "tuned" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "early", "late", "line"),
+    [
+        (UserError("a  b\nc"), BAD_INPUT, FAILED, "a b c"),
+        (RoundError(1, 2, "no"), BAD_INPUT, FAILED, "no"),
+        (MemoryError("1 TiB"), BAD_INPUT, FAILED, "out of memory (1 TiB)"),
+        (OSError(28, "No space left", "f"), FAILED, FAILED, "OSError: [Errno 28] No space left"),
+        (KeyError("k"), FAILED, FAILED, "KeyError: 'k'"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_errors_and_exit_codes(capsys, error, early, late, line) -> None:
+    assert (report(error), report(error, FAILED)) == (early, late)
+    assert message(error).startswith(line)
+    assert capsys.readouterr().err
