@@ -20,7 +20,7 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import did_you_mean, nearest
 
 RENAMED = {
-    r"solver(=\w+)?": "kappa=0.1",
+    r"solver(=\w+)?": "kappa=0 (the default: exact decisions)",
     r"solver\.kappa=(.*)": r"kappa=\1",
     r"belief=(horizon|parameters|faces)_tenth": r"algo.belief.\1=0.1",
     r"belief=(horizon|parameters|faces)_tenfold": r"algo.belief.\1=10",

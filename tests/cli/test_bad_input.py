@@ -39,7 +39,7 @@ REFUSED = [
     (["polytope=shortest_path", "polytope.rows=1", "polytope.columns=1"], ["polytope"]),
     (["kappa=-1"], ["kappa=-1", "greater than or equal to 0"]),
     (["solver.kappa=0.1"], ["solver.kappa=0.1", "written as kappa=0.1"]),
-    (["solver=exact"], ["solver=exact", "written as kappa=0.1"]),
+    (["solver=exact"], ["solver=exact", "written as kappa=0"]),
     (["belief=faces_tenfold"], ["belief=faces_tenfold", "written as algo.belief.faces=10"]),
     (["belief.horizon=3"], ["belief.horizon=3", "written as algo.belief.horizon=3"]),
     (["nonsense"], ["nonsense", "key=value"]),

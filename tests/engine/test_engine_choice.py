@@ -105,8 +105,13 @@ def test_what_has_no_kernel_is_named_and_runs_on_torch(algorithm: Algorithm, mis
 
 def test_auto_takes_torch_for_another_device() -> None:
     algorithm = PFOGD(problem=make_problem())
-    assert Auto(device="cuda:1").choose(algorithm) == TorchEngine(device="cuda:1")
+    assert Auto(device="cpu:0").choose(algorithm) == TorchEngine(device="cpu:0")
     assert Auto(device="cpu").choose(algorithm) == CompiledEngine()
+
+
+def test_a_device_that_torch_lacks_is_refused() -> None:
+    with pytest.raises(UserError, match=r"engine\.device=nope"):
+        Auto(device="nope").choose(PFOGD(problem=make_problem()))
 
 
 def test_auto_says_where_threads_are_not_used(caplog: pytest.LogCaptureFixture) -> None:

@@ -87,6 +87,8 @@ class Unheard:
     inner: object
 
     def __getattr__(self, name):
+        if name not in {"suboptimality", "smooth", "vjp"}:
+            raise AttributeError(name)
         return getattr(self.inner, name)
 
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 ODFL = (sys.executable, "-m", "odfl_cli.cli")
@@ -35,7 +35,7 @@ def _started(command: tuple[str, ...], **options: Any) -> Iterator[Process]:
         try:
             yield process
         finally:
-            with suppress(ProcessLookupError):  # the whole group has ended
+            if process.poll() is None:  # else its number may be another process's by now
                 os.killpg(process.pid, signal.SIGKILL)
 
 
