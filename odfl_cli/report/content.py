@@ -12,6 +12,7 @@ from odfl_cli.plotting.figures import styled
 from odfl_cli.plotting.style import LineStyle, line_styles
 from odfl_cli.report.arrays import Arrays
 from odfl_cli.report.curves import CurveRoom, curve_columns, pack_curves
+from odfl_cli.report.decisions import pack_decisions
 from odfl_cli.report.names import (
     algorithm_name,
     average_words,
@@ -158,6 +159,7 @@ def _group(
         "look": _look(look),
         "final": _finals(group, seeds),
         "curves": pack_curves(group, arrays, room),
+        "decisions": pack_decisions(group, arrays),
         "recovery": recoveries(group, sorted(_marks(group))),
         "theory": theory(group),
     }

@@ -8,12 +8,14 @@ import pandas as pd
 
 from odfl_cli.core.statistics import mean_ci95
 from odfl_cli.report.arrays import Arrays
+from odfl_cli.report.decisions import DECISIONS
 from odfl_cli.results.grouping import Group
 from odfl_cli.results.tables import CUMULATIVE
 
 MEAN_NUMBERS, SEED_NUMBERS = 90_000, 48_000  # of the page: some 250 and 150 kB
 MOST_POINTS, FEWEST_POINTS = 240, 24  # of a curve
-NOT_CURVES = {"t", "seed", *(f"avg_{name}" for name in CUMULATIVE)}  # averages follow from sums
+NOT_CURVES = {"t", "seed", *DECISIONS, *(f"avg_{name}" for name in CUMULATIVE)}
+"""Averages follow from sums."""
 FIRST = ("avg_cost", "avg_mse", "regret", "dynamic_regret", "static_regret")
 """Columns whose seeds come first where there is no room for all."""
 

@@ -143,12 +143,13 @@ def _seeds(count: int) -> str:
 
 
 def _plus_minus(gap: Gap) -> str:
-    """Both with the decimals of the larger."""
-    form = ".4f" if max(abs(gap.mean), gap.ci95) >= 1e-3 else ".2e"
-    return f"{gap.mean:{form}} ± {gap.ci95:{form}}".replace("-", "−")
+    """Two digits of the interval, and the mean with as many decimals."""
+    if gap.ci95 < 1e-6:
+        return f"{shown(gap.mean)} ± {shown(gap.ci95)}"
+    places = max(0, 1 - math.floor(math.log10(gap.ci95)))
+    return f"{gap.mean:.{places}f} ± {gap.ci95:.{places}f}".replace("-", "−")
 
 
 def shown(value: float) -> str:
-    """Four decimals, or three digits of what is large or tiny."""
-    plain = f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.3g}"
-    return plain.replace("-", "−")
+    """Four digits."""
+    return f"{value:.4g}".replace("-", "−")

@@ -10,16 +10,16 @@ let clips = 0;
  * A panel. Lines have x, y, low and high (or null), look, name, isFloor, and bars or points if
  * they are no curves. Returns {svg, x, y, lines, box}.
  */
-function panel({ title, xLabel, lines, width, height, xDomain, logX, logY, marks = [], names = null }) {
+function panel({ title, xLabel, lines, width, height, xDomain, yDomain = null, logX, logY, marks = [], names = null, rows = null }) {
   const drawn = logY || logX ? lines.map((line) => positive(line, logX, logY)) : lines;
   const box = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
-  const yDomain = logY ? logLimits(drawn, xDomain) : limits(drawn, xDomain);
+  yDomain ??= logY ? logLimits(drawn, xDomain) : limits(drawn, xDomain);
   const x = scale(xDomain, [box.left, box.right], logX);
   const y = scale(yDomain, [box.bottom, box.top], logY);
   const clip = `clip-${clips++}`;
   const svg = svgEl("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "chart", role: "img", "aria-label": described(title, lines) },
     svgEl("clipPath", { id: clip }, svgEl("rect", { x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top })),
-    axes(box, x, y, xDomain, yDomain, logX, logY, title, xLabel, names),
+    axes(box, x, y, xDomain, yDomain, logX, logY, title, xLabel, names, rows),
     svgEl("g", { "clip-path": `url(#${clip})` },
       marks.map((mark) => svgEl("line", { class: "mark", x1: x(mark), x2: x(mark), y1: box.top, y2: box.bottom })),
       drawn.filter((line) => !line.isPoints).map((line) => band(line, x, y)),
@@ -33,9 +33,9 @@ function described(title, lines) {
   return `${title}; last values: ${last.join(", ")}`;
 }
 
-function axes(box, x, y, xDomain, yDomain, logX, logY, title, xLabel, names) {
+function axes(box, x, y, xDomain, yDomain, logX, logY, title, xLabel, names, rows) {
   const xs = names ? names.map((_, place) => place) : ticks(xDomain, (box.right - box.left) / 90, logX);
-  const ys = ticks(yDomain, (box.bottom - box.top) / 45, logY);
+  const ys = rows ?? ticks(yDomain, (box.bottom - box.top) / 45, logY);
   return svgEl("g", { class: "axes" },
     ys.map((value) => svgEl("line", { class: "grid", x1: box.left, x2: box.right, y1: y(value), y2: y(value) })),
     ys.map((value) => svgEl("text", { x: box.left - 7, y: y(value) + 4, "text-anchor": "end" }, tickText(value))),

@@ -39,35 +39,35 @@ function button(words, onClick, attributes = {}) {
   return el("button", { type: "button", click: onClick, ...attributes }, words);
 }
 
-/** How many decimals show numbers of a size; null where three digits are better. */
-function decimals(value) {
-  const size = Math.abs(value);
-  return size >= 1e4 ? 1 : size >= 1e-3 || size === 0 ? 4 : null;
-}
-
 function fixed(value, places) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  return places === null ? short(value) : value.toFixed(places).replaceAll("-", "−");
+  return (Number(value.toFixed(places)) + 0).toFixed(places).replaceAll("-", "−"); // never −0.0
 }
 
-/** Four decimals, or three digits of what is tiny. */
+/** Four digits. */
 function shown(value) {
-  return fixed(value, value === null || value === undefined ? 0 : decimals(value));
+  return value === null || value === undefined ? "–" : digits(value, 4);
+}
+
+function digits(value, count) {
+  const size = Math.abs(value);
+  const isPlain = size === 0 || (size >= 1e-4 && size < 1e6);
+  const text = isPlain ? String(Number(value.toPrecision(count))) : value.toExponential(count - 1).replace("e+", "e");
+  return text.replaceAll("-", "−");
 }
 
 /** Three digits of any size. */
 function short(value) {
-  const size = Math.abs(value);
-  const isPlain = size === 0 || (size >= 1e-3 && size < 1e6);
-  const text = isPlain ? String(Number(value.toPrecision(3))) : value.toExponential(2).replace("e+", "e");
-  return text.replaceAll("-", "−");
+  return digits(value, 3);
 }
 
-/** mean ± ci95, both with the decimals of the larger. */
+/** A mean with two digits of its interval, or with four digits if there is none. */
 function plusMinus(mean, ci95, sign = "") {
-  const places = decimals(Math.max(Math.abs(mean), ci95 ?? 0));
-  const spread = ci95 === null ? "" : ` ± ${fixed(ci95, places)}`;
-  return (mean > 0 ? sign : "") + fixed(mean, places) + spread;
+  const plus = mean > 0 ? sign : "";
+  if (!ci95) return plus + shown(mean);
+  if (ci95 < 1e-6) return `${plus}${digits(mean, 2)} ± ${digits(ci95, 2)}`;
+  const places = Math.max(0, 1 - Math.floor(Math.log10(ci95)));
+  return `${plus}${fixed(mean, places)} ± ${fixed(ci95, places)}`;
 }
 
 /** All the digits that the page holds of a number on a curve. */

@@ -8,7 +8,7 @@ const search = el("input", { type: "search", input: () => { runsShown = RUNS_AT_
 function renderClaims() {
   const heads = ["Claim", "Where", "Measured", "Claimed", "n", "Verdict"];
   const rows = page.content.claims.map((claim) => [
-    claim.claim, claim.where, claim.value === null ? "–" : `${shown(claim.value)}${claim.ci95 === null ? "" : ` ± ${shown(claim.ci95)}`}`,
+    claim.claim, claim.where, claim.value === null ? "–" : plusMinus(claim.value, claim.ci95),
     `${claim.claimed.side === "above" ? ">" : "≤"} ${claim.claimed.limit}`, String(claim.count), claim.verdict]);
   const verdictClass = (verdict) => (verdict === "holds" ? "good" : verdict === "does not hold" ? "bad" : "");
   refill(document.querySelector("#claims .body"), el("div", { class: "scroll" }, el("table", {},

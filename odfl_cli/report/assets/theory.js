@@ -28,7 +28,7 @@ function renderTheory() {
 function theoryColumns(groups) {
   const final = (column) => (group) => {
     const found = finalInterval(group, column);
-    return found && `${short(found.mean)}${found.ci95 ? ` ± ${short(found.ci95)}` : ""}`;
+    return found && plusMinus(found.mean, found.ci95);
   };
   const slope = (column) => (group) => {
     const found = group.theory.slopes?.[column];
