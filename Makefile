@@ -8,7 +8,7 @@ LAUNCH := $(VENV)-launchers
 
 .DEFAULT_GOAL := help
 .PHONY: help install smoke figures figures-more figures-examples claims ranking results documents \
-  test test-slow test-launchers test-slurm check format bench clean
+  test test-slow test-launchers test-slurm test-browser check format bench clean
 
 help:
 	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' Makefile
@@ -29,7 +29,7 @@ smoke: $(STAMP)  ## the paper's algorithms for 50 rounds, and a picture in outpu
 
 ##@ Figures and results
 
-figures: $(STAMP)  ## the paper's experiments and the polytopes, drawn into outputs/figures; about 4 minutes
+figures: $(STAMP)  ## the paper's experiments and the polytopes, drawn into outputs/figures, and outputs/report.html; about 4 minutes
 	$(ODFL) run experiment=main
 	$(ODFL) plot outputs/sweeps/main --out outputs/figures/main
 	$(ODFL) run experiment=misspecification
@@ -42,6 +42,7 @@ figures: $(STAMP)  ## the paper's experiments and the polytopes, drawn into outp
 	$(ODFL) plot outputs/sweeps/shortest_path --out outputs/figures/shortest_path
 	$(ODFL) run experiment=regularizers
 	$(ODFL) plot outputs/sweeps/regularizers --out outputs/figures/regularizers
+	$(ODFL) report main misspecification high_dimension knapsack shortest_path regularizers -o outputs/report.html
 
 figures-more: $(STAMP)  ## a drifting environment and the rates of regret; about 10 minutes
 	$(ODFL) run experiment=drift
@@ -98,6 +99,13 @@ test-slurm: $(STAMP)  ## a sweep on a throw-away Slurm of this machine; installs
 	@PATH="$$PATH:/usr/sbin:/sbin"; for program in munged slurmctld slurmd sbatch; do \
 	  command -v $$program >/dev/null || { echo "no $$program here: apt-get install slurm-wlm munge"; exit 1; }; done
 	$(BIN)/python -m pytest -m slow tests/runs/test_slurm.py
+
+test-browser: $(STAMP)  ## the report in a real browser, installed first where that is allowed
+	@if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then echo "browser: here"; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get -qq update >/dev/null \
+	  && apt-get -qq install -y chromium chromium-driver >/dev/null 2>&1; then echo "browser: installed"; \
+	else echo "browser: none, and it cannot be installed here (needs root and apt); its tests are skipped"; fi
+	$(BIN)/python -m pytest -m browser -rs tests/report
 
 bench: $(STAMP)  ## speed and growth, every figure a ratio within the run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'

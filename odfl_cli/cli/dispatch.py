@@ -15,6 +15,7 @@ Usage: odfl VERB …
 
   run         run one job or a sweep and write its CSVs      odfl run algo=df_ogd data.gamma=0.5
   plot        turn runs into cost, MSE and regret curves     odfl plot outputs/runs
+  report      one HTML page that tells what was found        odfl report main --open
   data        check or write files of rounds                 odfl data check my_rounds.csv
   claims      judge every claim of the paper by measurement  odfl claims
   list        runs, their state and their final cost         odfl list
@@ -28,6 +29,7 @@ odfl VERB --help tells more. odfl --version prints the version.
 """
 MODULES = {
     "plot": "odfl_cli.cli.plot",
+    "report": "odfl_cli.cli.report",
     "data": "odfl_cli.cli.data",
     "claims": "odfl_cli.cli.claims",
     "list": "odfl_cli.cli.list",

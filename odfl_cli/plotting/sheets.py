@@ -145,7 +145,7 @@ def _rates_sheet(found: dict[str, list[Line]], groups: list[Group], frame: Frame
     learners = [group for group in groups if group.algorithm not in REFERENCES]
     bounds = {}
     for column in found:
-        bounded = [group for group in learners if _bounded_regret(group) == column]
+        bounded = [group for group in learners if bounded_regret(group) == column]
         bounds[column] = styled(curves(bounded, "avg_bound"), styles)
     every_line = [one.line for drawn in panels.values() for one in drawn]
     words = {
@@ -160,7 +160,7 @@ def _rates_sheet(found: dict[str, list[Line]], groups: list[Group], frame: Frame
     return Sheet("rates", figure, pd.concat(tables, ignore_index=True))
 
 
-def _bounded_regret(group: Group) -> str:
+def bounded_regret(group: Group) -> str:
     """The regret that the algorithm's theorem is about: static for DF-FTPL, dynamic for DF-OGD."""
     target = str(group.settings.get("algo._target_", ""))
     is_ftpl = group.algorithm == "df_ftpl" or target.endswith(".DFFTPL")

@@ -14,15 +14,27 @@ from odfl_cli.results.summary import SUMMARY, Seeds
 from odfl_cli.results.sweeps import INDEX, read_index
 
 Warn = Callable[[str], None]
+Place = tuple[Path, Seeds | None]  # a run's directory and the seeds asked for; None: all
 
 
 def find_runs(paths: list[Path], warn: Warn) -> list[StoredRun]:
-    """Every run in or below the paths, and the jobs of every sweep there, each once.
+    """Every run in or below the paths, and the jobs of every sweep there, each once."""
+    return [stored_run(place) for place in find_places(paths, warn)]
+
+
+def stored_run(place: Place) -> StoredRun:
+    """The run at a place, with the seeds that were asked for."""
+    run, asked = place
+    return replace(inspect(run), asked=asked)
+
+
+def find_places(paths: list[Path], warn: Warn) -> list[Place]:
+    """The directories of the runs, unread.
 
     Of a run that only sweeps name, the seeds that they asked for. `warn` is called with a line on
     what was left out.
     """
-    found: dict[Path, tuple[Path, Seeds | None]] = {}
+    found: dict[Path, Place] = {}
     for path in paths:
         if not path.is_dir():
             raise UserError(f"{path}: no such directory; name one that holds runs")
@@ -30,7 +42,7 @@ def find_runs(paths: list[Path], warn: Warn) -> list[StoredRun]:
             _, known = found.get(run.resolve(), (run, ()))
             joined = None if known is None or asked is None else (*known, *asked)
             found[run.resolve()] = run, joined
-    return [replace(inspect(run), asked=asked) for run, asked in found.values()]
+    return list(found.values())
 
 
 def finished_runs(paths: list[Path], warn: Warn) -> list[StoredRun]:

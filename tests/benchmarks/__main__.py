@@ -1,10 +1,11 @@
-"""PYTHONPATH=tests python -m benchmarks [rounds] [barrier] [update] [command] [growth] [sweep]; all by default."""
+"""PYTHONPATH=tests python -m benchmarks [rounds] [barrier] [update] [command] [growth] [sweep] [pages]; all by default."""
 
 import sys
 
 from benchmarks.barrier import barrier
 from benchmarks.end_to_end import command
 from benchmarks.growth import growth
+from benchmarks.pages import pages
 from benchmarks.report import print_table
 from benchmarks.rounds import rounds
 from benchmarks.spo_update import update
@@ -17,6 +18,7 @@ PARTS = {
     "command": command,
     "growth": growth,
     "sweep": sweep,
+    "pages": pages,
 }
 
 

@@ -1,0 +1,115 @@
+"""`odfl report`: one self-contained page of what was found."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from odfl_cli.cli.parser import OUTPUTS, Parser, located
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.files import atomic, read_regular
+from odfl_cli.core.text import printable, size, tell
+from odfl_cli.results.finding import newest
+
+DESCRIPTION = """\
+Writes one HTML file that needs no server and no network: the verdict in words, a leaderboard,
+curves, theory, sweeps, claims, failed runs, and the command that repeats every run. An existing
+file is replaced only if it is a report, or with --force."""
+EXAMPLES = """\
+  odfl report                                  the newest run or sweep under outputs/
+  odfl report main drift -o report.html --open
+  odfl report outputs                          every sweep there is
+  odfl claims --json > claims.json; odfl report outputs --claims claims.json
+"""
+
+
+def main(argv: list[str]) -> int:
+    """Writes the page; returns the exit code."""
+    parser = Parser("report", DESCRIPTION, EXAMPLES)
+    add = parser.add_argument
+    add("sweeps", nargs="*", metavar="SWEEP|RUN", help="directories or names of sweeps and runs")
+    add("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE",
+        help="where the page goes (default: %(default)s)")  # fmt: skip
+    add("--claims", type=Path, metavar="FILE", help="what 'odfl claims --json' printed")
+    add("--title", default="", metavar="TEXT", help="the heading of the page")
+    add("--force", action="store_true", help="replace a file that is no report")
+    add("--open", action="store_true", help="open the page in the browser")
+    arguments = parser.parse_args(argv)
+    _check_target(arguments.output, arguments.force)
+    paths = [_located(name) for name in arguments.sweeps] or [newest(OUTPUTS)]
+    claims = _claims(arguments.claims) if arguments.claims else []
+    text = _page(paths, claims, arguments.title)
+    _write(arguments.output, text)
+    print(f"{printable(str(arguments.output))}: {size(len(text.encode()))}")
+    if arguments.open:
+        _open(arguments.output)
+    return 0
+
+
+def _page(paths: list[Path], claims: list[Any], title: str) -> str:
+    from odfl_cli.report.content import document
+    from odfl_cli.report.page import page
+    from odfl_cli.report.sources import experiments
+
+    found = experiments(paths)
+    states = Counter(run["state"] for one in found for run in one.runs)
+    others = [f"{count} {state}" for state, count in states.items() if state != "finished"]
+    if others:
+        tell(f"without all results, as the page tells: {', '.join(others)}")
+    if unread := sum(one.unread for one in found):
+        tell(f"{unread} further runs are not on the page: name fewer sweeps")
+    return page(document(found, claims, title))
+
+
+def _located(name: str) -> Path:
+    """A directory as given, or the sweep or the run of that name under outputs/."""
+    run = OUTPUTS / "runs" / name
+    return run if not Path(name).is_dir() and run.is_dir() else located(name, "sweeps")
+
+
+def _check_target(output: Path, force: bool) -> None:
+    """Refuses a target before anything is read: no folder, or a file that is not ours."""
+    from odfl_cli.report.page import is_report
+
+    if output.suffix not in (".html", ".htm"):
+        raise UserError(f"{output}: should end in .html")
+    if not output.absolute().parent.is_dir():
+        raise UserError(f"{output}: there is no directory {output.parent}")
+    if output.is_symlink() or (output.exists() and not output.is_file()):
+        raise UserError(f"{output}: it is a link or not a regular file; choose another name")
+    if output.exists() and not force and not is_report(output):
+        raise UserError(f"{output}: it exists and is no report of odfl; --force replaces it")
+
+
+def _claims(path: Path) -> list[Any]:
+    try:
+        content = json.loads(read_regular(path))
+        return [_claim(entry) for entry in content]
+    except OSError as error:
+        raise UserError(f"--claims {path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise UserError(f"--claims {path}: it is not what 'odfl claims --json' prints") from None
+
+
+def _claim(entry: Any) -> dict[str, Any]:
+    """The parts that the page shows, each of its type."""
+    numbers = {name: entry[name] for name in ("value", "ci95")}
+    if not all(number is None or isinstance(number, int | float) for number in numbers.values()):
+        raise TypeError
+    texts = {name: str(entry[name]) for name in ("claim", "where", "verdict")}
+    claimed = {"side": str(entry["claimed"]["side"]), "limit": float(entry["claimed"]["limit"])}
+    return {**texts, **numbers, "count": int(entry["count"]), "claimed": claimed}
+
+
+def _write(output: Path, text: str) -> None:
+    try:
+        with atomic(output, "wb") as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise UserError(f"{output}: cannot write there ({error.strerror})") from None
+
+
+def _open(output: Path) -> None:
+    import webbrowser
+
+    webbrowser.open(output.resolve().as_uri())

@@ -1,0 +1,76 @@
+"""The HTML file: a fixed frame, escaped words, scripts and styles admitted by their hashes."""
+
+import base64
+import hashlib
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from odfl_cli import __version__
+from odfl_cli.report.arrays import packed_json
+from odfl_cli.report.content import Document
+
+MARK = '<meta name="generator" content="odfl '
+"""By this an existing file is known to be a page of odfl."""
+SCRIPTS = (
+    "format.js", "data.js", "state.js", "axes.js", "chart.js", "download.js", "leaderboard.js",
+    "curves.js", "decisions.js", "theory.js", "sweeps.js", "runs.js", "main.js",
+)  # fmt: skip
+FEW_VERDICTS = 8
+
+
+def page(document: Document) -> str:
+    """The whole file."""
+    scripts, style = [_asset(name) for name in SCRIPTS], _asset("style.css")
+    return Template(_asset("page.html")).substitute(
+        policy=_policy(scripts, style),
+        mark=f'{MARK}{escape(__version__)}">',
+        title=escape(document.title),
+        style=style,
+        verdict=_verdict(document),
+        content=packed_json(document.content),
+        numbers=document.arrays.packed(),
+        scripts="\n".join(f"<script>{script}</script>" for script in scripts),
+    )
+
+
+def _policy(scripts: list[str], style: str) -> str:
+    """Nothing but these scripts and this style: no request, no form, no other base."""
+    hashes = " ".join(map(_hash, scripts))
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _verdict(document: Document) -> str:
+    """In plain HTML, so that it can be read where scripts do not run."""
+    comparisons = [
+        f"<h3>{escape(name)}</h3>\n<p>{escape(' '.join(sentences))}</p>"
+        for name, sentences in document.verdicts
+    ]
+    if not comparisons:
+        return "<p>No run has results that can be read.</p>"
+    if len(comparisons) == 1:
+        return f'<p class="lead">{escape(" ".join(document.verdicts[0][1]))}</p>'
+    opened = " open" if len(comparisons) <= FEW_VERDICTS else ""
+    return (
+        f'<p class="lead">{escape(document.headline)}</p>\n'
+        f"<details{opened}><summary>Each comparison</summary>{''.join(comparisons)}</details>"
+    )
+
+
+def _asset(name: str) -> str:
+    return (files("odfl_cli.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file was written by odfl as a report; the policy before the mark is long."""
+    with path.open("rb") as file:
+        return MARK.encode() in file.read(4096)

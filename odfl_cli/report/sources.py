@@ -1,0 +1,160 @@
+"""What the page is made of: experiments, their pooled runs, and what became of every run.
+
+The only module of the report that knows how results are found and read.
+"""
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.reading import UnreadableError
+from odfl_cli.core.text import tell
+from odfl_cli.results.finding import Place, find_places, stored_run
+from odfl_cli.results.grouping import Group, group_runs
+from odfl_cli.results.ownership import is_run
+from odfl_cli.results.runs import StoredRun
+from odfl_cli.results.sweeps import INDEX, read_index
+from odfl_cli.results.tables import Run, read_run
+
+Facts = dict[str, Any]
+
+MOST_RUNS = 5000  # a page of more could not be read by anyone
+CHECKSUM_DIGITS = 16
+LOOSE = "runs"  # the experiment of runs that belong to no sweep
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A sweep, or runs that were named one by one."""
+
+    name: str
+    groups: list[Group]
+    runs: list[Facts]  # one per run, whatever became of it
+    unread: int = 0  # runs beyond the most that a page holds
+
+
+@dataclass
+class _Room:
+    """How many more runs the page has room for."""
+
+    left: int = MOST_RUNS
+
+    def take(self, places: list[Place]) -> list[Place]:
+        taken = places[: self.left]
+        self.left -= len(taken)
+        return taken
+
+
+def experiments(paths: list[Path]) -> list[Experiment]:
+    """Every sweep that the paths name or hold, and the runs beside them; a UserError for none."""
+    room = _Room()
+    sweeps = [sweep for path in paths for sweep in _sweeps(path)]
+    loose = [path for path in paths if not _sweeps(path)]
+    names = _distinct([sweep.name for sweep in sweeps])
+    found = [_experiment(name, [at], room) for name, at in zip(names, sweeps, strict=True)]
+    found += [_experiment(_loose_name(loose), loose, room)] if loose else []
+    if not any(one.runs for one in found):
+        where = ", ".join(map(str, paths))
+        raise UserError(f"report: there is no run in {where}; start one with 'odfl run'")
+    return [one for one in found if one.runs]
+
+
+def _experiment(name: str, paths: list[Path], room: _Room) -> Experiment:
+    every = find_places(paths, tell)
+    taken = room.take(every)
+    runs: list[Run] = []
+    facts = []
+    for stored in map(stored_run, taken):
+        run, missing = _read(stored)
+        if run is not None:
+            runs.append(run)
+        facts.append(_facts(stored, run, missing))
+    facts += [_absent(directory) for path in paths for directory in _not_begun(path)]
+    return Experiment(name, group_runs(runs), facts, len(every) - len(taken))
+
+
+def _read(stored: StoredRun) -> tuple[Run | None, list[str]]:
+    """The readable seeds of a run, and what could not be read."""
+    missing: list[str] = []
+    if not stored.seeds:
+        return None, missing
+    try:
+        return read_run(stored, missing.append), missing
+    except UnreadableError as error:
+        return None, [*missing, str(error)]
+
+
+def _facts(stored: StoredRun, run: Run | None, missing: list[str]) -> Facts:
+    """What the page tells of a run besides its numbers."""
+    record = stored.summary.content if stored.summary else stored.failure
+    files = stored.summary.files if stored.summary else {}
+    command = stored.command
+    return {
+        "name": stored.directory.name,
+        "directory": str(stored.directory),
+        "algorithm": stored.algorithm,
+        "state": stored.state if run is not None or stored.state != "finished" else "damaged",
+        "reason": " ".join(missing) or stored.reason or "",
+        "seeds": run.seeds if run is not None else [],
+        "differs": shlex.split(command)[2:],
+        "command": command,
+        "odfl": list(stored.versions),
+        "versions": _texts(record.get("versions")),
+        "seconds": _numbers(record.get("seconds")),
+        "engine": str(record.get("engine") or ""),
+        "files": {n: str(f.get("sha256", ""))[:CHECKSUM_DIGITS] for n, f in files.items()},
+        "warnings": [str(line) for line in _list(record.get("broken_assumptions"))],
+    }
+
+
+def _absent(directory: Path) -> Facts:
+    name = directory.name
+    return {"name": name, "directory": str(directory), "algorithm": name.rpartition("-")[0] or "?",
+            "state": "not begun", "reason": "the sweep names it, but there is no such run",
+            "seeds": []}  # fmt: skip
+
+
+def _sweeps(path: Path) -> list[Path]:
+    """The path itself if it is a sweep, or those that it or its folder sweeps/ holds."""
+    if not path.is_dir():
+        raise UserError(f"{path}: no such directory; name a sweep, a run or a folder of them")
+    if (path / INDEX).is_file():
+        return [path]
+    held = [*path.glob(f"*/{INDEX}"), *path.glob(f"sweeps/*/{INDEX}")]
+    return sorted(index.parent for index in held)
+
+
+def _not_begun(path: Path) -> list[Path]:
+    if not (path / INDEX).is_file():
+        return []
+    return [job.directory for job in read_index(path) if not is_run(job.directory)]
+
+
+def _loose_name(paths: list[Path]) -> str:
+    return paths[0].resolve().name if len(paths) == 1 else LOOSE
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """The names, the second of two equal ones with a number."""
+    seen: dict[str, int] = {}
+    distinct = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        distinct.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return distinct
+
+
+def _texts(value: object) -> dict[str, str]:
+    return {str(k): str(v) for k, v in value.items()} if isinstance(value, dict) else {}
+
+
+def _numbers(value: object) -> dict[str, float]:
+    pairs = value.items() if isinstance(value, dict) else ()
+    return {str(k): float(v) for k, v in pairs if isinstance(v, int | float)}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

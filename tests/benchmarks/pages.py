@@ -1,0 +1,53 @@
+"""A report of many runs: seconds to write it, its size, and seconds until a browser has drawn it."""
+
+import tempfile
+from pathlib import Path
+
+from support.browser import Browser, why_not
+from support.finished_runs import write_finished
+from support.synthetic_runs import write_sweep
+
+from benchmarks.report import Row, Section
+from benchmarks.timing import seconds
+from odfl_cli.report.content import document
+from odfl_cli.report.page import page
+from odfl_cli.report.sources import experiments
+
+RUNS = 2000
+ALGORITHMS = ("df_ogd", "df_ftpl", "pf_ogd", "spo", "uniform")
+
+
+def pages() -> list[Section]:
+    """One sweep of 2,000 runs, each with two seeds and settings of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        sweep = _sweep(Path(folder))
+        path = Path(folder, "page.html")
+        written = seconds(lambda: path.write_text(page(document(experiments([sweep]), []))))
+        size = path.stat().st_size / 1e6
+        rows = [Row(f"read, and written as {size:.2f} MB", written), _opened(path, Path(folder))]
+    return [Section(f"odfl report of {RUNS:,} runs", rows)]
+
+
+def _sweep(folder: Path) -> Path:
+    runs = [
+        write_finished(
+            folder / "runs" / f"run-{number}", ALGORITHMS[number % len(ALGORITHMS)],
+            {0: 0.5 + number / RUNS, 1: 0.6 + number / RUNS}, rounds=200,
+            config={"algo.eta": number // len(ALGORITHMS)},
+        )
+        for number in range(RUNS)
+    ]  # fmt: skip
+    return write_sweep(folder / "sweeps" / "many", runs)
+
+
+def _opened(path: Path, downloads: Path) -> Row:
+    """From the start of the navigation until every section is drawn and answers."""
+    if reason := why_not():
+        return Row(f"opened in Chromium: not measured, {reason}")
+    browser = Browser(downloads)
+    try:
+        browser.open(path)
+        drawn = browser.run("return Number(document.documentElement.dataset.drawn)")
+    finally:
+        browser.driver.quit()
+    return Row("interactive in Chromium; wanted: below a second", drawn / 1000)

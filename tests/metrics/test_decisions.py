@@ -1,0 +1,55 @@
+"""The items that were played, against the costs that were paid."""
+
+import numpy as np
+import pytest
+from support.problems import composed_job
+
+from odfl_cli.metrics.decisions import numbered
+from odfl_cli.report.decisions import items
+from odfl_cli.runs.simulate import simulate
+
+SMALL = ("horizon.rounds=40", "seeds=3")
+PATHS = (
+    "data=polynomial", "data.items=40", "data.features=5", "polytope=shortest_path",
+    "polytope.rows=5", "polytope.columns=5", "regularizer=log_barrier",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["torch", "compiled"])
+@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl", "pf_ogd", "spo"])
+def test_the_items_cost_what_was_paid(algo: str, engine: str) -> None:
+    job = composed_job("metrics=decisions", f"algo={algo}", f"engine={engine}", *SMALL)
+    table = simulate(job).table
+    costs = job.environment.rounds(job.seeds, 0, 40).costs[:, table["t"][0].astype(int) - 1]
+    for decision, cost in (("decision", "cost"), ("best_decision", "best_cost")):
+        item = table[decision].astype(int)[..., None]
+        np.testing.assert_array_equal(np.take_along_axis(costs, item, -1)[..., 0], table[cost])
+
+
+@pytest.mark.parametrize("of", ["basic", "regret"])
+def test_the_other_columns_keep_every_digit(of: str) -> None:
+    choice = ("metrics=decisions", f"metrics@metrics.of={of}")
+    with_decisions = simulate(composed_job(*choice, *SMALL)).table
+    without = simulate(composed_job(f"metrics={of}", *SMALL)).table
+    assert list(with_decisions) == [*without, "decision", "best_decision"]
+    for name, values in without.items():
+        np.testing.assert_array_equal(with_decisions[name], values)
+
+
+def test_decisions_of_several_items() -> None:
+    job = composed_job("metrics=decisions", *PATHS, *SMALL)
+    table = simulate(job).table
+    costs = job.environment.rounds(job.seeds, 0, 40).costs[:, table["t"][0].astype(int) - 1]
+    best = job.algorithm.problem.polytope.minimise(costs)
+    assert (best > 1e-9).sum(-1).max() > 1
+    for s, row in np.ndindex(table["best_decision"].shape):
+        played = items(table["best_decision"][s, row])
+        assert played == np.flatnonzero(best[s, row] > 1e-9).tolist()
+
+
+def test_numbers_name_sets_of_items() -> None:
+    decisions = np.array([[0, 1, 0], [1, 0, 1], [1 / 3, 1 / 3, 1 / 3], [0, 0, 0]])
+    np.testing.assert_array_equal(numbered(decisions), [1, -6, -8, -1])
+    wide = np.zeros((2, 80))
+    wide[0, 70], wide[1, [3, 4]] = 1, 1
+    np.testing.assert_array_equal(numbered(wide), [70, np.nan])
