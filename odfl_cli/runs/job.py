@@ -30,6 +30,8 @@ from odfl_cli.runs.simulate import simulate
 
 log = logging.getLogger("odfl")
 
+IDLE = "the decision was zero in every round, for no other was predicted to pay"
+"""What a user is told of a run that chose nothing, which is rarely meant."""
 Progress = Callable[[int], None]
 
 
@@ -87,6 +89,8 @@ def _run(prepared: PreparedJob, state: StoredRun, progress: Progress, begun: flo
         (prepared.request.directory / FAILURE).unlink(missing_ok=True)
         return Outcome("skipped", state.summary, time.perf_counter() - begun, notices)
     summary = Summary.parse(_compute(prepared, state, sorted(missing), progress, code))
+    if summary.content.get("idle"):
+        notices.append(f"{prepared.request.directory.name}: {IDLE}")
     return Outcome("done", summary, time.perf_counter() - begun, notices)
 
 
@@ -160,6 +164,7 @@ def _compute(
         ),
         "format": FORMAT,
         "attempt": {"seeds": missing},  # `seconds` and reports without seeds are of these alone
+        "idle": simulation.idle,
         "sources": code,
         "files": dict(sorted(files.items())),
     }

@@ -61,7 +61,9 @@ def _check_count(overrides: list[Override], most: int) -> None:
             with suppress(ValueError, ArithmeticError):  # which is reported with its key
                 count *= sum(1 for _ in islice(override.sweep_string_iterator(), most + 1))
     if count > most:
-        raise UserError(f"most_jobs={most}: the sweep has more jobs; most_jobs=… allows more")
+        raise UserError(
+            f"most_jobs={most}: the sweep has more jobs than that; a higher value allows it"
+        )
 
 
 def compose_cells(master: DictConfig, cells: list[list[str]]) -> Iterator[SweepJob]:
