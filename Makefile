@@ -8,7 +8,7 @@ LAUNCH := $(VENV)-launchers
 
 .DEFAULT_GOAL := help
 .PHONY: help install smoke figures figures-more figures-examples claims ranking results documents \
-  test test-slow test-launchers test-slurm check format bench clean
+  test fuzz test-slow test-launchers test-slurm check format bench clean
 
 help:
 	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' Makefile
@@ -98,6 +98,9 @@ test-slurm: $(STAMP)  ## a sweep on a throw-away Slurm of this machine; installs
 	@PATH="$$PATH:/usr/sbin:/sbin"; for program in munged slurmctld slurmd sbatch; do \
 	  command -v $$program >/dev/null || { echo "no $$program here: apt-get install slurm-wlm munge"; exit 1; }; done
 	$(BIN)/python -m pytest -m slow tests/runs/test_slurm.py
+
+fuzz: $(STAMP)  ## hostile keys and files: up to 5,000 cases or ten minutes, and how to repeat what fails
+	PYTHONPATH=tests $(BIN)/python -m fuzz
 
 bench: $(STAMP)  ## speed and growth, every figure a ratio within the run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'

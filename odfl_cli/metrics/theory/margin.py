@@ -107,7 +107,8 @@ def margin_report(
     fitted = fit_margin(margins)
     if not np.isfinite(fitted.c0):
         return {}
-    epsilon = np.geomspace(max(margins[:, 9].min(), 1e-12), margins.max(), POINTS)
+    tenth = margins[:, min(CHANCE, margins.shape[-1]) - 1]
+    epsilon = np.geomspace(max(tenth.min(), 1e-12), margins.max(), POINTS)
     below = [np.searchsorted(row, epsilon, side="right") / row.size for row in margins]
     return {
         "margin": {
