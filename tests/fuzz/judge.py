@@ -20,7 +20,8 @@ from fuzz.damage import damage, rounds_file
 
 SECONDS = 60
 MOST_LINES, LONGEST = 12, 4000
-SMALL = ("horizon.rounds=2", "seeds=1", "data.items=3", "data.features=2")
+SHORT = ("horizon.rounds=2", "seeds=1")
+SMALL = (*SHORT, "data.items=3", "data.features=2")
 WORDS = {
     "list": ["list", "outputs"],
     "show": ["show", "outputs/runs/finished"],
@@ -72,9 +73,11 @@ def _judged(case: Case, done: Done) -> list[str]:
 
 
 def _names(case: Case, told: str) -> bool:
-    """The key itself, the key that contains it, or its group where the parts do not fit together."""
+    """The key itself, the key that contains it, its group where parts do not fit, or the file."""
     group, _, _ = case.change.partition(".")
-    return case.change in told or case.change.rpartition(".")[0] in told or f"{group}:" in told
+    file = case.change == "data.file" and told.startswith(f"odfl: {case.word}:")
+    above = case.change.rpartition(".")[0] or case.change
+    return case.change in told or above in told or f"{group}:" in told or file
 
 
 def _touched(done: Done, before: dict[str, str], after: dict[str, str]) -> list[str]:
@@ -107,7 +110,8 @@ def _key(case: Case, here: Path, canary: Path) -> tuple[Any, list[str]]:
     stop = mock.patch("odfl_cli.runs.callbacks.make_writable", side_effect=SystemExit(0))
     choice = [case.place] if case.place else []
     fits = ["regularizer=quadratic"] if case.place.startswith("polytope") else []
-    return stop, ["run", *choice, *fits, f"{case.change}={case.word}"]
+    short = [word for word in SHORT if not word.startswith(f"{case.change}=")]
+    return stop, ["run", *choice, *fits, *short, f"{case.change}={case.word}"]
 
 
 def _file(case: Case, here: Path, canary: Path) -> tuple[Any, list[str]]:
