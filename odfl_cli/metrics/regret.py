@@ -10,7 +10,9 @@ from pydantic import Field
 
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.core.cores import allotted_threads
+from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Integer, PositiveInt, settings
+from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments import Environment, known_law, switches_of
 from odfl_cli.metrics.base import PlayedBlock, RoundStart, Run, by_seed
 from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, notes_of_parts
@@ -30,6 +32,8 @@ NO_LAW = (
     "dynamic regret is against the best θ in hindsight between two evaluation rounds"
 )
 
+NOTES = ("alpha", "eta", "path_length")
+"""Notes of the paper's algorithms; the columns are empty where an algorithm lacks one."""
 REGRETS = ("expected_cost", "static_regret", "expected_static_regret", "dynamic_regret")
 OF_THE_LAW = ("expected_cost", "expected_static_regret")
 
@@ -52,7 +56,7 @@ class Regret:
     steps: PositiveInt = 16
     repeats: Annotated[Integer, Field(ge=2)] = 5
     lines: Annotated[Integer, Field(ge=0)] = 1
-    notes: tuple[str, ...] = ("alpha", "eta", "path_length")
+    notes: tuple[str, ...] = NOTES
     theta_norm: bool = False
     bound: bool = True
     oracle: Annotated[Integer, Field(ge=0)] = 0
@@ -69,9 +73,17 @@ class Regret:
         optional = {"theta_norm": self.theta_norm, "bound": self.bound and has_bound(algorithm)}
         asked = [name for name, wanted in optional.items() if wanted]
         examined = VALUES if self.oracle and calls_an_oracle(algorithm) else ()
-        notes = [name for name in self.notes if name in algorithm.noted]
-        parts = notes_of_parts(algorithm)
-        return (*COLUMNS, *parts, *regrets, *asked, *examined, *notes)
+        own = (*COLUMNS, *notes_of_parts(algorithm), *regrets, *asked, *examined)
+        self._check_notes(algorithm, {*own, *REGRETS, *VALUES})
+        return (*own, *(name for name in self.notes if name in algorithm.noted))
+
+    def _check_notes(self, algorithm: Algorithm, taken: set[str]) -> None:
+        """Refuses notes that nothing writes, or that would replace a column of the metrics."""
+        known = [name for name in {*NOTES, *algorithm.noted} if name not in taken]
+        for name in self.notes:
+            if name not in known:
+                hint = did_you_mean(name, sorted(known))
+                raise UserError(f"metrics.notes: {name} is no note of {algorithm.name}; {hint}")
 
     def recorder(self, run: Run) -> "RegretMetrics":
         """Measures by the environment's law where it is known."""

@@ -1,6 +1,9 @@
 """Arrays X [T, d, p] and c [T, d] in an NPZ file, or with an axis of groups before, whose seeds `seed` [S] may name."""
 
+import lzma
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +18,19 @@ from odfl_cli.environments.replay.tables import CELLS, OnMissing
 
 NAMES = ("X", "c")
 SEED = "seed"
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    ValueError,  # what numpy says of a header
+    RuntimeError,  # encrypted
+    NotImplementedError,  # another kind of compression
+    SyntaxError,
+    tokenize.TokenError,
+    OverflowError,
+)
+"""What zipfile and numpy raise for members that are corrupt, encrypted or no arrays."""
 
 
 class Shape(NamedTuple):
@@ -101,15 +117,17 @@ def _opened(path: Path) -> Iterator[tuple[_Array, _Array]]:
         raise DataError("the file is empty")
     try:
         with zipfile.ZipFile(path) as archive:
-            members = {name.removesuffix(".npy") for name in archive.namelist()}
+            members = archive.namelist()
             for name in NAMES:
-                if name not in members:
-                    there = ", ".join(sorted(members)) or "none"
-                    raise DataError(f"there is no array {name}; there are {there}")
+                if f"{name}.npy" not in members:
+                    there = ", ".join(sorted(m.removesuffix(".npy") for m in members)) or "none"
+                    raise DataError(f"there is no array {name}; there are {there[:200]}")
             with archive.open("X.npy") as X, archive.open("c.npy") as c:
                 yield _Array("X", X), _Array("c", c)
-    except (zipfile.BadZipFile, EOFError) as error:
-        raise DataError(f"not an NPZ file ({error})") from error
+    except DataError:
+        raise
+    except UNREADABLE as error:
+        raise DataError(f"not an NPZ file ({' '.join(str(error).split())[:200]})") from error
 
 
 def _shape(features: tuple[int, ...], costs: tuple[int, ...]) -> Shape:
