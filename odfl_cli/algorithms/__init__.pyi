@@ -1,5 +1,6 @@
 from odfl_cli.algorithms.base import Algorithm, Belief, State
 from odfl_cli.algorithms.df_ftpl import DFFTPL
+from odfl_cli.algorithms.df_moments import DFMoments
 from odfl_cli.algorithms.df_ogd import DFOGD, OGD
 from odfl_cli.algorithms.gradient import (
     PFOGD,
@@ -9,6 +10,7 @@ from odfl_cli.algorithms.gradient import (
     Perturbed,
     SPOPrinted,
 )
+from odfl_cli.algorithms.guard import Guard
 from odfl_cli.algorithms.hedge import Hedge
 from odfl_cli.algorithms.policy_gradient import PolicyGradient
 from odfl_cli.algorithms.references import Clairvoyant, Uniform
@@ -26,8 +28,10 @@ __all__ = [
     "Algorithm",
     "Belief",
     "Clairvoyant",
+    "DFMoments",
     "FenchelYoung",
     "GradientLearner",
+    "Guard",
     "Hedge",
     "Perturbed",
     "PolicyGradient",

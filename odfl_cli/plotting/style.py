@@ -40,6 +40,8 @@ _STYLES: dict[str, tuple[Any, ...]] = {
     "pf_ogd": (GREEN, (0, (6, 1.5, 1.2, 1.5))),
     "spo": (RED, (0, (1.2, 1.2))),
     "spo_printed": (PURPLE, (0, (3, 1.2, 1.2, 1.2, 1.2, 1.2))),
+    "df_moments": (INK, "-", 1.8),
+    "guard": (INK, (0, (4, 1.5))),
     "rls": (BROWN, "-"),
     "rls_forgetting": (BROWN, (0, (4, 1.5))),
     "restart": (PINK, (0, (7, 1.5))),

@@ -6,6 +6,8 @@ ALGORITHMS = {
     "pf_ogd": "PF-OGD",
     "spo": "SPO+",
     "spo_printed": "SPO+ as printed",
+    "df_moments": "DF-Moments",
+    "guard": "DF-Moments, guarded",
     "rls": "RLS",
     "rls_forgetting": "RLS, forgetting",
     "restart": "Restarts",

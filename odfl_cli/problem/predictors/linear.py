@@ -14,6 +14,10 @@ class Linear:
         """m = p."""
         return features
 
+    def design(self, X: Array) -> Array:
+        """X itself."""
+        return X
+
     def predict(self, theta: Array, X: Array) -> Array:
         """X θ."""
         return dot(X, theta[..., None, :])
@@ -33,6 +37,10 @@ class Affine:
         """m = p + 1."""
         return features + 1
 
+    def design(self, X: Array) -> Array:
+        """X and a column of ones."""
+        return with_ones(X)
+
     def predict(self, theta: Array, X: Array) -> Array:
         """X θ_{1…p} + θ_{p+1}."""
         return dot(with_ones(X), theta[..., None, :])
@@ -51,6 +59,13 @@ class PerItem:
     def parameter_count(self, items: int, features: int) -> int:
         """m = d p."""
         return items * features
+
+    def design(self, X: Array) -> Array:
+        """Row i holds x_i in the columns of θ_i and zeros elsewhere."""
+        xp, items = array_namespace(X), X.shape[-2]
+        unit = xp.eye(items, dtype=X.dtype, device=X.device)
+        blocks = unit[..., None] * X[..., None, :]
+        return blocks.reshape(*X.shape[:-1], items * X.shape[-1])
 
     def predict(self, theta: Array, X: Array) -> Array:
         """⟨x_i, θ_i⟩ for every item."""
