@@ -13,7 +13,7 @@ from odfl_cli.core.cores import allotted_threads
 from odfl_cli.core.settings import Integer, PositiveInt, settings
 from odfl_cli.environments import Environment, known_law
 from odfl_cli.metrics.base import PlayedBlock, RoundStart, Run, by_seed
-from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, notes_of_parts
+from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, standard_notes
 from odfl_cli.metrics.comparators import always_scored, scatter, spread_out
 from odfl_cli.metrics.expected import Expected, ExpectedCosts, sum_up_to
 from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
@@ -59,9 +59,9 @@ class Regret:
         optional = {"theta_norm": self.theta_norm, "bound": self.bound and has_bound(algorithm)}
         asked = [name for name, wanted in optional.items() if wanted]
         examined = VALUES if self.oracle and calls_an_oracle(algorithm) else ()
-        notes = [name for name in self.notes if name in algorithm.noted]
-        parts = notes_of_parts(algorithm)
-        return (*COLUMNS, *parts, *regrets, *asked, *examined, *notes)
+        standard = standard_notes(algorithm)
+        notes = [n for n in self.notes if n in algorithm.noted and n not in standard]
+        return (*COLUMNS, *standard, *regrets, *asked, *examined, *notes)
 
     def recorder(self, run: Run) -> "RegretMetrics":
         """Measures by the environment's law where it is known."""
@@ -83,7 +83,7 @@ class RegretMetrics:
         self.watched = evaluation_rounds(run.horizon, choice.evaluations)
         self._choice, self._seeds = choice, seeds
         self._logged = run.horizon.logged()
-        self._basic = BasicMetrics(len(seeds), self._logged, notes_of_parts(algorithm))
+        self._basic = BasicMetrics(len(seeds), self._logged, standard_notes(algorithm))
         self._notes: list[dict[str, np.ndarray]] = []
         self._plays = Plays(algorithm)
         self._oracle = OracleNotes(algorithm, self.watched, len(seeds), choice.oracle)
