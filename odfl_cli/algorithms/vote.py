@@ -123,39 +123,29 @@ class Vote(Algorithm):
 
     def decide(self, state: VoteState, X: Array) -> tuple[Array, Array]:
         """The mixture of predictions and of decisions, or both of the heaviest expert, [S, d]."""
-        shares = self._shares(state.weights)[..., None]
-        predictions, decisions = self._votes(state, X)
-        return (shares * predictions).sum(-2), (shares * decisions).sum(-2)
+        xp, shares = array_namespace(X), self._shares(state.weights)[..., None]
+        pairs = zip(self.learners, state.states, strict=True)
+        votes = zip(*(one.decide(inner, X) for one, inner in pairs), strict=True)
+        prediction, decision = ((shares * xp.stack(vote, axis=1)).sum(-2) for vote in votes)
+        return prediction, decision
 
     def update(
         self, state: VoteState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> VoteState:
         """Weighs the experts by what they paid, and lets all of them learn."""
-        xp, t = array_namespace(X), state.t + 1
-        paid = dot(self._votes(state, X)[1], costs[..., None, :])
+        xp, pairs = array_namespace(X), tuple(zip(self.learners, state.states, strict=True))
+        paid = xp.stack([dot(one.decide(inner, X)[1], costs) for one, inner in pairs], axis=1)
         self._check(paid)
         state = self._counted(state, paid)
         weights = self._weights(state)
-        states = tuple(
-            learner.update(inner, X, costs, draws)
-            for learner, inner in zip(self.learners, state.states, strict=True)
-        )
+        states = tuple(one.update(inner, X, costs, draws) for one, inner in pairs)
         thetas = xp.stack([inner.theta for inner in states], axis=1)
-        theta = (heaviest(weights)[..., None] * thetas).sum(-2)
         return state._replace(
-            t=t,
-            theta=theta,
+            theta=(heaviest(weights)[..., None] * thetas).sum(-2),
             weights=weights,
-            certificate=self._certificate(state) / t,
+            certificate=self._certificate(state) / state.t,
             states=states,
         )
-
-    def _votes(self, state: VoteState, X: Array) -> tuple[Array, Array]:
-        """Predictions and decisions of all experts, [S, N, d] each."""
-        pairs = zip(self.learners, state.states, strict=True)
-        predictions, decisions = zip(*(one.decide(inner, X) for one, inner in pairs), strict=True)
-        xp = array_namespace(X)
-        return xp.stack(predictions, axis=1), xp.stack(decisions, axis=1)
 
     def _shares(self, weights: Array) -> Array:
         """Of each expert in what is played, [S, N]."""
@@ -163,33 +153,34 @@ class Vote(Algorithm):
 
     def _counted(self, state: VoteState, paid: Array) -> VoteState:
         """R, C, B and s after a round in which the experts paid [S, N]; copies begin anew."""
-        xp = array_namespace(paid)
-        mixed, played = dot(state.weights, paid), dot(self._shares(state.weights), paid)
-        spread = xp.max(paid, axis=-1) - xp.min(paid, axis=-1)
-        scale = xp.maximum(state.scale, spread)
+        xp, t = array_namespace(paid), state.t + 1
+        mixed = dot(state.weights, paid)
+        scale = xp.maximum(state.scale, xp.max(paid, axis=-1) - xp.min(paid, axis=-1))
         part = state.scale / xp.clip(scale, min=TINY)  # 1 unless s grows
         r = (part[..., None] * (mixed[..., None] - paid))[..., None, :]
-        unit = xp.clip(state.scale, min=TINY)[..., None, None]
-        added = 1.5 * self._prior(paid) * xp.abs(r) / (state.sizes + unit)
-        awake = xp.asarray(
-            [[1.0], *([float((state.t + 1) % length > 0)] for length in self.lengths)],
-            dtype=paid.dtype,
-            device=paid.device,
-        )
+        size, unit = xp.abs(r), xp.clip(state.scale, min=TINY)[..., None, None]
+        added = 1.5 * self._constant(self.prior, r) * size / (state.sizes + unit)
+        gains, sizes = state.gains + r, state.sizes + size
+        ends = np.array([[False], *([t % length == 0] for length in self.lengths)])
+        if ends.any():
+            awake = self._constant(1.0 - ends, r)
+            gains, sizes = awake * gains, awake * sizes
+        detour = dot(self._shares(state.weights), paid) - mixed
         return state._replace(
-            gains=awake * (state.gains + r),
-            sizes=awake * (state.sizes + xp.abs(r)),
+            t=t,
+            gains=gains,
+            sizes=sizes,
             potential=state.potential + added.sum((-2, -1)),
             scale=scale,
             paid=state.paid + paid,
-            detour=state.detour + played - mixed,
+            detour=state.detour + detour,
         )
 
     def _weights(self, state: VoteState) -> Array:
         """p_k ∝ Σ_copies q w(R/s, C/s), [S, N]."""
         xp = array_namespace(state.gains)
         unit = xp.clip(state.scale, min=TINY)[..., None, None]
-        logs = log_weight(state.gains / unit, state.sizes / unit) + xp.log(self._prior(unit))
+        logs = log_weight(state.gains / unit, state.sizes / unit) + self._constant(np.log(self.prior), unit)
         weights = xp.exp(logs - xp.max(logs, axis=(-2, -1))[..., None, None]).sum(-2)
         return weights / weights.sum(-1)[..., None]
 
@@ -202,8 +193,8 @@ class Vote(Algorithm):
         reached = xp.min(state.paid + bounds, axis=-1) - xp.min(state.paid, axis=-1)
         return reached + state.scale + state.detour
 
-    def _prior(self, like: Array) -> Array:
-        return array_namespace(like).asarray(self.prior, dtype=like.dtype, device=like.device)
+    def _constant(self, values: np.ndarray, like: Array) -> Array:
+        return array_namespace(like).asarray(values, dtype=like.dtype, device=like.device)
 
     def _check(self, paid: Array) -> None:
         """A RowError where what an expert pays [S, N] is not a number."""
