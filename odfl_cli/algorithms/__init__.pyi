@@ -16,6 +16,7 @@ from odfl_cli.algorithms.policy_gradient import PolicyGradient
 from odfl_cli.algorithms.references import Clairvoyant, Uniform
 from odfl_cli.algorithms.restart import Restart
 from odfl_cli.algorithms.rls import RLS
+from odfl_cli.algorithms.vote import Vote
 from odfl_cli.core.settings import settings
 
 __all__ = [
@@ -39,5 +40,6 @@ __all__ = [
     "SPOPrinted",
     "State",
     "Uniform",
+    "Vote",
     "settings",
 ]

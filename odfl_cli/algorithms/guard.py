@@ -63,7 +63,7 @@ class Guard(Algorithm):
         """The base, then the rivals."""
         rivals = {f"algo.rivals.{name}": rival for name, rival in self.rivals.items() if rival}
         parts = {"algo.base": self.base, **rivals}
-        return tuple(_made(part, self.problem, key) for key, part in parts.items())
+        return tuple(built(part, self.problem, key) for key, part in parts.items())
 
     def draws(self) -> dict[str, Draw]:
         """What the algorithms draw, each in a stream of its own."""
@@ -124,7 +124,8 @@ def own(draws: dict[str, Array], k: int) -> dict[str, Array]:
     return {name.removeprefix(prefix): x for name, x in draws.items() if name.startswith(prefix)}
 
 
-def _made(part: Any, problem: Problem, key: str) -> Algorithm:
+def built(part: Any, problem: Problem, key: str) -> Algorithm:
+    """The algorithm that the setting `key` describes, or a UserError in its name."""
     if not callable(part):
         raise UserError(f"{key}={part}: choose an algorithm, as algo@{key}=rls")
     try:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.core.arrays import dot
+from odfl_cli.core.arrays import dot, map_arrays
 from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.engine.parts import kernel_of
 from odfl_cli.environments import Rounds
@@ -200,12 +200,8 @@ class Plays:
     def _decided(self, state: Any, seed: int, rounds: Rounds) -> np.ndarray:
         """The costs [N] of deciding every round with this state."""
         size = len(rounds.costs)
-        many = type(state)(
-            *(
-                np.broadcast_to(x[seed], (size, *x.shape[1:])) if isinstance(x, np.ndarray) else x
-                for x in state
-            )
-        )
+        repeated = lambda x: np.broadcast_to(x[seed], (size, *x.shape[1:]))  # noqa: E731
+        many = map_arrays(state, np.ndarray, repeated)
         return dot(rounds.costs, self._algorithm.decide(many, rounds.X)[1])
 
 

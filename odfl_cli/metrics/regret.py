@@ -15,7 +15,7 @@ from odfl_cli.core.settings import Integer, PositiveInt, settings
 from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments import Environment, known_law, switches_of
 from odfl_cli.metrics.base import PlayedBlock, RoundStart, Run, by_seed
-from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, notes_of_parts
+from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, standard_notes
 from odfl_cli.metrics.comparators import always_scored, scatter, spread_out
 from odfl_cli.metrics.expected import Expected, ExpectedCosts, sum_up_to
 from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
@@ -73,9 +73,11 @@ class Regret:
         optional = {"theta_norm": self.theta_norm, "bound": self.bound and has_bound(algorithm)}
         asked = [name for name, wanted in optional.items() if wanted]
         examined = VALUES if self.oracle and calls_an_oracle(algorithm) else ()
-        own = (*COLUMNS, *notes_of_parts(algorithm), *regrets, *asked, *examined)
-        self._check_notes(algorithm, {*own, *REGRETS, *VALUES})
-        return (*own, *(name for name in self.notes if name in algorithm.noted))
+        standard = standard_notes(algorithm)
+        own = (*COLUMNS, *standard, *regrets, *asked, *examined)
+        self._check_notes(algorithm, {*own, *REGRETS, *VALUES} - set(standard))
+        chosen = [name for name in self.notes if name in algorithm.noted and name not in standard]
+        return (*own, *chosen)
 
     def _check_notes(self, algorithm: Algorithm, taken: set[str]) -> None:
         """Refuses notes that nothing writes, or that would replace a column of the metrics."""
@@ -117,7 +119,7 @@ class RegretMetrics:
         self.watched = np.union1d(self._evaluated, both_sides(switches, choice.evaluations))
         self._choice, self._seeds = choice, seeds
         self._logged = run.horizon.logged()
-        self._basic = BasicMetrics(len(seeds), self._logged, notes_of_parts(algorithm))
+        self._basic = BasicMetrics(len(seeds), self._logged, standard_notes(algorithm))
         self._notes: list[dict[str, np.ndarray]] = []
         self._plays = Plays(algorithm)
         self._oracle = OracleNotes(algorithm, self._evaluated, len(seeds), choice.oracle)
