@@ -212,6 +212,7 @@ def pairs(group: str) -> list[tuple[str, str]]:
 
 OTHER = {
     "tuned/algo_oracle": "oracle",
+    "tuned/algo_regularizer": "regularizer",
     "tuned/algo_polytope": "polytope",
     "tuned/algo_data": "data",
 }

@@ -83,7 +83,7 @@ def test_tuned_values_are_named_unless_the_user_sets_them(tmp_path: Path) -> Non
     assert "odfl: df_ogd is tuned for knapsack: algo.c_alpha=" in done.stderr
     (run,) = run_directories(tmp_path)
     summary = json.loads((run / "summary.json").read_text())
-    assert summary["tuned"] == ["tuned/algo_polytope=df_ogd_knapsack"]
+    assert "tuned/algo_polytope=df_ogd_knapsack" in summary["tuned"]
     done = odfl("run", *knapsack, "algo.c_alpha=5", "algo.c_eta=5", cwd=tmp_path)
     assert done.returncode == 0
     assert "tuned" not in done.stderr
