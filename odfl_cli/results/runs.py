@@ -202,7 +202,10 @@ def inspect_files(directory: Path) -> StoredRun:
 
 def attempt_begun(directory: Path) -> float:
     """When Hydra last wrote the configuration, with which every attempt begins; 0.0 if never."""
-    return max(status(directory / HYDRA / name)[1] for name in HYDRA_FILES)
+    folder = directory / HYDRA
+    if folder.is_symlink():  # which odfl never makes
+        return 0.0
+    return max(status(folder / name)[1] for name in HYDRA_FILES)
 
 
 def is_starting(directory: Path) -> bool:

@@ -119,7 +119,9 @@ def test_a_fifo_or_a_directory_for_a_lock_is_refused_at_once(outputs: Path) -> N
 
 def test_clean_leaves_a_run_whose_lock_is_a_link(outputs: Path, canary: Path, capsys) -> None:
     before = content(canary)
-    (write_failed(outputs / "run") / LOCK).symlink_to(canary / "precious")
+    lock = write_failed(outputs / "run") / LOCK
+    lock.unlink()
+    lock.symlink_to(canary / "precious")
     assert main([str(outputs), *ALL]) == 0
     assert len(capsys.readouterr().err.splitlines()) == 1
     assert (outputs / "run" / "failed.json").exists()
