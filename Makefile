@@ -8,7 +8,7 @@ LAUNCH := $(VENV)-launchers
 
 .DEFAULT_GOAL := help
 .PHONY: help install smoke figures figures-more figures-examples claims ranking results documents \
-  test test-slow test-launchers test-slurm test-browser check format bench clean
+  test fuzz test-slow test-launchers test-slurm test-browser check format bench clean
 
 help:
 	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' Makefile
@@ -106,6 +106,9 @@ test-browser: $(STAMP)  ## the report in a real browser, installed first where t
 	  && apt-get -qq install -y chromium chromium-driver >/dev/null 2>&1; then echo "browser: installed"; \
 	else echo "browser: none, and it cannot be installed here (needs root and apt); its tests are skipped"; fi
 	$(BIN)/python -m pytest -m browser -rs tests/report
+
+fuzz: $(STAMP)  ## hostile keys and files: up to 5,000 cases or ten minutes, and how to repeat what fails
+	PYTHONPATH=tests $(BIN)/python -m fuzz
 
 bench: $(STAMP)  ## speed and growth, every figure a ratio within the run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'

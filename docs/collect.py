@@ -25,6 +25,8 @@ SWEEPS = {
     "drift": ["experiment=drift"],
     "stocks": ["experiment=stocks"],
     "electricity": ["experiment=electricity"],
+    "features": ["experiment=features"],
+    "features_references": ["experiment=features", "algo=uniform,clairvoyant", "predictor=linear"],
 }
 COLUMNS = ("avg_cost", "avg_mse", "dynamic_regret", "avg_dynamic_regret")
 BOUND = ("avg_dynamic_regret", "avg_bound")

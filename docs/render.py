@@ -15,6 +15,7 @@ import pandas as pd
 from cells import estimate, gap, plus_minus, table
 from collect import DATA, SWEEPS
 from keys import keys
+from moments import TABLES as MOMENTS
 
 from odfl_cli.core.slopes import loglog_slope
 
@@ -199,6 +200,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "bound": bound,
     "claims": claims,
     "keys": keys,
+    **MOMENTS,
 }
 
 if __name__ == "__main__":

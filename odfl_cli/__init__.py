@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Keys: TypeAlias = Mapping[str, Any]
     Choice: TypeAlias = str | Keys | tuple[str, Keys]
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "Algorithm",

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from odfl_cli.plotting.figure_style import LOOKS
 from support.commands import odfl, run_directories
 
 import odfl_cli
 from odfl_cli import Algorithm, Result, UserError, load, run, settings, sweep
 from odfl_cli.algorithms import PFOGD
 from odfl_cli.environments import Sin4
+from odfl_cli.plotting.style import LINE_STYLES
 from odfl_cli.problem.horizon import Horizon
 from odfl_cli.problem.polytopes import Box
 from odfl_cli.problem.predictors import Linear
@@ -239,7 +239,7 @@ def test_the_plot_draws_the_mean_of_the_rows() -> None:
     mean = result.rows.groupby("t")["avg_mse"].mean()
     np.testing.assert_array_equal(line.get_xdata(), mean.index)
     np.testing.assert_allclose(line.get_ydata(), mean)
-    assert line.get_color() == LOOKS["pf_ogd"].colour
+    assert line.get_color() == LINE_STYLES["pf_ogd"].colour
     figure, own = plt.subplots()
     assert result.plot(ax=own) is own
     assert len(own.get_lines()) == 1

@@ -1,5 +1,6 @@
 from odfl_cli.algorithms.base import Algorithm, Belief, State
 from odfl_cli.algorithms.df_ftpl import DFFTPL
+from odfl_cli.algorithms.df_moments import DFMoments
 from odfl_cli.algorithms.df_ogd import DFOGD, OGD
 from odfl_cli.algorithms.gradient import (
     PFOGD,
@@ -9,11 +10,13 @@ from odfl_cli.algorithms.gradient import (
     Perturbed,
     SPOPrinted,
 )
+from odfl_cli.algorithms.guard import Guard
 from odfl_cli.algorithms.hedge import Hedge
 from odfl_cli.algorithms.policy_gradient import PolicyGradient
 from odfl_cli.algorithms.references import Clairvoyant, Uniform
 from odfl_cli.algorithms.restart import Restart
 from odfl_cli.algorithms.rls import RLS
+from odfl_cli.algorithms.vote import Vote
 from odfl_cli.core.settings import settings
 
 __all__ = [
@@ -26,8 +29,10 @@ __all__ = [
     "Algorithm",
     "Belief",
     "Clairvoyant",
+    "DFMoments",
     "FenchelYoung",
     "GradientLearner",
+    "Guard",
     "Hedge",
     "Perturbed",
     "PolicyGradient",
@@ -35,5 +40,6 @@ __all__ = [
     "SPOPrinted",
     "State",
     "Uniform",
+    "Vote",
     "settings",
 ]

@@ -45,6 +45,8 @@ class Algorithm:
     """The module in odfl_cli.engine.kernels that computes the same; subclasses do not inherit it."""
     noted: ClassVar[tuple[str, ...]] = ()
     """Fields [S] of the state that are recorded after every round."""
+    reported: ClassVar[tuple[str, ...]] = ()
+    """Those of `noted` that are columns of every run, whatever the metrics."""
 
     @property
     def theorem(self) -> int | None:

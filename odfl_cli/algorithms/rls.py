@@ -10,35 +10,48 @@ import numpy as np
 from pydantic import Field
 
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.settings import Positive, Real, settings
+from odfl_cli.core.matrices import solved
+from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.problem.predictors import Predictor
 from odfl_cli.problem.problem import Problem
 
+TINY = 1e-300
+"""Stands in for a mean squared error of zero, which divides a zero."""
+
 
 class RLSState(NamedTuple):
-    """θ_{t+1} and the discounted sums behind it, with J_s = ∇_θ g(·, X_s)."""
+    """θ_{t+1} and the discounted sums behind it, with D_s = ∇_θ g(·, X_s); J memories."""
 
     t: int
     theta: Array  # [S, m]
-    gram: Array  # Σ_s φ^{t−s} J_sᵀ J_s, [S, m, m]
-    moment: Array  # Σ_s φ^{t−s} J_sᵀ c_s, [S, m]
+    gram: Array  # Σ_s φ_j^{t−s} D_sᵀ D_s, [S, J, m, m]
+    moment: Array  # Σ_s φ_j^{t−s} D_sᵀ c_s, [S, J, m]
+    thetas: Array  # the ridge estimate of each memory, [S, J, m]
+    omega: Array  # ω_j, [S, J]
+    missed: Array  # Σ_s mean_i (c_s − D_s Σ_j ω_j θ_j)², [S]
 
 
 @settings
 class RLS(Algorithm):
-    """Plays the ridge estimate: argmin_θ Σ_{s≤t} φ^{t−s} ‖c_s − J_s θ‖² + λ ‖θ‖², then Π_Θ.
+    """Plays the ridge estimate: argmin_θ Σ_{s≤t} φ^{t−s} ‖c_s − D_s θ‖² + λ ‖θ‖², then Π_Θ.
 
     φ = `forgetting` (1: all rounds count alike) and λ = `ridge`, which does not fade. The estimate
     itself is unconstrained; projecting it on the ball scales a linear prediction, so decisions
     stay as they are.
+
+    `memories` adds estimates that forget: τ rounds stand for φ = 1 − 1/τ. The estimate is then
+    Σ_j ω_j θ_j, weighed by how well each predicted so far: ω_j ∝ ω_j exp(−½ ‖c_t − D_t θ_j‖²/σ²) with
+    σ² the mean squared error of the combined prediction, then fixed share 1/t, as in DF-Moments.
     """
 
     ridge: Positive = 1.0
     forgetting: Annotated[Real, Field(gt=0, le=1)] = 1.0
+    memories: tuple[PositiveInt, ...] = ()
     name = "rls"
+    kernel = "rls"
 
     def __post_init__(self) -> None:
         if not is_linear(self.problem):
@@ -47,40 +60,50 @@ class RLS(Algorithm):
                 f"and {type(self.problem.predictor).__name__} is not; choose predictor=linear"
             )
 
+    @property
+    def fading(self) -> np.ndarray:
+        """φ_j, [J]."""
+        return np.array([self.forgetting, *(1.0 - 1.0 / tau for tau in self.memories)])
+
     def init(self, seeds: int, truth: np.ndarray | None) -> RLSState:
-        """θ_1 = 0 and no data."""
-        m = self.problem.parameters
-        return RLSState(0, np.zeros((seeds, m)), np.zeros((seeds, m, m)), np.zeros((seeds, m)))
+        """θ_1 = 0, no data, memories weighted alike."""
+        m, J = self.problem.parameters, len(self.fading)
+        gram, moment = np.zeros((seeds, J, m, m)), np.zeros((seeds, J, m))
+        omega, missed = np.full((seeds, J), 1.0 / J), np.zeros(seeds)
+        return RLSState(0, np.zeros((seeds, m)), gram, moment, moment.copy(), omega, missed)
 
     def update(self, state: RLSState, X: Array, costs: Array, draws: dict[str, Array]) -> RLSState:
-        """θ_{t+1} = Π_Θ((λI + G_t)⁻¹ b_t) with G_t = φ G_{t−1} + JᵀJ and b_t = φ b_{t−1} + Jᵀc_t."""
+        """θ_j = (λI + G_j)⁻¹ b_j with G_j ← φ_j G_j + DᵀD and b_j ← φ_j b_j + Dᵀc; θ = Π_Θ(Σ ω_j θ_j)."""
         xp, predictor = array_namespace(X), self.problem.predictor
-        J = jacobian(predictor, state.theta, X)
-        gram = self.forgetting * state.gram + (J[..., None] * J[..., None, :]).sum(-3)
-        moment = self.forgetting * state.moment + predictor.vjp(state.theta, X, costs)
+        D = jacobian(predictor, state.theta, X)
+        omega, missed = self._which_memory(state, D, costs)
+        phi = xp.asarray(self.fading, dtype=X.dtype, device=X.device)
+        gram = (D[..., None] * D[..., None, :]).sum(-3)[..., None, :, :]
+        gram = phi[:, None, None] * state.gram + gram
+        pull = predictor.vjp(state.theta, X, costs)[..., None, :]
+        moment = phi[:, None] * state.moment + pull
         identity = xp.eye(gram.shape[-1], dtype=gram.dtype, device=X.device)
-        estimate = solve(gram + self.ridge * identity, moment)
-        return RLSState(state.t + 1, self.problem.theta_set.project(estimate), gram, moment)
+        thetas = solved(gram + self.ridge * identity, moment)
+        theta = self.problem.theta_set.project((omega[..., None] * thetas).sum(-2))
+        return RLSState(state.t + 1, theta, gram, moment, thetas, omega, missed)
+
+    def _which_memory(self, state: RLSState, D: Array, costs: Array) -> tuple[Array, Array]:
+        """ω_j after this round, [S, J], and the sum of squared errors, [S]."""
+        xp, t, J = array_namespace(D), state.t + 1, len(self.fading)
+        predictions = dot(D[..., None, :, :], state.thetas[..., None, :])
+        combined = (state.omega[..., None] * predictions).sum(-2)
+        missed = state.missed + ((costs - combined) ** 2).sum(-1) / D.shape[-2]
+        usual = xp.clip(missed / t, min=TINY)
+        score = -0.5 * ((costs[..., None, :] - predictions) ** 2).sum(-1) / usual[..., None]
+        weight = state.omega * xp.exp(score - xp.max(score, axis=-1)[..., None])
+        weight = weight / weight.sum(-1)[..., None]
+        return weight + (1.0 / J - weight) / t, missed
 
 
 def jacobian(predictor: Predictor, theta: Array, X: Array) -> Array:
     """∇_θ g(θ, X), [..., d, m]: the rows are the products with unit vectors."""
     unit = array_namespace(X).eye(X.shape[-2], dtype=X.dtype, device=X.device)
     return predictor.vjp(theta[..., None, :], X[..., None, :, :], unit)
-
-
-def solve(A: Array, b: Array) -> Array:
-    """A⁻¹ b for positive definite A [..., m, m] by Gauss–Jordan elimination.
-
-    Products and sums alone, because a batched LAPACK gives a seed other last digits among others.
-    """
-    xp = array_namespace(A)
-    rows = xp.concat([A, b[..., None]], axis=-1)
-    identity = xp.eye(A.shape[-1], dtype=A.dtype, device=A.device)
-    for k in range(A.shape[-1]):
-        pivot = rows[..., k, :] / rows[..., k, k][..., None]
-        rows = rows - (rows[..., :, k] - identity[k])[..., None] * pivot[..., None, :]
-    return rows[..., -1]
 
 
 def is_linear(problem: Problem) -> bool:

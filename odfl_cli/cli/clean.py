@@ -14,7 +14,7 @@ from odfl_cli.core.locks import LOCK, is_locked, locked
 from odfl_cli.core.text import UNITS, age, printable, size, table, tell
 from odfl_cli.results.finding import find_runs
 from odfl_cli.results.ownership import is_run, remove_run
-from odfl_cli.results.runs import StoredRun, inspect_files
+from odfl_cli.results.runs import StoredRun, attempt_begun, inspect_files, is_starting
 from odfl_cli.results.sweeps import INDEX
 
 DESCRIPTION = """\
@@ -88,10 +88,12 @@ def remove(removal: Removal) -> bool:
     """
     directory = removal.run.directory
     with open_below(removal.root, removal.path) as place:
-        if is_locked(directory):
+        begun = attempt_begun(directory)
+        if is_locked(directory) or is_starting(directory):
             return False
         with locked(directory):
-            if inspect_files(directory).state != removal.run.state:
+            moved_on = inspect_files(directory).state != removal.run.state
+            if moved_on or attempt_begun(directory) != begun:
                 return False
             remove_run(place)
             os.unlink(LOCK, dir_fd=place)
@@ -154,7 +156,7 @@ def _remove_all(chosen: list[Removal]) -> None:
             tell(f"{directory}: left, {error}")
             continue
         if not removed:
-            tell(f"{directory}: left, it is in use again")
+            tell(f"{directory}: left, it is in use or just starting")
         elif directory.exists():
             tell(f"{directory}: kept, it holds files that no record of odfl lists")
         else:

@@ -1,6 +1,7 @@
 """The verbs. Each imports what it uses when it is used."""
 
 import gc
+import io
 import os
 import sys
 from importlib import import_module
@@ -45,11 +46,22 @@ VERBS = ("run", *MODULES)
 def main(arguments: list[str] | None = None) -> int:
     """Runs a verb; returns the exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    _complete_streams()
     os.environ.setdefault(FULL, os.environ.get("HYDRA_FULL_ERROR", "0"))
     try:
         return _dispatch(arguments)
     except (Exception, KeyboardInterrupt) as error:
         return report(error)
+
+
+def _complete_streams() -> None:
+    """Opens what a caller closed, so that no file takes its number; writes out what ASCII lacks."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if number == 0 else "w"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _dispatch(arguments: list[str]) -> int:

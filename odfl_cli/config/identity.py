@@ -13,14 +13,16 @@ from omegaconf import DictConfig, OmegaConf
 from odfl_cli.config.directory import group_listing
 from odfl_cli.core.cores import jobs_at_once, threads_per_job
 
-BOOKKEEPING = frozenset({"hydra", "outputs", "sweep", "experiment", "objective", "force", "retry"})
+BOOKKEEPING = frozenset(
+    {"hydra", "outputs", "sweep", "experiment", "objective", "force", "retry", "most_jobs"}
+)
 """Keys that say where results go and whether to compute them, not what they are."""
 NOT_IN_THE_NAME = {"seeds", "engine.threads"}
 """A seed's numbers depend neither on the other seeds nor on the number of cores."""
 FILE_KEYS = {"file", "files"}
 OWN = "odfl_cli."
 """Of a class of this package the name counts and not the module, which may change."""
-ATTEMPT = ("force=", "retry=", "outputs=")
+ATTEMPT = ("force=", "retry=", "outputs=", "most_jobs=")
 """Overrides that make another attempt at a sweep, not another sweep."""
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.settings import NonNegative, Positive
+from odfl_cli.core.settings import NonNegative, Positive, PositiveInt
 
 MOST_SEEDS = 1_000_000
 
@@ -23,6 +23,7 @@ class TopLevel(BaseModel):
     objective: Annotated[str, Field(min_length=1)] = "avg_cost"
     force: Annotated[bool, Field(strict=True)] = False
     retry: Literal["failed"] | None = None
+    most_jobs: PositiveInt = 1000
 
     @field_validator("seeds", mode="plain")
     @classmethod

@@ -67,7 +67,7 @@ def open_regular(path: Path | str, flags: int = os.O_RDONLY, dir_fd: int | None 
 def read_regular(path: Path | str, largest: int = LARGEST, dir_fd: int | None = None) -> bytes:
     """The content of a regular file; a UserError where it has more than `largest` bytes."""
     with os.fdopen(open_regular(path, dir_fd=dir_fd), "rb") as file:
-        content = file.read(largest + 1)
+        content = file.read(min(os.fstat(file.fileno()).st_size, largest) + 1)
     if len(content) > largest:
         raise UserError(f"{path}: it has more than {largest} bytes")
     return content
@@ -110,6 +110,33 @@ def _open_directory(name: str, above: int, path: str) -> int:
         if error.errno in NOT_REGULAR:
             raise NotRegularError(f"{path}: {name} is a link or no directory") from None
         raise
+
+
+def make_private(directory: Path) -> bool:
+    """Makes a directory that only this user can enter; whether there is one and it can be written.
+
+    What somebody else could have written there is not to be trusted.
+    """
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = directory.lstat()
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+
+
+def is_own(path: Path) -> bool:
+    """Whether it is a regular file of this user or of root."""
+    found = path.lstat()
+    return stat.S_ISREG(found.st_mode) and found.st_uid in {os.getuid(), 0}
+
+
+def user_cache() -> Path | None:
+    """The user's folder for caches; None where there is no home directory."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(base) if os.path.isabs(base) else None
 
 
 def make_writable(directory: Path) -> None:

@@ -5,12 +5,11 @@ import importlib
 import json
 import logging
 import os
-import tempfile
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from odfl_cli.core.files import write_json
+from odfl_cli.core.files import is_own, make_private, user_cache, write_json
 from odfl_cli.core.locks import locked
 
 log = logging.getLogger("odfl")
@@ -21,7 +20,9 @@ def load_kernel(name: str) -> ModuleType:
     """The module `name`, whose import compiles its kernels or finds them compiled on disk."""
     directory = cache_directory()
     if directory is None:
-        log.warning("no directory can be written for compiled kernels; compiling %s again", name)
+        log.warning(
+            "no directory of this user alone for compiled kernels; compiling %s again", name
+        )
         return _import(name, None)
     kernel = name.rsplit(".", 1)[-1]
     try:
@@ -43,7 +44,7 @@ def _discard_if_damaged(directory: Path, kernel: str) -> bool:
     """
     seal = directory / f"{kernel}.json"
     found = _checksums(directory, kernel)
-    if found and seal.is_file() and json.loads(seal.read_text()) == found:
+    if found and seal.is_file() and is_own(seal) and json.loads(seal.read_text()) == found:
         return True
     if not found:
         return False
@@ -55,8 +56,9 @@ def _discard_if_damaged(directory: Path, kernel: str) -> bool:
 
 
 def _checksums(directory: Path, kernel: str) -> dict[str, str]:
+    """Of the kernel's files by name; one of another user has none."""
     return {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() if is_own(path) else "not ours"
         for path in _files(directory, kernel)
     }
 
@@ -66,34 +68,35 @@ def _files(directory: Path, kernel: str) -> list[Path]:
 
 
 def cache_directory() -> Path | None:
-    """The first of the candidate directories that can be written, or None."""
-    for base in _candidates():
-        directory = base / f"odfl-kernels-{_fingerprint()}"
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=directory):
-                return directory
-        except OSError:
-            continue
-    return None
+    """The first of the candidate directories that only this user can enter and write, or None."""
+    places = (base / f"odfl-kernels-{_fingerprint()}" for base in _candidates())
+    return next((place for place in places if make_private(place)), None)
 
 
 def _candidates() -> list[Path]:
     """Numba's own setting, beside the sources, the user's cache."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    user = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    chosen, user = os.environ.get("NUMBA_CACHE_DIR"), user_cache()
     beside = Path(__file__).resolve().parents[1] / "__pycache__"
-    return [*([Path(chosen)] if chosen else []), beside, Path(user)]
+    return [*([Path(chosen)] if chosen else []), beside, *([user] if user else [])]
 
 
 @cache
 def _fingerprint() -> str:
-    """Changes with any kernel's source, which numba's own time stamps may miss."""
+    """Changes with any kernel's source, which numba's own time stamps may miss, and the CPU."""
     package = Path(__file__).resolve().parents[1]
     sources = [path.read_bytes() for path in sorted(package.rglob("*.py"))]
     kernels = [source for source in sources if b"odfl_cli.core.compiling" in source]
     options = (package / "core" / "compiling.py").read_bytes()
-    return hashlib.sha256(b"".join([options, *kernels])).hexdigest()[:12]
+    return hashlib.sha256(b"".join([_target().encode(), options, *kernels])).hexdigest()[:12]
+
+
+def _target() -> str:
+    """What machine code is made for, and by which numba: several may share a file system."""
+    import numba
+    from llvmlite import binding  # type: ignore[import-untyped]
+
+    features = numba.config.CPU_FEATURES or binding.get_host_cpu_features().flatten()
+    return f"{numba.__version__} {numba.config.CPU_NAME or binding.get_host_cpu_name()} {features}"
 
 
 def _import(name: str, directory: Path | None) -> ModuleType:

@@ -36,6 +36,11 @@ def read_json(path: Path | str, dir_fd: int | None = None) -> dict[str, Any]:
     return value
 
 
+def as_read(content: dict[str, Any]) -> dict[str, Any]:
+    """What `read_json` gives back of a record that `write_json` wrote."""
+    return json.loads(json.dumps(content), parse_int=_number)
+
+
 def read_yaml(path: Path) -> dict[str, Any]:
     """A YAML mapping as JSON could hold it; an alias is refused, for it multiplies what it names."""
     content, depth = _read(path, YAML_LARGEST), 0

@@ -11,8 +11,8 @@ import numpy as np
 
 from odfl_cli.problem.problem import Problem
 
-PREDICTORS = ("linear", "affine", "per_item")
-LINEAR, AFFINE, PER_ITEM = range(3)
+PREDICTORS = ("linear", "affine", "per_item", "quadratic")
+LINEAR, AFFINE, PER_ITEM, QUADRATIC = range(4)
 POLYTOPES = ("simplex", "box", "budget", "knapsack", "shortest_path")
 SIMPLEX, BOX, BUDGET, KNAPSACK, SHORTEST_PATH = range(5)
 REGULARIZERS = ("entropy", "log_barrier")

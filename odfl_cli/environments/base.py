@@ -52,3 +52,9 @@ class KnownLaw(Protocol):
 def known_law(environment: Environment) -> KnownLaw | None:
     """The environment as one whose law is known, or None."""
     return cast(KnownLaw, environment) if hasattr(environment, "fresh") else None
+
+
+def switches_of(environment: Environment, rounds: int) -> list[int]:
+    """The rounds (from 1) up to `rounds` in which the law changes at once, where the environment names them."""
+    switches = getattr(environment, "switches", None)
+    return switches(rounds) if switches else []

@@ -1,7 +1,7 @@
 """The paper's synthetic data: sin⁴ costs over Toeplitz-correlated covariates (Section 4)."""
 
 import math
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -9,8 +9,9 @@ from pydantic import Field
 from odfl_cli.core.settings import Integer, NonNegative, Positive, PositiveInt, Real, settings
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.covariates import conditioned, student
 from odfl_cli.environments.drift import Drifting
-from odfl_cli.environments.sin4_law import CostLaw, bump, expected_cost
+from odfl_cli.environments.sin4_law import REVERSAL, CostLaw, expected_cost, link
 
 
 @settings
@@ -20,6 +21,11 @@ class Sin4(Drifting):
     L Lᵀ = Σ = (ρ^{|i−j|}) and θ*_t = (1 − drift_weight) θ* + drift_weight ζ_t, ζ_t ~ N(0, I_p).
     θ* is uniform in direction with norm `theta_star_norm` (√p when empty), one per seed; `Drifting`
     describes how it can move.
+
+    Worlds that are hard for a learner of moments: `features_law` makes the covariates positive (|X|)
+    or heavy-tailed (`student`: each row divided by √(χ²₃/3)), `condition` is the condition number
+    of the features' covariance, and `link=reversing` replaces sin⁴ by a line whose ends turn:
+    s where |s| ≤ √2 ‖θ*‖ and −2s beyond.
     """
 
     items: Annotated[Integer, Field(ge=2)] = 5
@@ -31,6 +37,9 @@ class Sin4(Drifting):
     clip: bool = True
     drift_weight: Annotated[Real, Field(ge=0, le=1)] = 0.5
     theta_star_norm: Positive | None = None
+    features_law: Literal["normal", "positive", "student"] = "normal"
+    condition: Annotated[Real, Field(ge=1)] = 1.0
+    link: Literal["sin4", "reversing"] = "sin4"
 
     def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> np.ndarray:
         """μ_t of every seed, [S, p]; θ* where nothing drifts."""
@@ -39,8 +48,7 @@ class Sin4(Drifting):
     def anchors(self, seeds: tuple[int, ...], first: int, last: int) -> np.ndarray:
         """θ* and its successors, [S, last − first, p]."""
         direction = draw(seeds, "data/theta_star", Draw("normal", (self.features,)), first, last)
-        norm = math.sqrt(self.features) if self.theta_star_norm is None else self.theta_star_norm
-        return norm * direction / np.sqrt((direction**2).sum(-1, keepdims=True))
+        return self._norm * direction / np.sqrt((direction**2).sum(-1, keepdims=True))
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
         """X_t [S, B, K, p] and c_t [S, B, K] of rounds start ≤ t < stop."""
@@ -57,12 +65,10 @@ class Sin4(Drifting):
         """Samples of round t's law with E[c_t | X_t], the noise ε_t and the drift ζ_t averaged out.
 
         Given X_t, a row's X_tθ*_t is Gaussian: its mean is ⟨x, (1 − drift_weight) θ*⟩ and its
-        deviation drift_weight ‖x‖. Every second sample is the mirror image −X of the one before.
+        deviation drift_weight ‖x‖. Every second sample is the mirror image −X of the one before, where
+        the covariates are symmetric.
         """
-        half = self._covariates(seeds, "data/fresh_covariates", 0, -(-size // 2))
-        X = np.empty((len(seeds), size, *half.shape[2:]))
-        X[:, ::2] = half
-        np.negative(half[:, : size // 2], out=X[:, 1::2])
+        X = self._fresh_covariates(seeds, size)
         if self.shift_rate > 0:
             X += self.shift(seeds, X.shape[2:], t, t + 1)
         costs = np.empty(X.shape[:-1])
@@ -74,7 +80,22 @@ class Sin4(Drifting):
         return Rounds(X, costs)
 
     def _law_of_cost(self) -> CostLaw:
-        return CostLaw(self.gamma, self.amplitude, self.noise_std, self.clip)
+        turn = REVERSAL * self._norm if self.link == "reversing" else None
+        return CostLaw(self.gamma, self.amplitude, self.noise_std, self.clip, turn)
+
+    @property
+    def _norm(self) -> float:
+        return math.sqrt(self.features) if self.theta_star_norm is None else self.theta_star_norm
+
+    def _fresh_covariates(self, seeds: tuple[int, ...], size: int) -> np.ndarray:
+        """[S, size, K, p], mirrored where that has the same law."""
+        if self.features_law == "positive":
+            return self._covariates(seeds, "data/fresh_covariates", 0, size)
+        half = self._covariates(seeds, "data/fresh_covariates", 0, -(-size // 2))
+        X = np.empty((len(seeds), size, *half.shape[2:]))
+        X[:, ::2] = half
+        np.negative(half[:, : size // 2], out=X[:, 1::2])
+        return X
 
     def _covariates(self, seeds: tuple[int, ...], name: str, start: int, stop: int) -> np.ndarray:
         """L·Z without L: the Cholesky factor of a Toeplitz ρ^{|i−j|} is a first-order recursion."""
@@ -83,8 +104,13 @@ class Sin4(Drifting):
         X[:, :, 1:] *= math.sqrt(1.0 - self.rho**2)
         for item in range(1, self.items):
             X[:, :, item] += self.rho * X[:, :, item - 1]
-        return X
+        if self.features_law == "student":
+            X = student(seeds, name, start, stop, X)
+        if self.condition > 1.0:
+            X = conditioned(seeds, self.condition, X)
+        return np.abs(X) if self.features_law == "positive" else X
 
     def _mean_cost(self, signal: np.ndarray) -> np.ndarray:
         """E[c_t | X_t, θ*_t] before clipping, elementwise in X_tθ*_t."""
-        return (1.0 - self.gamma) * signal + self.gamma * self.amplitude * bump(signal)
+        law = self._law_of_cost()
+        return (1.0 - self.gamma) * signal + self.gamma * self.amplitude * link(law, signal)

@@ -8,18 +8,21 @@ import numpy as np
 
 CELLS, PARTS = 8192, 8  # of the signal's axis; a cell holds the mean over its parts
 LEVELS = 64  # of the deviation's axis, denser towards 0
+# times ‖θ*‖: where link=reversing turns; 2 deviations at drift_weight 1/2
+REVERSAL = math.sqrt(2.0)
 TAIL = 8.0  # standard deviations beyond which a Gaussian is negligible
 
 _erf = np.frompyfunc(math.erf, 1, 1)
 
 
 class CostLaw(NamedTuple):
-    """What turns a signal s = ⟨x, θ*_t⟩ into a cost: (1 − γ) s + γ A sin⁴(1/(2s)) + ε, clipped or not."""
+    """What turns a signal s = ⟨x, θ*_t⟩ into a cost: (1 − γ) s + γ A link(s) + ε, clipped or not."""
 
     gamma: float
     amplitude: float
     noise_std: float
     clip: bool
+    turn: float | None = None  # None: the link is sin⁴(1/(2s)); a number: s, and −2s beyond it
 
 
 class Table(NamedTuple):
@@ -56,11 +59,11 @@ def expected_cost(law: CostLaw, mean: np.ndarray, deviation: np.ndarray) -> np.n
 
 
 def cost_at(law: CostLaw, signal: np.ndarray) -> np.ndarray:
-    """E[c | s] over the noise ε; without clipping, of the sin⁴ part alone.
+    """E[c | s] over the noise ε; without clipping, of the link's part alone.
 
     E clip(y + σε, 0, 1) = σ (ψ(y/σ) − ψ((y − 1)/σ)) with ψ(a) = a Φ(a) + φ(a).
     """
-    wave = law.gamma * law.amplitude * bump(signal)
+    wave = law.gamma * law.amplitude * link(law, signal)
     if not law.clip:
         return wave
     y = (1.0 - law.gamma) * signal + wave
@@ -68,6 +71,13 @@ def cost_at(law: CostLaw, signal: np.ndarray) -> np.ndarray:
         return np.clip(y, 0.0, 1.0)
     scaled, unit = y / law.noise_std, 1.0 / law.noise_std
     return law.noise_std * (_ramp(scaled) - _ramp(scaled - unit))
+
+
+def link(law: CostLaw, signal: np.ndarray) -> np.ndarray:
+    """sin⁴(1 / (2s)), or a line whose ends turn, elementwise."""
+    if law.turn is None:
+        return bump(signal)
+    return np.where(np.abs(signal) <= law.turn, signal, -2.0 * signal)
 
 
 def bump(signal: np.ndarray) -> np.ndarray:

@@ -13,9 +13,10 @@ from odfl_cli.metrics.base import PlayedBlock, RoundStart, Run
 COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost", "regret")
 
 
-def notes_of_parts(algorithm: Algorithm) -> tuple[str, ...]:
-    """The notes that are not the algorithm's own: Newton steps, the gap that κ allows."""
-    return tuple(name for name in noted(algorithm) if name not in algorithm.noted)
+def standard_notes(algorithm: Algorithm) -> tuple[str, ...]:
+    """The notes of every run: what the algorithm reports, Newton steps, the gap that κ allows."""
+    hidden = set(algorithm.noted) - set(algorithm.reported)
+    return tuple(name for name in noted(algorithm) if name not in hidden)
 
 
 @settings
@@ -23,12 +24,12 @@ class Basic:
     """Cost, squared error and regret against each round's best decision."""
 
     def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
-        """Those of every run, and the notes of the problem's parts."""
-        return (*COLUMNS, *notes_of_parts(algorithm))
+        """Those of every run, and the notes of the algorithm and of the problem's parts."""
+        return (*COLUMNS, *standard_notes(algorithm))
 
     def recorder(self, run: Run) -> "BasicMetrics":
         """For the logged rounds."""
-        return BasicMetrics(len(run.seeds), run.horizon.logged(), notes_of_parts(run.algorithm))
+        return BasicMetrics(len(run.seeds), run.horizon.logged(), standard_notes(run.algorithm))
 
 
 class BasicMetrics:

@@ -9,19 +9,32 @@ from odfl_cli.environments import Rounds
 from odfl_cli.metrics.losses import Descent, Losses, unit
 from odfl_cli.problem.problem import Problem
 
-SHARE, LEAST = 12, 128
-"""A step uses a twelfth of the rounds, the next step others; at least so many, if the losses allow."""
-
-ALPHA = (0.5, 0.05)
-"""Smoothing at the first and the last step, in units of the predictions' spread over the items."""
-
-RATE, MOMENTUM = (0.5, 0.02), 0.5
-"""Length of the first and the last step, in units of the radius of Θ; the weight of earlier directions."""
+LEAST, MOMENTUM = 128, 0.5
+"""Rounds that a step uses at least, if the losses allow; the weight of earlier directions."""
 
 FEW = 3
 """The spread of the best few descents is the comparator's uncertainty."""
 
 REFINED_PREDICTIONS, REFINED_SCALES = 10_000, (1.0, 0.2, 0.03)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Smoothing and steps that shrink together from the first to the last step."""
+
+    share: int  # a step uses one round of so many, the next step others
+    alpha: tuple[float, float]  # smoothing, in units of the predictions' spread over the items
+    rate: tuple[float, float]  # length of a step, in units of the radius of Θ
+
+    def descent(self, losses: Losses, rounds: Rounds, starts: np.ndarray, steps: int) -> Descent:
+        """For these rounds, in `steps` steps."""
+        size, radius = len(rounds.costs), losses.problem.theta_set.radius
+        stride = max(1, size // min(losses.batch, max(LEAST, size // self.share)))
+        alphas = _spread(losses, rounds, starts) * _geometric(self.alpha, steps)
+        return Descent(stride, alphas, radius * _geometric(self.rate, steps), MOMENTUM)
+
+
+SCHEDULE = Schedule(share=12, alpha=(0.5, 0.05), rate=(0.5, 0.02))
 
 
 @dataclass(frozen=True)
@@ -36,7 +49,7 @@ class Comparator:
 
 def find_comparator(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: int) -> Comparator:
     """Descends from `starts` [C, m] in `steps` steps; returns the best of all starts and ends by exact cost."""
-    ends = losses.descend(starts, rounds, _descent(losses, rounds, starts, steps))
+    ends = losses.descend(starts, rounds, SCHEDULE.descent(losses, rounds, starts, steps))
     candidates = np.concatenate([ends, starts])
     values = losses.paid(candidates, rounds).mean(-1)
     order = np.argsort(values, kind="stable")
@@ -64,14 +77,6 @@ def _refine(
         if values.min() < value:
             best, value = around[values.argmin()], float(values.min())
     return best, value
-
-
-def _descent(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: int) -> Descent:
-    """Smoothing and steps that shrink together."""
-    size, radius = len(rounds.costs), losses.problem.theta_set.radius
-    stride = max(1, size // min(losses.batch, max(LEAST, size // SHARE)))
-    alphas = _spread(losses, rounds, starts) * _geometric(ALPHA, steps)
-    return Descent(stride, alphas, radius * _geometric(RATE, steps), MOMENTUM)
 
 
 def _geometric(ends: tuple[float, float], steps: int) -> np.ndarray:

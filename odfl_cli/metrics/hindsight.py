@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from odfl_cli.environments import Environment, Rounds
-from odfl_cli.metrics.comparators import find_comparator, spread_out, with_scattered
 from odfl_cli.metrics.losses import Losses
+from odfl_cli.metrics.search import Effort, search
 
 KEPT_BYTES = 512 * 2**20
-SEARCHED_PREDICTIONS = 100_000
 BLOCK = 1024
+GUESSES, FINALISTS = 2, 2
+"""How many known parameters a search starts from, and how many that it finds are scored."""
+
 RATIO, SHORTEST = 8, 64
 """Comparators are searched for the first T, T/8, T/64, … rounds, down to so many."""
 
@@ -19,8 +21,8 @@ RATIO, SHORTEST = 8, 64
 class PlayedRounds:
     """The rounds of a run, to score parameters on; what memory cannot hold is drawn again.
 
-    To search on, every k-th round is kept apart, with k = 1 unless there are very many rounds. k does
-    not depend on the number of seeds, so that a seed's numbers do not either.
+    To search on, every k-th round is kept apart, with k = 1 unless one seed alone exceeds the memory.
+    k does not depend on the number of seeds, so that a seed's numbers do not either.
     """
 
     def __init__(self, environment: Environment, seeds: tuple[int, ...], rounds: int) -> None:
@@ -30,14 +32,16 @@ class PlayedRounds:
         self._fit = len(seeds) * of_a_seed <= KEPT_BYTES
         self._kept: list[Rounds] = []
         self._aside: list[Rounds] = []
-        self._stride = max(
-            1, -(-rounds * items // SEARCHED_PREDICTIONS), -(-of_a_seed // KEPT_BYTES)
-        )
+        self._stride = max(1, -(-of_a_seed // KEPT_BYTES))
 
     @property
     def seeds(self) -> int:
         """How many seeds were played."""
         return len(self._seeds)
+
+    def name(self, row: int) -> int:
+        """The seed number `row`."""
+        return self._seeds[row]
 
     def add(self, start: int, rounds: Rounds) -> None:
         """Takes the block that starts at round `start` (from 0)."""
@@ -92,9 +96,8 @@ def in_hindsight(
     row: int,
     t: np.ndarray,
     near: np.ndarray,
-    scattered: np.ndarray,
     unsearched: np.ndarray,
-    steps: int,
+    effort: Effort,
 ) -> Hindsight:
     """The best of a pool of parameters, each scored on every round; `near` [C, m] are good guesses.
 
@@ -106,10 +109,9 @@ def in_hindsight(
     pool, uncertainty, aside = near, [], played.to_search(row)
     for stop in horizons:
         first = slice(played.count_to_search(stop))
-        guesses = with_scattered(spread_out(pool, len(scattered) - 2), scattered)
         searched = Rounds(aside.X[first], aside.costs[first])
-        found = find_comparator(losses, searched, guesses, steps)
-        pool = np.concatenate([pool, found.finalists[:2]])
+        found = search(losses, searched, pool[-GUESSES:], played.name(row), effort)
+        pool = np.concatenate([pool, found.finalists[:FINALISTS][::-1]])
         uncertainty.append(found.uncertainty)
     sums = _cumulative(losses, np.concatenate([pool, unsearched]), played.all(row), t)
     pieces = np.diff(sums, axis=-1, prepend=0.0).min(0)

@@ -7,18 +7,28 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.core.arrays import dot
+from odfl_cli.core.arrays import dot, map_arrays
 from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.engine.parts import kernel_of
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.surrogate import SmoothedCost
 
-PREDICTIONS = 8_000
+PREDICTIONS = 32_000
 """The most predictions that a step of a search makes."""
 
 TOGETHER = 8
 """The compiled loops take a multiple of so many parameters."""
+
+
+MOMENT_PREDICTIONS = 5_000
+"""About so many predictions are enough for moments."""
+
+RANK = 1e-10
+"""Directions of features with less than this share of the largest variance are left out."""
+
+ANGLES = np.pi / 2 * 2.0 ** -np.arange(0.5, 6.0)
+"""From θ, where the minimum on a half circle is not searched exactly."""
 
 
 class Descent(NamedTuple):
@@ -28,6 +38,13 @@ class Descent(NamedTuple):
     alphas: np.ndarray
     rates: np.ndarray
     momentum: float
+
+
+class Moments(NamedTuple):
+    """What moments of features and costs tell about good parameters."""
+
+    guesses: np.ndarray  # [C, m]
+    metric: np.ndarray  # [m, m]: standard normals times it give predictions alike in all directions
 
 
 class Losses(Protocol):
@@ -46,6 +63,18 @@ class Losses(Protocol):
 
     def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
         """Where projected descents on the smoothed cost f̃ end that start at `thetas`, [C, m]."""
+
+    def moments(self, rounds: Rounds) -> Moments:
+        """Good guesses and a metric for random directions."""
+
+    def lowest_on_line(
+        self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds
+    ) -> tuple[np.ndarray, float]:
+        """The best parameter θ + s·direction, −∞ < s < ∞, [m], and its average cost.
+
+        For predictors that are linear in θ, whose decisions do not depend on the length of θ; for
+        others the parameter is θ.
+        """
 
 
 @dataclass(frozen=True)
@@ -73,6 +102,21 @@ class GeneralLosses:
             thetas = self.problem.theta_set.project(thetas - rate * unit(direction))
         return thetas
 
+    def moments(self, rounds: Rounds) -> Moments:
+        """Nothing is known: no guesses, and the parameters as they are."""
+        m = self.problem.parameters
+        return Moments(np.empty((0, m)), np.eye(m))
+
+    def lowest_on_line(
+        self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds
+    ) -> tuple[np.ndarray, float]:
+        """The best of a few angles, denser and denser towards θ on both sides."""
+        if not getattr(self.problem.predictor, "linear", False):
+            return theta, np.inf
+        tried = on_circle(self.problem, theta, direction, np.concatenate([-ANGLES, ANGLES]))
+        values = self.paid(tried, rounds).mean(-1)
+        return tried[values.argmin()], float(values.min())
+
 
 @dataclass(frozen=True)
 class CompiledLosses:
@@ -99,6 +143,33 @@ class CompiledLosses:
         thetas, radius = np.array(thetas, order="C"), self.problem.theta_set.radius
         _kernel().descend(rounds.X, rounds.costs, *descent, radius, thetas)
         return thetas
+
+    def moments(self, rounds: Rounds) -> Moments:
+        """±θ of the lowest curvature, and least squares.
+
+        With x and c less their means over the items of a round, for costs that are a function of
+        ⟨x, θ*⟩ and Gaussian x: E[c x xᵀ] has θ* as its lowest eigenvector in the metric Σ = E[x xᵀ]
+        if the cost falls on both sides, and Σ⁻¹ E[c x] has its direction.
+        """
+        p = self.problem.parameters
+        S, M, m = np.zeros((p, p)), np.zeros((p, p)), np.zeros(p)
+        stride = max(1, rounds.costs.size // MOMENT_PREDICTIONS)
+        _search_kernel().add_moments(rounds.X, rounds.costs, stride, S, M, m)
+        scales, axes = np.linalg.eigh(S)  # of the lower triangles
+        keep = scales > RANK * scales[-1]
+        white = axes[:, keep] / np.sqrt(scales[keep] / scales[-1])
+        full = M + np.tril(M, -1).T
+        lowest = white @ np.linalg.eigh(white.T @ full @ white)[1][:, 0]
+        guesses = unit(np.stack([lowest, -lowest, white @ (white.T @ m)]))
+        return Moments(self.problem.theta_set.radius * guesses, white @ axes[:, keep].T)
+
+    def lowest_on_line(
+        self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds
+    ) -> tuple[np.ndarray, float]:
+        """The exact minimum: the places where the cost changes are enumerated and sorted."""
+        total, s = _search_kernel().lowest_on_line(rounds.X, rounds.costs, theta, direction)
+        point = on_circle(self.problem, theta, direction, np.arctan([s]))[0]
+        return point, total / len(rounds.costs)
 
 
 class Plays:
@@ -129,19 +200,15 @@ class Plays:
     def _decided(self, state: Any, seed: int, rounds: Rounds) -> np.ndarray:
         """The costs [N] of deciding every round with this state."""
         size = len(rounds.costs)
-        many = type(state)(
-            *(
-                np.broadcast_to(x[seed], (size, *x.shape[1:])) if isinstance(x, np.ndarray) else x
-                for x in state
-            )
-        )
+        repeated = lambda x: np.broadcast_to(x[seed], (size, *x.shape[1:]))  # noqa: E731
+        many = map_arrays(state, np.ndarray, repeated)
         return dot(rounds.costs, self._algorithm.decide(many, rounds.X)[1])
 
 
 def losses_for(problem: Problem) -> Losses:
     """The compiled ones where they apply, with their kernel loaded."""
     if kernel_of(problem.predictor) == "linear" and kernel_of(problem.polytope) == "simplex":
-        _kernel()
+        _kernel(), _search_kernel()
         return CompiledLosses(problem)
     return GeneralLosses(problem)
 
@@ -149,6 +216,18 @@ def losses_for(problem: Problem) -> Losses:
 def unit(vectors: np.ndarray) -> np.ndarray:
     """Scaled to length 1 over the last axis; 0 stays 0."""
     return vectors / np.maximum(np.sqrt((vectors**2).sum(-1, keepdims=True)), 1e-300)
+
+
+def on_circle(
+    problem: Problem, theta: np.ndarray, direction: np.ndarray, angles: np.ndarray
+) -> np.ndarray:
+    """cos φ θ + sin φ direction, on the border of Θ where decisions are those of any length, [C, m]."""
+    points = np.cos(angles)[:, None] * theta + np.sin(angles)[:, None] * direction
+    return problem.theta_set.radius * unit(points)
+
+
+def _search_kernel() -> ModuleType:
+    return load_kernel("odfl_cli.metrics.search_kernel")
 
 
 def _kernel() -> ModuleType:

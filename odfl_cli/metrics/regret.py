@@ -10,15 +10,18 @@ from pydantic import Field
 
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.core.cores import allotted_threads
+from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Integer, PositiveInt, settings
-from odfl_cli.environments import Environment, known_law
+from odfl_cli.core.text import did_you_mean
+from odfl_cli.environments import Environment, known_law, switches_of
 from odfl_cli.metrics.base import PlayedBlock, RoundStart, Run, by_seed
-from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, notes_of_parts
+from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, standard_notes
 from odfl_cli.metrics.comparators import always_scored, scatter, spread_out
 from odfl_cli.metrics.expected import Expected, ExpectedCosts, sum_up_to
 from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
 from odfl_cli.metrics.losses import Plays, losses_for
-from odfl_cli.metrics.regret_bound import bound, has_bound
+from odfl_cli.metrics.regret_bound import bound, bound_report, has_bound, measured_constants
+from odfl_cli.metrics.search import Effort
 from odfl_cli.metrics.theory.margin import margin_report
 from odfl_cli.metrics.theory.oracle_report import VALUES, OracleNotes, calls_an_oracle
 from odfl_cli.metrics.theory.theorems import broken_assumptions
@@ -29,8 +32,13 @@ NO_LAW = (
     "dynamic regret is against the best θ in hindsight between two evaluation rounds"
 )
 
+NOTES = ("alpha", "eta", "path_length")
+"""Notes of the paper's algorithms; the columns are empty where an algorithm lacks one."""
 REGRETS = ("expected_cost", "static_regret", "expected_static_regret", "dynamic_regret")
 OF_THE_LAW = ("expected_cost", "expected_static_regret")
+
+FINER = 3
+"""Realised costs are searched in so many times the steps: their minima are narrower."""
 
 SCORED = 4
 """So many of the parameters that were played are comparators in hindsight themselves."""
@@ -46,11 +54,17 @@ class Regret:
     evaluations: Annotated[Integer, Field(ge=2)] = 32
     starts: Annotated[Integer, Field(ge=3)] = 8
     steps: PositiveInt = 16
-    notes: tuple[str, ...] = ("alpha", "eta", "path_length")
+    repeats: Annotated[Integer, Field(ge=2)] = 5
+    lines: Annotated[Integer, Field(ge=0)] = 1
+    notes: tuple[str, ...] = NOTES
     theta_norm: bool = False
     bound: bool = True
     oracle: Annotated[Integer, Field(ge=0)] = 0
     margin: bool = False
+
+    def effort(self) -> Effort:
+        """For the best fixed parameter in hindsight."""
+        return Effort(self.repeats, 1, FINER * self.steps, self.lines)
 
     def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
         """Those of every run, those of regret, and what was asked for besides."""
@@ -59,9 +73,19 @@ class Regret:
         optional = {"theta_norm": self.theta_norm, "bound": self.bound and has_bound(algorithm)}
         asked = [name for name, wanted in optional.items() if wanted]
         examined = VALUES if self.oracle and calls_an_oracle(algorithm) else ()
-        notes = [name for name in self.notes if name in algorithm.noted]
-        parts = notes_of_parts(algorithm)
-        return (*COLUMNS, *parts, *regrets, *asked, *examined, *notes)
+        standard = standard_notes(algorithm)
+        own = (*COLUMNS, *standard, *regrets, *asked, *examined)
+        self._check_notes(algorithm, {*own, *REGRETS, *VALUES} - set(standard))
+        chosen = [name for name in self.notes if name in algorithm.noted and name not in standard]
+        return (*own, *chosen)
+
+    def _check_notes(self, algorithm: Algorithm, taken: set[str]) -> None:
+        """Refuses notes that nothing writes, or that would replace a column of the metrics."""
+        known = [name for name in {*NOTES, *algorithm.noted} if name not in taken]
+        for name in self.notes:
+            if name not in known:
+                hint = did_you_mean(name, sorted(known))
+                raise UserError(f"metrics.notes: {name} is no note of {algorithm.name}; {hint}")
 
     def recorder(self, run: Run) -> "RegretMetrics":
         """Measures by the environment's law where it is known."""
@@ -75,18 +99,30 @@ def evaluation_rounds(horizon: Horizon, count: int) -> np.ndarray:
     return np.unique(logged[np.searchsorted(logged, wanted)])
 
 
+def both_sides(switches: list[int], most: int) -> np.ndarray:
+    """The last round before and the first round after each of the switches, or of `most` among them.
+
+    Costs are interpolated between evaluation rounds, and no interpolation may cross a switch.
+    """
+    places = np.linspace(0, len(switches) - 1, min(len(switches), most)).round().astype(int)
+    after = np.array(switches, dtype=np.int64)[places]
+    return np.concatenate([after - 1, after])
+
+
 class RegretMetrics:
     """Records a run, and measures its regret once it is over, seed by seed."""
 
     def __init__(self, choice: Regret, run: Run) -> None:
         seeds, environment, algorithm = run.seeds, run.environment, run.algorithm
-        self.watched = evaluation_rounds(run.horizon, choice.evaluations)
+        self._evaluated = evaluation_rounds(run.horizon, choice.evaluations)
+        switches = switches_of(environment, run.horizon.rounds)
+        self.watched = np.union1d(self._evaluated, both_sides(switches, choice.evaluations))
         self._choice, self._seeds = choice, seeds
         self._logged = run.horizon.logged()
-        self._basic = BasicMetrics(len(seeds), self._logged, notes_of_parts(algorithm))
+        self._basic = BasicMetrics(len(seeds), self._logged, standard_notes(algorithm))
         self._notes: list[dict[str, np.ndarray]] = []
         self._plays = Plays(algorithm)
-        self._oracle = OracleNotes(algorithm, self.watched, len(seeds), choice.oracle)
+        self._oracle = OracleNotes(algorithm, self._evaluated, len(seeds), choice.oracle)
         self._environment, self._algorithm = environment, algorithm
         self._played = PlayedRounds(environment, seeds, run.horizon.rounds)
         self._losses = losses_for(algorithm.problem)
@@ -111,7 +147,7 @@ class RegretMetrics:
     def table(self) -> dict[str, np.ndarray]:
         """All columns; those of regret hold NaN except at the evaluation rounds."""
         table = self._basic.table()
-        rows = np.searchsorted(self._logged, self.watched)
+        rows = np.searchsorted(self._logged, self._evaluated)
         paid = (table["avg_cost"] * table["t"])[:, rows]
         with ThreadPoolExecutor(allotted_threads()) as pool:
             measured = list(pool.map(self._measure, range(len(self._seeds))))
@@ -120,17 +156,20 @@ class RegretMetrics:
             for name in self._notes[0]
         }
         columns = self._columns(paid, measured) | self._oracle.columns()
-        if self._choice.bound:
-            at_rows = {name: values[:, rows] for name, values in noted.items()}
-            xi = columns.get("xi")  # without examined rounds the bound lacks its ξ
-            columns["bound"] = bound(self._algorithm, self._played, self.watched, at_rows, xi)
+        at_rows = {name: values[:, rows] for name, values in noted.items()}
+        bounds, constants = self._bound(at_rows, columns.get("xi"))
+        columns |= bounds
         for name, values in columns.items():
             table[name] = np.full_like(table["cost"], np.nan)
             table[name][:, rows] = values
         for name in self._choice.notes:
             table[name] = noted.get(name, np.full_like(table["cost"], np.nan))
         self._report = (
-            self._reported(measured) | self._oracle.report() | self._broken(noted) | self._margins()
+            self._reported(measured)
+            | constants
+            | self._oracle.report()
+            | self._broken(noted)
+            | self._margins()
         )
         return table
 
@@ -150,11 +189,10 @@ class RegretMetrics:
             self._losses,
             self._played,
             row,
-            self.watched,
+            self._evaluated,
             near,
-            scattered,
             always_scored(thetas, SCORED),
-            self._choice.steps,
+            self._choice.effort(),
         )
         return expected, hindsight
 
@@ -166,11 +204,13 @@ class RegretMetrics:
         fixed = paid - np.stack([hindsight.best_fixed for _, hindsight in measured])
         expected = [seed for seed, _ in measured if seed]
         if expected:
+            told = np.searchsorted(self.watched, self._evaluated)
             cost = np.stack([seed.cost for seed in expected])
             total = sum_up_to(self.watched, cost)
-            expected_fixed = total - np.stack([seed.best_fixed for seed in expected])
+            expected_fixed = (total - np.stack([seed.best_fixed for seed in expected]))[:, told]
             best = np.stack([seed.best for seed in expected])
-            dynamic = sum_up_to(self.watched, cost - best)
+            dynamic = sum_up_to(self.watched, cost - best)[:, told]
+            cost = cost[:, told]
         else:
             log.warning(NO_LAW)
             cost, expected_fixed = nothing, nothing
@@ -182,8 +222,21 @@ class RegretMetrics:
             "dynamic_regret": dynamic,
         }
         if self._choice.theta_norm:
-            columns["theta_norm"] = np.sqrt((self._plays.thetas() ** 2).sum(-1))
+            told = np.searchsorted(self.watched, self._evaluated)
+            columns["theta_norm"] = np.sqrt((self._plays.thetas()[:, told] ** 2).sum(-1))
         return columns
+
+    def _bound(
+        self, notes: dict[str, np.ndarray], xi: np.ndarray | None
+    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """The column `bound`, if asked for, and the report on its constants, if a theorem applies."""
+        if not self._choice.bound:
+            return {}, {}
+        if not has_bound(self._algorithm):
+            return {"bound": np.full((len(self._seeds), len(self._evaluated)), np.nan)}, {}
+        constants = measured_constants(self._algorithm.problem, self._played)
+        column = bound(self._algorithm, constants, self._evaluated, notes, xi)
+        return {"bound": column}, bound_report(self._seeds, constants, xi)
 
     def _broken(self, noted: dict[str, np.ndarray]) -> dict[str, Any]:
         """The theorems' assumptions that the run violates; each is logged."""
@@ -201,7 +254,7 @@ class RegretMetrics:
         """The errors of the expected costs and of the comparators, by seed."""
         T = int(self.watched[-1])
         hindsight = {
-            "kind": "best fixed parameter on the realised rounds",
+            "kind": "best fixed parameter found on the realised rounds: static regret is at least this",
             "value": self._by_seed(h.best_fixed[-1] / T for _, h in measured),
             "uncertainty": self._by_seed(h.uncertainty for _, h in measured),
         }

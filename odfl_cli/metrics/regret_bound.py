@@ -1,10 +1,12 @@
 """The theorem's bound on the regret of a run, with the run's own constants."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
+from odfl_cli.metrics.base import by_seed
 from odfl_cli.metrics.hindsight import PlayedRounds
 from odfl_cli.metrics.theory.constants import constants_of
 from odfl_cli.metrics.theory.sample import Sample, on_the_sphere
@@ -28,31 +30,41 @@ def has_bound(algorithm: Algorithm) -> bool:
 
 def bound(
     algorithm: Algorithm,
-    played: PlayedRounds,
+    constants: list[Constants],
     t: np.ndarray,
     notes: dict[str, np.ndarray],
     xi: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The bound on the regret up to the rounds t, [S, E]; NaN where no theorem applies.
+    """The bound on the regret up to the rounds t, [S, E], with the constants of every seed.
 
     xi [S, E] is the oracle's error where it was examined, NaN elsewhere: the bound has the mean of
-    those up to t. Without it the bound lacks its ξ. A seed's constants are measured on its own
-    rounds, so that they do not depend on the other seeds.
+    those up to t. Without it the bound lacks its ξ.
     """
-    if not has_bound(algorithm):
-        return np.full((played.seeds, len(t)), np.nan)
     theorem = THEOREMS[algorithm.theorem or 0]
     names = [name for name in ("alpha", "eta", "path_length") if name in notes]
     average = [
-        theorem(
-            measured_constants(algorithm.problem, played, row),
-            t,
-            *(notes[name][row] for name in names),
-        )
-        for row in range(played.seeds)
+        theorem(measured, t, *(notes[name][row] for name in names))
+        for row, measured in enumerate(constants)
     ]
     without = np.stack(average)
     return t * (without if xi is None else without + mean_so_far(xi))
+
+
+def bound_report(
+    seeds: tuple[int, ...], constants: list[Constants], xi: np.ndarray | None
+) -> dict[str, Any]:
+    """The constants behind the bound by seed, for summary.json; ξ is the mean of those examined, or not there."""
+    values = {
+        "G": [measured.slope for measured in constants],
+        "D_Z": [measured.costs for measured in constants],
+        "n": [measured.suboptimality for measured in constants],
+        "C_0": [measured.margin.c0 for measured in constants],
+        "beta": [measured.margin.beta for measured in constants],
+    }
+    if xi is not None:
+        values["xi"] = mean_so_far(xi)[:, -1].tolist()
+    finite = {name: numbers for name, numbers in values.items() if np.isfinite(numbers).all()}
+    return {"bound": {name: by_seed(seeds, numbers) for name, numbers in finite.items()}}
 
 
 def mean_so_far(values: np.ndarray) -> np.ndarray:
@@ -61,7 +73,7 @@ def mean_so_far(values: np.ndarray) -> np.ndarray:
     return np.cumsum(np.where(known, values, 0.0), axis=-1) / np.cumsum(known, axis=-1)
 
 
-def measured_constants(problem: Problem, played: PlayedRounds, row: int) -> Constants:
-    """On rounds of seed number `row`, evenly spread over the run."""
-    X, costs = played.evenly(row, SAMPLED)
-    return constants_of(Sample(problem, X, costs, on_the_sphere(problem, len(X))))
+def measured_constants(problem: Problem, played: PlayedRounds) -> list[Constants]:
+    """Of every seed on its own rounds, evenly spread over the run, so that no seed depends on others."""
+    samples = (played.evenly(row, SAMPLED) for row in range(played.seeds))
+    return [constants_of(Sample(problem, X, c, on_the_sphere(problem, len(X)))) for X, c in samples]

@@ -7,12 +7,17 @@ import numpy as np
 
 from odfl_cli.core.compiling import inner, kernel
 
+BLOCK = 256
+"""Rounds whose numbers stay in the processor's nearest cache."""
+
 SQUARINGS = 6
 SHORT = np.float32
 ZERO, ONE = SHORT(0.0), SHORT(1.0)
-FLOOR = SHORT(
-    0.5
-)  # its 64th power is next to nothing, and no subnormal number, which would be slow
+FLOOR = SHORT(0.75)
+NOTHING = FLOOR
+for _ in range(SQUARINGS):
+    NOTHING = NOTHING * NOTHING  # what e⁻¹⁶ and less comes out as, taken off to make it 0:
+# products of such numbers would be subnormal and slow
 
 
 @inner
@@ -42,35 +47,45 @@ def score(X, costs, thetas, paid):
 
 
 @inner
-def gather(X, costs, first, stride, XT, costsT):
-    """Every `stride`-th round, turned so that rounds lie side by side: XT [d, p, B], costsT [d, B]."""
-    for b in range(costsT.shape[1]):
-        n = first + b * stride
+def pack(X, costs, rounds, XT, costsT):
+    """Turns rounds 0 ≤ n < `rounds` so that rounds lie side by side: XT [blocks, d, p, B], costsT [blocks, d, B].
+
+    Block k holds the rounds k, k + blocks, …; what is left of it is zero, which adds no gradient.
+    """
+    blocks = XT.shape[0]
+    for k in range(blocks):
         for i in range(costs.shape[1]):
-            costsT[i, b] = costs[n, i]
-            for j in range(X.shape[2]):
-                XT[i, j, b] = X[n, i, j]
+            for b in range(-(-(rounds - k) // blocks)):
+                n = k + b * blocks
+                costsT[k, i, b] = costs[n, i]
+                for j in range(X.shape[2]):
+                    XT[k, i, j, b] = X[n, i, j]
 
 
 @inner
 def predict_rounds(XT, theta, g):
-    """g[b] = ⟨XT[:, b], θ⟩, two features at a time."""
-    odd = len(theta) % 2
+    """g[b] = ⟨XT[:, b], θ⟩, four features at a time."""
+    rest = len(theta) % 4
     g[:] = ZERO
-    if odd:
-        weight, row = SHORT(theta[0]), XT[0]
+    for j in range(rest):
+        weight, row = SHORT(theta[j]), XT[j]
         for b in range(len(g)):
-            g[b] = weight * row[b]
-    for j in range(odd, len(theta), 2):
-        one, other = SHORT(theta[j]), SHORT(theta[j + 1])
-        row, next_row = XT[j], XT[j + 1]
+            g[b] += weight * row[b]
+    for j in range(rest, len(theta), 4):
+        w0, w1, w2, w3 = (
+            SHORT(theta[j]),
+            SHORT(theta[j + 1]),
+            SHORT(theta[j + 2]),
+            SHORT(theta[j + 3]),
+        )
+        x0, x1, x2, x3 = XT[j], XT[j + 1], XT[j + 2], XT[j + 3]
         for b in range(len(g)):
-            g[b] += one * row[b] + other * next_row[b]
+            g[b] += w0 * x0[b] + w1 * x1[b] + w2 * x2[b] + w3 * x3[b]
 
 
 @inner
-def gradient(XT, costsT, theta, alpha, w, lowest, total, value, out):
-    """out = α Σ_b ∇f̃(θ), over the rounds b.
+def add_gradient(XT, costsT, theta, alpha, w, lowest, total, value, out):
+    """out += α Σ_b ∇f̃(θ), over the rounds b of one block.
 
     ∇f̃ = −(1/α) Xᵀ[w̃ ∘ (c − f̃)] with w̃ = softmax(−Xθ/α). A search needs a direction and not its last
     digits: numbers are short, and eˣ is (1 + x/64)^64, cut off below, which vectorises.
@@ -90,13 +105,13 @@ def gradient(XT, costsT, theta, alpha, w, lowest, total, value, out):
             x = max(FLOOR, ONE + (lowest[b] - g[b]) * scale)
             for _ in range(SQUARINGS):
                 x *= x
+            x -= NOTHING
             g[b] = x
             total[b] += x
             value[b] += x * cost[b]
     for b in range(len(total)):
         total[b] = ONE / total[b]
         value[b] *= total[b]
-    out[:] = 0.0
     for i in range(len(w)):
         g, cost = w[i], costsT[i]
         for b in range(len(g)):
@@ -124,15 +139,22 @@ def descend(X, costs, stride, alphas, rates, momentum, radius, thetas):
     Step s sees rounds s, s + stride, … and goes against the normalised mean gradient.
     """
     items, features = X.shape[1:]
-    rounds = costs.shape[0] // stride
-    XT, costsT = np.empty((items, features, rounds), SHORT), np.empty((items, rounds), SHORT)
-    w, lowest = np.empty((items, rounds), SHORT), np.empty(rounds, SHORT)
-    total, value = np.empty(rounds, SHORT), np.empty(rounds, SHORT)
+    rounds = costs.shape[0] // stride * stride
+    blocks = stride * max(1, -(-rounds // (stride * BLOCK)))
+    size = -(-rounds // blocks)
+    XT = np.zeros((blocks, items, features, size), SHORT)
+    costsT = np.zeros((blocks, items, size), SHORT)
+    pack(X, costs, rounds, XT, costsT)
+    w, lowest = np.empty((items, size), SHORT), np.empty(size, SHORT)
+    total, value = np.empty(size, SHORT), np.empty(size, SHORT)
     uphill, direction = np.empty(features), np.zeros_like(thetas)
     for s in range(len(rates)):
-        gather(X, costs, s % stride, stride, XT, costsT)
         for c in range(len(thetas)):
-            gradient(XT, costsT, thetas[c], alphas[s], w, lowest, total, value, uphill)
+            uphill[:] = 0.0
+            for k in range(s % stride, blocks, stride):
+                add_gradient(
+                    XT[k], costsT[k], thetas[c], alphas[s], w, lowest, total, value, uphill
+                )
             shrink = 1.0 / max(length(uphill), 1e-300)
             for j in range(features):
                 direction[c, j] = momentum * direction[c, j] + shrink * uphill[j]

@@ -46,6 +46,8 @@ def sweep_slopes(groups: list[Group], key: str, column: str) -> dict[str, tuple[
         if sort_key(group.settings.get(key))[0] == 0 and len(group.final(column)):
             by_value = finals.setdefault(group.algorithm, {})
             by_value[float(group.settings[key])] = group.final(column)
+    if smallest := [x for values in finals.values() for x in values if x <= 0]:
+        raise UserError(f"{key}={min(smallest):g}: on logarithmic axes it should be above 0")
     tables = {name: pd.DataFrame(values).dropna() for name, values in finals.items()}
     return {
         name: loglog_slope(table.columns.to_numpy(float), table.to_numpy())

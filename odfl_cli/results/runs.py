@@ -15,10 +15,10 @@ from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import open_regular
 from odfl_cli.core.flat import flatten, interpolated
-from odfl_cli.core.locks import holder, is_locked
+from odfl_cli.core.locks import LOCK, holder, is_locked
 from odfl_cli.core.reading import UnreadableError, read_json
 from odfl_cli.results.command import hydra_record, repeating_words, seeds_word
-from odfl_cli.results.ownership import LOG
+from odfl_cli.results.ownership import HYDRA, HYDRA_FILES, LOG
 from odfl_cli.results.summary import (
     FAILURE,
     SUMMARY,
@@ -33,6 +33,9 @@ from odfl_cli.results.summary import (
 
 CSV_LARGEST = 1 << 31
 """Bytes of the largest CSV that is read."""
+
+STARTING = 600.0
+"""Seconds within which an attempt that has begun takes the lock, even if it has much to read."""
 
 State = Literal["finished", "failed", "running", "unfinished", "damaged", "newer"]
 
@@ -195,6 +198,17 @@ def inspect_files(directory: Path) -> StoredRun:
     if "summary" not in found:
         return StoredRun(directory, "unfinished", reason=f"there is no {SUMMARY}")
     return StoredRun(directory, "finished", **found)
+
+
+def attempt_begun(directory: Path) -> float:
+    """When Hydra last wrote the configuration, with which every attempt begins; 0.0 if never."""
+    return max(status(directory / HYDRA / name)[1] for name in HYDRA_FILES)
+
+
+def is_starting(directory: Path) -> bool:
+    """Whether an attempt may have begun that does not hold the lock yet."""
+    begun = attempt_begun(directory)
+    return begun > status(directory / LOCK)[1] and time.time() - begun < STARTING
 
 
 def _damage(directory: Path, summary: Summary) -> dict[int, str]:

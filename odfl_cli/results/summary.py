@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from odfl_cli.core.reading import UnreadableError
+from odfl_cli.core.sealing import SEAL, is_intact
 
 FORMAT = 1
 """Of summary.json; a higher number is a newer version's."""
@@ -42,6 +43,8 @@ class Summary:
         for name, (holds, words) in {**REQUIRED, **OPTIONAL}.items():
             if (name in content or name in REQUIRED) and not holds(content.get(name)):
                 raise UnreadableError(f"{SUMMARY}: {name} should be {words}")
+        if SEAL in content and not is_intact(dict(content)):  # up to 0.2.0 there is none
+            raise UnreadableError(f"{SUMMARY}: it is not what was written")
         seeds = tuple(content["seeds"])
         if any(len(column["per_seed"]) != len(seeds) for column in content["final"].values()):
             raise UnreadableError(f"{SUMMARY}: final should have one value for each seed")

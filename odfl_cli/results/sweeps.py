@@ -51,6 +51,14 @@ def write_index(sweep: Path, jobs: Iterable[IndexJob]) -> None:
         _write(sweep, jobs)
 
 
+def update_index(sweep: Path, jobs: list[IndexJob]) -> None:
+    """Replaces the entries of these jobs or adds them; those of other jobs stay as they are."""
+    with locked(sweep):
+        known = read_index(sweep) if (sweep / INDEX).exists() else []
+        others = [job for job in known if not any(_same(job, one) for one in jobs)]
+        _write(sweep, [*jobs, *others])
+
+
 def append_job(sweep: Path, job: IndexJob) -> None:
     """Adds a job that was not known before it ran; one that is there already stays as it is."""
     with locked(sweep):

@@ -13,6 +13,7 @@ from odfl_cli.config.schema import TopLevel
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import write_json
 from odfl_cli.core.locks import locked
+from odfl_cli.core.sealing import sealed
 from odfl_cli.metrics.base import with_earlier
 from odfl_cli.results.ownership import UNLISTED, note_unlisted, remove_leftovers
 from odfl_cli.results.runs import StoredRun
@@ -29,6 +30,8 @@ from odfl_cli.runs.simulate import simulate
 
 log = logging.getLogger("odfl")
 
+IDLE = "the decision was zero in every round, for no other was predicted to pay"
+"""What a user is told of a run that chose nothing, which is rarely meant."""
 Progress = Callable[[int], None]
 
 
@@ -86,6 +89,8 @@ def _run(prepared: PreparedJob, state: StoredRun, progress: Progress, begun: flo
         (prepared.request.directory / FAILURE).unlink(missing_ok=True)
         return Outcome("skipped", state.summary, time.perf_counter() - begun, notices)
     summary = Summary.parse(_compute(prepared, state, sorted(missing), progress, code))
+    if summary.content.get("idle"):
+        notices.append(f"{prepared.request.directory.name}: {IDLE}")
     return Outcome("done", summary, time.perf_counter() - begun, notices)
 
 
@@ -159,9 +164,11 @@ def _compute(
         ),
         "format": FORMAT,
         "attempt": {"seeds": missing},  # `seconds` and reports without seeds are of these alone
+        "idle": simulation.idle,
         "sources": code,
         "files": dict(sorted(files.items())),
     }
+    summary = sealed(summary)
     write_json(directory / SUMMARY, summary)
     for record in (UNLISTED, FAILURE):
         (directory / record).unlink(missing_ok=True)

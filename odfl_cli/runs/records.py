@@ -16,6 +16,7 @@ from odfl_cli import __version__
 from odfl_cli.core.errors import message
 from odfl_cli.core.files import atomic, write_json
 from odfl_cli.core.statistics import interval
+from odfl_cli.environments import switches_of
 from odfl_cli.results.summary import FAILURE, FORMAT, file_record, seed_file
 from odfl_cli.runs.simulate import Job, Simulation
 
@@ -78,13 +79,12 @@ def summarise(
     seconds: dict[str, float],
 ) -> dict[str, Any]:
     """The content of summary.json that describes the numbers; figures are of the last round."""
-    switches = getattr(job.environment, "switches", None)
     return {
         "choices": choices,
         "config": config,
         "seeds": list(job.seeds),
         "rounds": job.horizon.rounds,
-        "marks": switches(job.horizon.rounds) if switches else [],  # drawn in figures
+        "marks": switches_of(job.environment, job.horizon.rounds),  # drawn in figures
         "final": {
             name: {**interval(values[:, -1]), "per_seed": values[:, -1].tolist()}
             for name, values in simulation.table.items()

@@ -33,6 +33,7 @@ class Simulation:
     state: Any
     seconds: dict[str, float]
     report: dict[str, Any]  # what the metrics add to summary.json
+    idle: bool = False  # whether every decision was zero, though there were costs
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ def simulate(
     with clock("start"):
         recorder = job.metrics.recorder(Run(job.environment, algorithm, job.horizon, seeds))
         job.engine.start(algorithm)
+    costs, paid = False, False
     state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
     for start, stop in _blocks(rounds, block or job.block_rounds()):
         with clock("data"), np.errstate(all="ignore"):  # what is not finite is found below
@@ -73,12 +75,13 @@ def simulate(
             state, trace = _advance(job, recorder, state, start, data, draws)
         with clock("metrics"):
             _check_finite(job, start, trace)
+            costs, paid = costs or bool(data.costs.any()), paid or bool(trace.cost.any())
             best = algorithm.problem.polytope.minimise(data.costs)
             recorder.add(PlayedBlock(start, data, trace, (data.costs * best).sum(-1)))
         progress(stop)
     with clock("metrics"):
         table = recorder.table()
-    return Simulation(table, state, clock.seconds, recorder.report())
+    return Simulation(table, state, clock.seconds, recorder.report(), costs and not paid)
 
 
 def _advance(

@@ -24,7 +24,7 @@ from odfl_cli.algorithms import (
     Restart,
 )
 from odfl_cli.algorithms.hedge import exponential_weights, pick
-from odfl_cli.algorithms.rls import is_linear, jacobian, solve
+from odfl_cli.algorithms.rls import is_linear, jacobian
 from odfl_cli.core.errors import UserError
 from odfl_cli.problem.polytopes import Budget
 from odfl_cli.problem.predictors import Linear
@@ -92,15 +92,55 @@ def test_rls_forgets_without_blowing_up():
     assert np.abs(state.gram).max() < 100
 
 
-@given(seed=st.integers(0, 10**6), size=st.integers(1, 12), scale=st.floats(-6, 6))
-def test_elimination_solves_positive_definite_systems(seed, size, scale):
-    rng = np.random.default_rng(seed)
-    root = rng.normal(size=(3, size, size))
-    A = 10**scale * (root @ root.swapaxes(-1, -2) + np.eye(size))
-    b = rng.normal(size=(3, size))
-    np.testing.assert_allclose(
-        solve(A, b), np.linalg.solve(A, b[..., None])[..., 0], rtol=1e-8, atol=1e-8 / 10**scale
+def test_every_memory_is_the_estimate_that_forgets_as_much():
+    """Beside each other as alone; θ is their weighted sum."""
+    problem, rounds = make_problem(radius=WIDE), random_rounds(2, 12, 4, 3)
+    together = play(RLS(problem=problem, memories=(5, 2)), rounds)
+    for j, forgetting in enumerate([1.0, 0.8, 0.5]):
+        alone = play(RLS(problem=problem, forgetting=forgetting), rounds)
+        for one, other in zip(together, alone, strict=True):
+            np.testing.assert_allclose(one.thetas[:, j], other.theta, rtol=1e-10)
+    for state in together:
+        expected = (state.omega[..., None] * state.thetas).sum(1)
+        np.testing.assert_allclose(state.theta, expected, rtol=1e-10)
+
+
+def test_memories_are_weighed_by_how_well_they_predicted():
+    """Three rounds by hand: exp(−½ ‖c − Xθ_j‖²/σ²), then a share of 1/t spread evenly."""
+    problem, rounds = make_problem(radius=WIDE), random_rounds(1, 3, 4, 3)
+    states = play(RLS(problem=problem, memories=(2,)), rounds)
+    np.testing.assert_allclose(states[0].omega, 0.5, rtol=1e-14)
+    omega, squares = np.full(2, 0.5), (rounds.costs[0, 0] ** 2).mean()
+    for t in (2, 3):
+        predictions = states[t - 2].thetas[0] @ rounds.X[0, t - 1].T
+        missed = rounds.costs[0, t - 1] - predictions
+        squares += ((omega @ missed) ** 2).mean()
+        weight = omega * np.exp(-0.5 * (missed**2).sum(-1) / (squares / t))
+        omega = (1 - 1 / t) * weight / weight.sum() + 1 / (2 * t)
+        np.testing.assert_allclose(states[t - 1].omega[0], omega, rtol=1e-12)
+
+
+LEARNABLE = ("predictor=quadratic", "data.items=20", "data.features=4", "seeds=[1000,1001,1002]")
+
+
+@pytest.mark.parametrize(("drift", "gain"), [("paper", (-0.004, 0.01)), ("switching", (0.02, 1.0))])
+def test_forgetting_that_is_chosen_online(drift, gain):
+    """Level with plain RLS where nothing changes; pays less where θ* changes every 500 rounds."""
+    world = (*LEARNABLE, f"data.drift={drift}", "data.drift_period=500", "horizon.rounds=2000")
+    plain, adaptive = (
+        simulate(composed_job(f"algo={algo}", *world)).table["avg_cost"][:, -1].mean()
+        for algo in ("rls", "rls_adaptive")
     )
+    assert gain[0] < plain - adaptive < gain[1]
+
+
+def test_quadratic_features_pay_less_than_the_best_linear_decision():
+    """On the paper's data: least squares from the first round, against θ* known throughout."""
+    world = ("horizon.rounds=2000", "seeds=[1000,1001,1002,1003]")
+    quadratic = simulate(composed_job("algo=rls", "predictor=quadratic", *world))
+    linear = simulate(composed_job("algo=clairvoyant", *world))
+    difference = linear.table["avg_cost"][:, -1] - quadratic.table["avg_cost"][:, -1]
+    assert (difference > 0.02).all()
 
 
 class Wavy(Linear):
@@ -146,7 +186,7 @@ def final_regret(algo, *overrides):
     return table["regret"][:, -1], table["avg_mse"][:, -1]
 
 
-RIVALS = sorted(set(choices("algo")) - {"rls", "rls_forgetting", "clairvoyant"})
+RIVALS = sorted(set(choices("algo")) - {"rls", "rls_adaptive", "rls_forgetting", "clairvoyant"})
 
 
 @pytest.mark.parametrize("rival", RIVALS)

@@ -3,6 +3,8 @@
 import fcntl
 import os
 import pty
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from support.processes import ODFL, Start
 
 from odfl_cli.cli.clean import main, removals, remove
 from odfl_cli.core.errors import UserError
+from odfl_cli.results.runs import STARTING
 
 DAY = 86400
 
@@ -133,3 +136,33 @@ def test_asks_on_a_terminal(outputs: Path, answer: str, gone: set[str], start: S
     assert process.returncode == 0
     assert "Remove 1 run, " in shown
     assert left(outputs) == EVERYTHING - gone
+
+
+def test_a_run_that_is_just_starting_is_left(tmp_path: Path) -> None:
+    """Hydra writes the configuration before the lock is taken; here nobody has taken it since."""
+    run = write_unfinished(tmp_path / "starting")
+    begun = (run / ".hydra" / "config.yaml").stat().st_mtime
+    os.utime(run / ".lock", (begun - 1, begun - 1))  # of an earlier attempt
+    (removal,) = removals([tmp_path])
+    assert not remove(removal)
+    (run / ".lock").unlink()
+    assert not remove(removal)
+    assert (run / ".hydra" / "hydra.yaml").exists()
+    for name in ("config.yaml", "hydra.yaml"):
+        os.utime(run / ".hydra" / name, (begun - 2 * STARTING, begun - 2 * STARTING))
+    assert remove(removal)
+    assert not run.exists()
+
+
+def test_a_run_that_starts_while_clean_takes_the_lock_is_left(tmp_path, monkeypatch) -> None:
+    run = write_unfinished(tmp_path / "starting")
+    (removal,) = removals([tmp_path])
+
+    @contextmanager
+    def after_the_start(directory: Path) -> Iterator[None]:
+        (run / ".hydra" / "config.yaml").write_text("data: {items: 6}\n")
+        yield
+
+    monkeypatch.setattr("odfl_cli.cli.clean.locked", after_the_start)
+    assert not remove(removal)
+    assert (run / ".hydra" / "hydra.yaml").exists()

@@ -17,7 +17,7 @@ from odfl_cli.environments import Rounds
 from odfl_cli.problem.ball import Ball
 from odfl_cli.problem.oracles import SGD
 from odfl_cli.problem.polytopes import Box, Budget, Knapsack, Polytope, ShortestPath, Simplex
-from odfl_cli.problem.predictors import Affine, Linear, PerItem, Predictor
+from odfl_cli.problem.predictors import Affine, Linear, PerItem, Predictor, Quadratic
 from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.regularizers import Entropy, LogBarrier, Regularizer
 
@@ -41,7 +41,7 @@ SETS: dict[type[Polytope], st.SearchStrategy[Polytope]] = {
 }
 COMBINATIONS = [
     (predictor, polytope, regularizer)
-    for predictor in (Linear, Affine, PerItem)
+    for predictor in (Linear, Affine, PerItem, Quadratic)
     for polytope in SETS
     for regularizer in (Entropy, LogBarrier)
     if polytope is Simplex or regularizer is LogBarrier

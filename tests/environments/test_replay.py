@@ -1,5 +1,6 @@
 """A file replayed is the file, however it is cut."""
 
+import fcntl
 import json
 import os
 import shlex
@@ -19,7 +20,7 @@ from support.problems import choices, composed_job, with_kernel
 from odfl_cli.core.errors import UserError
 from odfl_cli.environments import Replay
 from odfl_cli.environments.replay import recording
-from odfl_cli.environments.replay.recording import PastScale
+from odfl_cli.environments.replay.scaling import PastScale
 from odfl_cli.runs.simulate import simulate
 
 DATA = ("data.items=4", "data.features=3", "horizon.rounds=40", "seeds=3")
@@ -45,6 +46,35 @@ def exported(tmp_path_factory) -> Path:
 
 def group_of(name: str) -> tuple[str, ...]:
     return () if name.endswith("npz") else ("data.group=seed",)
+
+
+@pytest.mark.parametrize("name", ["rounds.csv", "rounds.npz", "rounds.parquet"])
+def test_seeds_keep_their_names_and_so_their_draws(tmp_path, monkeypatch, name):
+    """DF-OGD draws a start of its own for every seed: replayed under that name it is the same run."""
+    monkeypatch.chdir(tmp_path)
+    written = name.replace("parquet", "csv")
+    chosen = ("algo=df_ogd", "horizon.rounds=40", "seeds=[61001,7,2]")
+    done = odfl("data", "export", "-o", written, *DATA[:2], *chosen, cwd=tmp_path)
+    assert shlex.split(done.stdout)[-1] == chosen[-1], done.stderr
+    if name != written:
+        pyarrow.parquet.write_table(pyarrow.csv.read_csv(written), name)
+    drawn = simulate(composed_job(*DATA[:2], *chosen)).table
+    replay = ("data=replay", f"data.file={tmp_path / name}", *group_of(name))
+    replayed = simulate(composed_job(*chosen, *replay)).table
+    for column, values in drawn.items():
+        np.testing.assert_array_equal(replayed[column], values, err_msg=column)
+    alone = simulate(composed_job(*chosen[:2], "seeds=[7]", *replay)).table
+    np.testing.assert_array_equal(alone["cost"], drawn["cost"][1:2])
+    with pytest.raises(UserError, match=r"no seed 0; .* say seeds=\[61001,7,2\]"):
+        composed_job(*chosen[:2], "seeds=1", *replay)
+
+
+@pytest.mark.parametrize("seeds", [[3, 3], [3, 4, 5], [0.5, 1.5]])
+def test_seeds_that_do_not_name_the_groups_are_refused(tmp_path, seeds):
+    path = tmp_path / "rounds.npz"
+    np.savez(path, X=np.ones((2, 3, 4, 2)), c=np.ones((2, 3, 4)), seed=np.array(seeds))
+    with pytest.raises(UserError, match="seed"):
+        Replay(file=str(path))
 
 
 @pytest.mark.parametrize(
@@ -183,7 +213,7 @@ def test_skipping_leaves_out_the_rounds_that_miss_something(tmp_path):
 
 def test_a_file_that_changes_is_read_again_and_old_recordings_go(tmp_path):
     """Those of the last day stay: another process may be replaying one."""
-    kept = tmp_path / "cache/odfl/replay"
+    kept = tmp_path / "cache/odfl/recordings"
     path = tmp_path / "a.csv"
     for cost in (1.0, 2.0, 3.0):
         write(path, f"round,item,x,cost\n1,a,1,{cost}\n1,b,2,2\n")
@@ -200,13 +230,73 @@ def test_a_file_that_changes_is_read_again_and_old_recordings_go(tmp_path):
 @pytest.mark.parametrize(
     "labels",
     [("9", "10"), ("-1.5", "2e1"), ("2020-01", "2020-02"), ("2020-W01", "2020-W02"),
-     ("2020-01-01", "2020-01-02"), ("2020-01-01 09:00:00", "2020-01-01T10:00:00Z")],
+     ("2020-01-01", "2020-01-02"), ("2020-01-01 09:00:00", "2020-01-01T10:00:00"),
+     ("2020-01-01T12:00:00+02:00", "2020-01-01T11:00:00Z")],
     ids="..".join,
 )  # fmt: skip
 def test_rounds_are_numbers_or_iso_dates(tmp_path, labels):
     rows = "".join(f"{label},{item},1,2\n" for label in labels for item in "ab")
     write(tmp_path / "a.csv", "round,item,x,cost\n" + rows)
     Replay(file=str(tmp_path / "a.csv")).check_extent((0,), 2)
+
+
+@pytest.mark.parametrize(
+    ("labels", "complaint"),
+    [(("2020-01-01T11:00:00Z", "2020-01-01T12:00:00+02:00"), "should increase"),
+     (("2020-01-01T11:00:00Z", "2020-01-01T13:00:00+02:00"), "should increase"),
+     (("2020-01-01T09:00:00", "2020-01-01T10:00:00Z"), "time zone")],
+)  # fmt: skip
+def test_dates_with_a_time_zone_are_compared_as_instants(tmp_path, labels, complaint):
+    rows = "".join(f"{label},{item},1,2\n" for label in labels for item in "ab")
+    file = write(tmp_path / "a.csv", "round,item,x,cost\n" + rows)
+    with pytest.raises(UserError, match=f"line 4, column round: .*{complaint}"):
+        Replay(file=file)
+
+
+def _flip(path):
+    content = path.read_bytes()
+    path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [(name, damage) for name in ("0.bin", "shape.json")
+     for damage in (_flip, Path.unlink, lambda path: os.truncate(path, 5))],
+)  # fmt: skip
+def test_a_damaged_recording_is_made_again(tmp_path, name, damage):
+    file = write(tmp_path / "a.csv", "round,item,x,cost\n1,a,1,5\n1,b,2,2\n")
+    before = Replay(file=file).rounds((0,), 0, 1)
+    (kept,) = (tmp_path / "cache/odfl/recordings").iterdir()
+    damage(kept / name)
+    for ours, theirs in zip(Replay(file=file).rounds((0,), 0, 1), before, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+
+
+def test_what_a_killed_process_left_is_removed_but_not_the_work_of_a_living_one(tmp_path):
+    cache = tmp_path / "cache/odfl/recordings"
+    dead, alive = cache / ".partial-dead", cache / ".partial-alive"
+    cache.mkdir(parents=True, mode=0o700)
+    for place in (dead, alive):
+        place.mkdir()
+        (place / "0.bin").write_bytes(b"half")
+        os.utime(place, (0, 0))
+    handle = os.open(alive, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    Replay(file=write(tmp_path / "a.csv", "round,item,x,cost\n1,a,1,5\n1,b,2,2\n"))
+    os.close(handle)
+    assert alive.exists()
+    assert not dead.exists()
+
+
+def test_recordings_that_others_could_write_are_not_used(tmp_path):
+    file = write(tmp_path / "a.csv", "round,item,x,cost\n1,a,1,5\n1,b,2,2\n")
+    Replay(file=file)
+    cache = tmp_path / "cache/odfl/recordings"
+    (kept,) = cache.iterdir()
+    cache.chmod(0o777)
+    assert not Replay(file=file)._recordings[0].directory.startswith(str(cache))
+    assert [path.name for path in cache.iterdir()] == [kept.name]
 
 
 def test_a_recording_is_made_once(exported, monkeypatch):

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +65,7 @@ BAD = {
     ),
     "dates and numbers": (
         HEAD + FIRST + "2020-01-01,a,1,1\n2020-01-01,b,1,1\n",
-        "line 4, column round: '2020-01-01' after 1; all numbers, or all dates",
+        "line 4, column round: '2020-01-01' after '1'; all numbers, all dates, or all dates with a time zone",
     ),
     "text for a round": (
         HEAD + "abc001,a,1,1\nabc001,b,2,2\n",
@@ -202,6 +203,48 @@ def test_an_npz_that_is_none_or_was_cut(tmp_path):
     np.savez(file, X=np.ones((30, 2, 1)), c=np.ones((30, 2)))
     file.write_bytes(file.read_bytes()[:-100])
     assert refusal(file).startswith("not an NPZ file")
+
+
+def test_an_npz_with_any_damage_is_refused_in_one_line_or_read(tmp_path):
+    """Headers of zip and numpy, flags such as encryption, kinds of compression, the numbers."""
+    file, random = tmp_path / "bad.npz", np.random.default_rng(0)
+    np.savez_compressed(file, X=np.ones((30, 2, 1)), c=np.ones((30, 2)))
+    whole = file.read_bytes()
+    refused = []
+    for _ in range(300):
+        content = bytearray(whole)
+        content[random.integers(len(content))] = random.integers(256)
+        file.write_bytes(content)
+        try:
+            Replay(file=str(file))
+        except UserError as error:
+            refused.append(str(error))
+    assert len(refused) > 100
+    assert all("\n" not in line and len(line) < 600 for line in refused)
+
+
+def test_npz_members_that_are_encrypted_or_no_arrays(tmp_path):
+    file = tmp_path / "bad.npz"
+    np.savez(file, X=np.ones((3, 2, 1)), c=np.ones((3, 2)))
+    encrypted = bytearray(file.read_bytes())
+    for mark, offset in ((b"PK\x01\x02", 8), (b"PK\x03\x04", 6)):
+        encrypted[encrypted.index(mark) + offset] |= 1
+    file.write_bytes(encrypted)
+    assert "encrypted" in refusal(file)
+    for name, content in (("X", b"1"), ("X.npy", b"1"), ("X.npy", b"\x93NUMPY\x09\x00")):
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr(name, content)
+            archive.writestr("c.npy", content)
+        assert refusal(file)
+
+
+def test_lines_may_end_in_a_carriage_return(tmp_path):
+    file = tmp_path / "mac.csv"
+    rows = [f"{t},{item},{t},2\n" for t in range(100) for item in "ab"]
+    file.write_bytes((HEAD + "".join(rows)).replace("\n", "\r").encode())
+    np.testing.assert_array_equal(
+        Replay(file=str(file)).rounds((0,), 0, 100).X[0, :, 0, 0], range(100)
+    )
 
 
 def test_a_bad_parquet_is_refused(tmp_path):

@@ -101,24 +101,23 @@ def test_an_unknown_regulariser_has_no_bound():
 
 
 @pytest.mark.parametrize("block", [7, 100])
-@pytest.mark.parametrize("kept", [True, False])
-def test_rounds_to_search_and_to_measure_on_lie_evenly(monkeypatch, block, kept):
-    """Every third of 100 rounds, whether the blocks stay in memory or not."""
+@pytest.mark.parametrize("step", [1, 3])
+def test_rounds_to_search_and_to_measure_on_lie_evenly(monkeypatch, block, step):
+    """All of 100 rounds, or every third if a third of a seed fits in memory."""
     law = Sin4(items=4, features=3)
-    monkeypatch.setattr("odfl_cli.metrics.hindsight.SEARCHED_PREDICTIONS", 34 * 4)
-    if not kept:
-        monkeypatch.setattr("odfl_cli.metrics.hindsight.KEPT_BYTES", 8 * 34 * 2 * 4 * 4)
+    if step > 1:
+        monkeypatch.setattr("odfl_cli.metrics.hindsight.KEPT_BYTES", 8 * 34 * 4 * 4)
     played = PlayedRounds(law, (5, 6), 100)
     for start in range(0, 100, block):
         played.add(start, law.rounds((5, 6), start, min(100, start + block)))
     whole = law.rounds((6,), 0, 100)
-    for values, third, all_in_blocks in zip(
+    for values, searched, all_in_blocks in zip(
         whole, played.to_search(1), zip(*played.all(1), strict=True), strict=True
     ):
-        np.testing.assert_array_equal(third, values[0, ::3])
+        np.testing.assert_array_equal(searched, values[0, ::step])
         np.testing.assert_array_equal(np.concatenate(all_in_blocks), values[0])
-    assert played.count_to_search(100) == 34
-    assert played.count_to_search(12) == 4
+    assert played.count_to_search(100) == -(-100 // step)
+    assert played.count_to_search(12) == 12 // step
     few = played.evenly(1, 12)
     np.testing.assert_array_equal(few.X, whole.X[0, ::9])
     assert len(few.costs) == 12
@@ -218,3 +217,22 @@ def test_constants_of_a_long_run_come_from_a_part_of_it():
     played.add(0, Counting().rounds((0,), 0, 1000))
     rounds = played.evenly(0, SAMPLED)
     np.testing.assert_array_equal(rounds.costs[:, 0], np.arange(0, 1000, 4))
+
+
+def test_the_constants_behind_the_bound_are_in_the_report():
+    """G and D_Z are the largest seen on the seed's own rounds; n is the regulariser's."""
+    job = make_job(DFOGD, seeds=(3, 8), rounds=60)
+    report = simulate(replace(job, metrics=EXAMINED)).report["bound"]
+    rounds, problem = job.environment.rounds(job.seeds, 0, 60), job.algorithm.problem
+    for row, seed in enumerate(("3", "8")):
+        costs = np.linalg.norm(rounds.costs[row], axis=-1)
+        slopes = np.linalg.norm(rounds.X[row], ord=2, axis=(-2, -1))
+        assert report["D_Z"][seed] == pytest.approx(costs.max())
+        assert report["G"][seed] == pytest.approx(slopes.max())
+        assert report["n"][seed] == problem.regularizer.suboptimality
+        assert report["C_0"][seed] > 0
+        assert 0 <= report["beta"][seed] <= 1
+        assert report["xi"][seed] >= 0
+    unexamined = simulate(replace(job, metrics=QUICK)).report["bound"]
+    assert set(unexamined) == {"G", "D_Z", "n", "C_0", "beta"}
+    assert "bound" not in simulate(replace(make_job(PFOGD), metrics=QUICK)).report

@@ -281,6 +281,29 @@ def test_a_law_that_moves_has_a_comparator_for_every_round():
     np.testing.assert_allclose(table["expected_static_regret"][:, 99], fixed, rtol=0.15)
 
 
+@dataclass
+class Switching(Turning):
+    """The same, and it says when θ*_t turns."""
+
+    def switches(self, rounds):
+        return [self.half + 1] if rounds > self.half else []
+
+
+@pytest.mark.parametrize("half", [2, 37, 50, 98])
+def test_no_interpolation_crosses_a_switch(half):
+    """Who plays the first truth for ever pays Δ more in every round after the turn: Δ (T − half) in all."""
+    environment = Switching(half=half)
+    job = make_job(Clairvoyant, seeds=(0, 1), environment=environment, rounds=100, features=2)
+    table = simulate(replace(job, metrics=replace(QUICK, evaluations=5))).table
+    rows = np.flatnonzero(~np.isnan(table["dynamic_regret"][0]))
+    assert len(rows) <= 6
+    sample = environment.fresh(job.seeds, half, QUICK.sample + QUICK.sample // 5)
+    least = sample.costs[:, : QUICK.sample].min(-1).mean(-1)  # costs are X θ*_t: no θ pays less
+    delta = table["expected_cost"][:, -1] - least
+    expected = delta[:, None] * np.maximum(table["t"][:, rows] - half, 0)
+    np.testing.assert_allclose(table["dynamic_regret"][:, rows], expected, atol=1e-9)
+
+
 class Lawless:
     """Data of which only the rounds are known."""
 

@@ -1,13 +1,13 @@
-"""Affine and per-item predictors: what they compute, and that the gradient is the gradient."""
+"""Affine, per-item and quadratic predictors: what they compute, and that the gradient is the gradient."""
 
 import numpy as np
 import pytest
 import torch
 from support.problems import finite_difference
 
-from odfl_cli.problem.predictors import Affine, Linear, PerItem, Predictor
+from odfl_cli.problem.predictors import Affine, Linear, PerItem, Predictor, Quadratic
 
-PREDICTORS: list[Predictor] = [Linear(), Affine(), PerItem()]
+PREDICTORS: list[Predictor] = [Linear(), Affine(), PerItem(), Quadratic()]
 every = pytest.mark.parametrize("predictor", PREDICTORS, ids=lambda p: type(p).__name__)
 D, P = 4, 3
 
@@ -40,6 +40,24 @@ def test_per_item_with_equal_weights_is_linear() -> None:
     theta, X, _ = game(Linear())
     ours = PerItem().predict(np.tile(theta, D), X)
     np.testing.assert_allclose(ours, Linear().predict(theta, X), atol=1e-13)
+
+
+def test_quadratic_is_a_form_with_one_weight_for_each_distinct_product() -> None:
+    """θ_0 + ⟨x, b⟩ + xᵀAx with A upper triangular, filled row by row."""
+    theta, X, _ = game(Quadratic())
+    assert len(theta) == 1 + P + P * (P + 1) // 2
+    A = np.zeros((P, P))
+    A[np.triu_indices(P)] = theta[1 + P :]
+    expected = [theta[0] + x @ theta[1 : 1 + P] + x @ A @ x for x in X]
+    np.testing.assert_allclose(Quadratic().predict(theta, X), expected, atol=1e-12)
+
+
+@every
+def test_design_times_theta_is_the_prediction(predictor: Predictor) -> None:
+    theta, X, _ = game(predictor, 2)
+    D = predictor.design(X)  # type: ignore[attr-defined]
+    expected = predictor.predict(theta, X)
+    np.testing.assert_allclose((D @ theta[..., None])[..., 0], expected, atol=1e-12)
 
 
 @every

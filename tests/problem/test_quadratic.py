@@ -76,24 +76,41 @@ def assert_inside(polytope: Polytope, w: np.ndarray, tolerance: float = 1e-11) -
 @pytest.mark.parametrize("ties", [False, True])
 @given(alpha=st.floats(0.02, 50), seed=seeds)
 def test_the_variational_inequality(name, ties, alpha, seed):
-    """⟨g + α w̃, v − w̃⟩ ≥ 0 for every v, so for the vertex that makes it smallest."""
+    """⟨g + α (w̃ − w₀), v − w̃⟩ ≥ 0 for every v, so for the vertex that makes it smallest."""
     g = draws(name, seed, ties=ties)
     w = quadratic(name).smooth(g, alpha)
     assert_inside(SETS[name], w)
-    assert gap(SETS[name], g + alpha * w, w).max() < 1e-11 * (1 + alpha)
+    slope = g + alpha * (w - SETS[name].interior_point())
+    assert gap(SETS[name], slope, w).max() < 1e-11 * (1 + alpha)
+
+
+@every_set
+@given(alpha=st.floats(0.02, 50), seed=seeds)
+def test_where_nothing_is_predicted_the_decision_moves_with_the_prediction(name, alpha, seed):
+    """w̃ is inside at g = 0, so that its Jacobian there is −1/α on the directions along the set."""
+    (v,) = draws(name, seed, rows=1)
+    w = quadratic(name).smooth(np.zeros_like(v), alpha)
+    np.testing.assert_allclose(w, SETS[name].interior_point(), atol=1e-12)
+    C, _ = SETS[name].equalities()
+    along = v - np.linalg.pinv(C) @ (C @ v) if len(C) else v
+    np.testing.assert_allclose(quadratic(name).vjp(w, alpha, v), -along / alpha, atol=1e-11 / alpha)
 
 
 @every_set
 @pytest.mark.parametrize("alpha", [0.1, 1.0, 5.0])
 def test_a_numerical_minimiser_finds_the_same(name, alpha):
     (A, b), (C, e) = SETS[name].faces(), SETS[name].equalities()
+    centre = SETS[name].interior_point()
     constraints = [{"type": "ineq", "fun": lambda w: b - A @ w, "jac": lambda w: -A}]
     if len(e):
         constraints.append({"type": "eq", "fun": lambda w: C @ w - e, "jac": lambda w: C})
     for g in draws(name, 1, rows=5):
         found = minimize(
-            lambda w, g=g: (g @ w + alpha / 2 * w @ w, g + alpha * w),
-            SETS[name].interior_point(),
+            lambda w, g=g: (
+                g @ w + alpha / 2 * (w - centre) @ (w - centre),
+                g + alpha * (w - centre),
+            ),
+            centre,
             jac=True,
             method="SLSQP",
             constraints=constraints,
@@ -129,19 +146,20 @@ def test_projections_by_hand():
     # one full item, four that share the other two, one left out
     g = np.array([-9.0, 1.0, 1.0, 1.0, 1.0, 9.0])
     np.testing.assert_allclose(budget.smooth(g, 2.0), [1, 0.5, 0.5, 0.5, 0.5, 0], atol=1e-15)
-    np.testing.assert_array_equal(
-        box.smooth(np.array([-0.5, -4.0, 2.0, 0.0, 0.2, -5.0]), 2.0),
-        [0.25, 0.5, -0.5, 0, -0.1, 2.5],
+    # the middle is (0.25, 0, 0.75, 0.25, −0.2, 1.25)
+    np.testing.assert_allclose(
+        box.smooth(np.array([-0.5, -4.0, 1.0, 0.0, 0.2, -5.0]), 2.0),
+        [0.5, 0.5, 0.25, 0.25, -0.3, 3.0],
     )
 
 
 def test_a_knapsack_with_room_left_does_not_bind():
     """Its projection is the box's, and so is its Jacobian."""
-    g = np.array([-0.2, -0.4, 0.3, -0.1, -0.6, 0.2])
+    g = np.array([-0.1, -0.05, 0.3, -0.02, 0.1, 0.2])
     knapsack = quadratic("knapsack")
-    w = knapsack.smooth(g, 1.0)
-    np.testing.assert_array_equal(w, np.clip(-g, 0, 1))
-    np.testing.assert_array_equal(knapsack.vjp(w, 2.0, g), np.where(g < 0, -g / 2, 0))
+    w, centre = knapsack.smooth(g, 1.0), SETS["knapsack"].interior_point()
+    np.testing.assert_allclose(w, np.clip(centre - g, 0, 1))
+    np.testing.assert_array_equal(knapsack.vjp(w, 2.0, g), np.where(w > 0, -g / 2, 0))
 
 
 @every_set
@@ -174,23 +192,23 @@ def test_costs_at_most_n_alpha_more_than_the_best(name, exponent, seed):
     assert excess.max() <= regularizer.suboptimality * alpha + 1e-10
 
 
-def test_suboptimality_is_half_the_largest_squared_norm():
+def test_suboptimality_is_half_the_largest_squared_distance():
     expected = {
-        "simplex": 1 / 2,
-        "budget": 3 / 2,
-        "box": (1 + 0.5**2 + 4 + 1 + 0.5**2 + 9) / 2,
-        "roomy_knapsack": 4 / 2,
-        "shortest_path": 5 / 2,  # every path has 5 edges
-        "assignment": 3 / 2,
+        "simplex": (1 - 1 / 6) / 2,
+        "budget": 3 * (1 - 3 / 6) / 2,
+        "box": (1.5**2 + 1 + 2.5**2 + 1.5**2 + 0.6**2 + 3.5**2) / 8,
+        "roomy_knapsack": 4 / 8,
+        "assignment": 3 * (1 - 1 / 3) / 2,
     }
     for name, value in expected.items():
-        assert quadratic(name).suboptimality == pytest.approx(value)
+        assert quadratic(name).suboptimality == pytest.approx(value), name
 
 
 @every_set
 def test_suboptimality_covers_every_vertex(name):
     vertices = SETS[name].minimise(draws(name, 5, rows=500))
-    assert (vertices**2).sum(-1).max() / 2 <= quadratic(name).suboptimality + 1e-12
+    distance = ((vertices - SETS[name].interior_point()) ** 2).sum(-1)
+    assert distance.max() / 2 <= quadratic(name).suboptimality + 1e-12
 
 
 @every_set
@@ -297,18 +315,19 @@ def test_whole_numbers_are_predictions_too():
 def test_a_custom_triangle_and_a_custom_box(tmp_path):
     """A triangle goes through quadprog; a box in disguise is recognised."""
     pytest.importorskip("quadprog")
-    triangle = Quadratic(
-        polytope=polygon(tmp_path, A=[[-1, 0], [0, -2], [1, 1], [1, -3]], b=[0, 0, 1, 1])
-    )
+    polytope = polygon(tmp_path, A=[[-1, 0], [0, -2], [1, 1], [1, -3]], b=[0, 0, 1, 1])
+    triangle, centre = Quadratic(polytope=polytope), polytope.interior_point()
     assert isinstance(triangle.projection, Faces)
-    assert triangle.suboptimality == pytest.approx(0.5)
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    farthest = ((corners - centre) ** 2).sum(-1).max() / 2
+    assert farthest <= triangle.suboptimality < 0.5
     for point, nearest in [
         ([2, 2], [0.5, 0.5]),
         ([-1, 0.3], [0, 0.3]),
         ([5, 1], [1, 0]),
         ([0.2, 0.1], [0.2, 0.1]),
     ]:
-        w = triangle.smooth(-3.0 * np.array(point), 3.0)
+        w = triangle.smooth(-3.0 * (np.array(point) - centre), 3.0)
         np.testing.assert_allclose(w, nearest, atol=1e-14)
     w = triangle.smooth(np.array([-2.0, -2.0]), 1.0)
     np.testing.assert_allclose(triangle.vjp(w, 2.0, np.array([1.0, 0.0])), [-0.25, 0.25])

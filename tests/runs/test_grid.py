@@ -7,7 +7,7 @@ from hydra.types import RunMode
 
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.config.identity import register_resolvers, resolved
-from odfl_cli.runs.sweep.grid import grid_jobs
+from odfl_cli.runs.sweep.grid import compose_cells, grid_cells
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_every_cell_is_what_hydra_composes(overrides):
         hydra = GlobalHydra.instance().hydra
         assert hydra is not None
         master = hydra.compose_config("config", overrides, run_mode=RunMode.MULTIRUN)
-        jobs = grid_jobs(master)
+        jobs = list(compose_cells(master, grid_cells(master)))
         assert len({tuple(job.overrides) for job in jobs}) == len(jobs) >= 2
         for job in jobs:
             expected = loader.load_sweep_config(master, job.overrides)

@@ -11,7 +11,7 @@ from support.commands import odfl, run_directories
 
 from odfl_cli.core.errors import BAD_INPUT, FAILED, RoundError, UserError, message, report
 from odfl_cli.runs import prepare as module
-from odfl_cli.runs.records import last_rows, recorded_finals
+from odfl_cli.runs.records import last_rows
 
 SMALL = ("horizon=smoke", "seeds=2")
 COUNT = """\
@@ -70,20 +70,11 @@ def test_the_stamp_changes_with_a_record(tmp_path: Path) -> None:
 
 
 def test_earlier_seeds_keep_their_recorded_values() -> None:
-    summary = {"seeds": [4, 1], "final": {"cost": {"per_seed": [0.5, 0.25]}}}
-    earlier = recorded_finals(summary, [4])
-    assert earlier == {"cost": {4: 0.5}}
+    earlier = {"cost": {4: 0.5, 1: 0.25}}
     table = {"cost": np.array([[9.0, 1.0], [9.0, 2.0]]), "new": np.array([[0.0, 3.0], [0.0, 4.0]])}
-    rows = last_rows(table, [1, 7], earlier)
+    rows = last_rows(table, [1, 7], earlier, [4])
     np.testing.assert_array_equal(rows["cost"], [[1.0], [0.5], [2.0]])
     np.testing.assert_array_equal(rows["new"], [[3.0], [np.nan], [4.0]])
-
-
-@pytest.mark.parametrize(
-    "final", [{"cost": {}}, {"cost": {"per_seed": [1.0]}}, {"cost": {"per_seed": ["x", 1.0]}}]
-)
-def test_a_damaged_record_is_not_used(final: dict[str, object]) -> None:
-    assert recorded_finals({"seeds": [0, 1], "final": final}, [0, 1]) is None
 
 
 def test_tuned_values_are_named_unless_the_user_sets_them(tmp_path: Path) -> None:

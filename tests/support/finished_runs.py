@@ -36,6 +36,7 @@ def write_unfinished(directory: Path, algo: str = "df_ogd") -> Path:
     """What a killed run leaves behind."""
     write_hydra(directory, algo)
     (directory / "run.log").write_text("begun\n")
+    (directory / ".lock").write_text("odfl lock: somewhere 1\n")
     return directory
 
 

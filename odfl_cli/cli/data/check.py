@@ -7,6 +7,7 @@ from typing import Any
 
 from odfl_cli.cli.parser import Parser
 from odfl_cli.core.text import printable, table
+from odfl_cli.environments.replay.environment import seeds_key
 from odfl_cli.environments.replay.inspection import Inspection, inspect, preview
 from odfl_cli.environments.replay.recording import Recording, record
 from odfl_cli.environments.replay.tables import Columns
@@ -86,6 +87,7 @@ def _command(chosen: Namespace, recording: Recording) -> str:
         given["data.group"] = chosen.group
     if chosen.on_missing != "refuse":
         given["data.on_missing"] = chosen.on_missing
-    given |= {"seeds": len(recording.groups), "horizon.rounds": min(recording.lengths)}
+    seeds = recording.seeds(chosen.group) or list(range(len(recording.groups)))
+    given |= {"seeds": seeds_key(seeds), "horizon.rounds": min(recording.lengths)}
     words = ["odfl", "run", "data=replay", *(f"{key}={value}" for key, value in given.items())]
     return shlex.join(words)

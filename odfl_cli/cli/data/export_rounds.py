@@ -1,6 +1,7 @@
 """`odfl data export`: the rounds of a configuration as a file that data=replay reads."""
 
 import csv
+import shlex
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from odfl_cli.config.compose import compose_job
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic
 from odfl_cli.environments import Rounds
+from odfl_cli.environments.replay.environment import seeds_key
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job
 
@@ -33,9 +35,10 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         raise UserError(f"{chosen.out}: cannot write there ({error.strerror})") from error
     group = " data.group=seed" if chosen.out.suffix.lower() == ".csv" else ""
+    seeds = f"seeds={seeds_key(list(job.seeds))}"
     print(
         f"odfl run data=replay data.file={chosen.out}{group} "
-        f"horizon.rounds={job.horizon.rounds} seeds={len(job.seeds)}"
+        f"horizon.rounds={job.horizon.rounds} {shlex.quote(seeds)}"
     )
     return 0
 
@@ -63,10 +66,12 @@ def _write_csv(job: Job, path: Path) -> None:
 
 
 def _write_npz(job: Job, path: Path) -> None:
-    """X [S, T, d, p] and c [S, T, d]; each is written as it is drawn, one after the other."""
+    """X [S, T, d, p], c [S, T, d] and seed [S]; the first two are written as they are drawn."""
     sizes = (len(job.seeds), job.horizon.rounds, job.environment.items)
     shapes = {"X": (*sizes, job.environment.features), "c": sizes}
     with atomic(path, "wb") as file, zipfile.ZipFile(file, "w") as archive:
+        with archive.open("seed.npy", "w") as member:
+            npy.write_array(member, np.array(job.seeds, dtype="<i8"))
         for place, (name, shape) in enumerate(shapes.items()):
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 head = {"descr": "<f8", "fortran_order": False, "shape": shape}

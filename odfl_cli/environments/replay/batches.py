@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Assembler:
         self.columns, self.on_missing = columns, on_missing
         self.size = 0
         self.items: list[str] | None = None
-        self.latest: dict[str, tuple[bool, float | str]] = {}  # group → order of its last round
+        self.latest: dict[str, Order] = {}  # group → order of its last round
 
     def batches(self, chunks: Iterator[Chunk]) -> Iterator[Batch]:
         """All rounds; one that continues in the next chunk is completed there."""
@@ -87,11 +87,14 @@ class Assembler:
         where = f"{rows.where(start)}, column {self.columns.round}"
         if now is None:
             raise DataError(f"{where}: {label!r} is neither a number nor an ISO date")
-        if before is not None and now[0] != before[0]:
-            raise DataError(f"{where}: {label!r} after {before[1]!r}; all numbers, or all dates")
-        if before is not None and not now[1] > before[1]:  # type: ignore[operator]
+        if before is not None and now.kind != before.kind:
             raise DataError(
-                f"{where}: {label} comes after {_shown(before[1])}; "
+                f"{where}: {label!r} after {before.label!r}; all numbers, all dates, or all dates "
+                "with a time zone"
+            )
+        if before is not None and not now.value > before.value:
+            raise DataError(
+                f"{where}: {label} comes after {before.label}; "
                 "rounds should increase, and the rows of one round stand together"
             )
         self.latest[group] = now
@@ -159,23 +162,29 @@ def _starts(rows: Chunk) -> list[int]:
     return [0, *(i + 1 for i, (one, next_one) in enumerate(pairwise(keys)) if one != next_one)]
 
 
-def _order(label: str) -> tuple[bool, float | str] | None:
-    """What rounds are sorted by: their number, or the text of an ISO date; None for other text."""
+class Order(NamedTuple):
+    """What rounds are sorted by: a number, a date, or the instant of a date with a time zone."""
+
+    kind: str
+    value: Any  # int or float; datetime
+    label: str
+
+
+def _order(label: str) -> Order | None:
+    """The order of a round's label; None for text that is neither a number nor a date."""
     if NUMBER.fullmatch(label):
         try:
-            return True, int(label)
+            return Order("numbers", int(label), label)
         except ValueError:
-            return True, float(label)
-    return (False, label) if _is_date(label) or _is_date(f"{label}-01") else None
+            return Order("numbers", float(label), label)
+    date = _date(label) or _date(f"{label}-01")
+    if date is None:
+        return None
+    return Order("dates" if date.tzinfo is None else "dates with a time zone", date, label)
 
 
-def _is_date(label: str) -> bool:
+def _date(label: str) -> datetime | None:
     try:
-        datetime.fromisoformat(label)
+        return datetime.fromisoformat(label)
     except ValueError:
-        return False
-    return True
-
-
-def _shown(order: float | str) -> str:
-    return order if isinstance(order, str) else f"{order:.15g}"
+        return None

@@ -61,10 +61,11 @@ def _first_line(path: Path) -> str:
         raw = file.readline(LONGEST_HEADER)
     if not raw.strip():
         raise DataError("the file is empty" if not raw else "the first line should name columns")
-    if len(raw) == LONGEST_HEADER:
+    first = raw.splitlines()[0]  # lines may end in a carriage return alone
+    if len(first) == LONGEST_HEADER:
         check_width(MOST_COLUMNS + 1)
     try:
-        line = raw.decode("utf-8-sig").rstrip("\r\n")
+        line = first.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"not a text file in UTF-8 ({error.reason})") from error
     check_width(max(line.count(mark) for mark in ",;\t") + 1)

@@ -24,6 +24,10 @@ Name = Annotated[str, Field(min_length=1)]
 class Replay:
     """Replays X_t and c_t from one file or several; seed s is the s-th group or file.
 
+    Where the file names its seeds, in a column `seed` that is the group or in an array `seed` of an
+    NPZ file, seed s is the group of that name: an algorithm's own draws are then those of the seed
+    that the rounds were exported from.
+
     A long table has a row per round and item: a round label that increases, an item label, features
     and the cost. An NPZ file holds X [T, d, p] and c [T, d], or both with a leading axis of groups.
     `standardise` puts a feature on the scale of the rounds before the one it belongs to;
@@ -75,11 +79,10 @@ class Replay:
 
     def check_extent(self, seeds: tuple[int, ...], rounds: int) -> None:
         """Refuses more seeds or rounds than were recorded."""
-        count = len(self._groups)
-        if max(seeds) >= count:
-            has = "1 group, which is seed 0" if count == 1 else f"groups for seeds 0 to {count - 1}"
+        if missing := [seed for seed in seeds if seed not in self._groups]:
             raise UserError(
-                f"seeds: there is no seed {max(seeds)}; {self._name} has {has}; say seeds={count}"
+                f"seeds: there is no seed {max(missing)}; {self._name} has "
+                f"{_told(list(self._groups))}; say seeds={seeds_key(list(self._groups))}"
             )
         lengths = {seed: self._length(seed) for seed in seeds}
         shortest = min(lengths, key=lengths.__getitem__)
@@ -109,6 +112,26 @@ class Replay:
         return [record(Path(path), *chosen) for path in self._paths]
 
     @cached_property
-    def _groups(self) -> "list[tuple[Recording, int]]":
+    def _groups(self) -> "dict[int, tuple[Recording, int]]":
         """Seed → where its rounds are."""
-        return [(kept, group) for kept in self._recordings for group in range(len(kept.groups))]
+        places = [(kept, group) for kept in self._recordings for group in range(len(kept.groups))]
+        names = [kept.seeds(self.group) for kept in self._recordings]
+        seeds = [seed for named in names for seed in named or ()]
+        if None in names or len(set(seeds)) < len(places):
+            seeds = list(range(len(places)))
+        return dict(zip(seeds, places, strict=True))
+
+
+def seeds_key(seeds: list[int]) -> str:
+    """What the key `seeds` has to be for these seeds: their count, or a list."""
+    if seeds == list(range(len(seeds))):
+        return str(len(seeds))
+    return f"[{','.join(map(str, seeds))}]"
+
+
+def _told(seeds: list[int]) -> str:
+    if seeds == [0]:
+        return "1 group, which is seed 0"
+    if seeds == list(range(len(seeds))):
+        return f"groups for seeds 0 to {len(seeds) - 1}"
+    return f"{len(seeds)} groups, named after their seeds"

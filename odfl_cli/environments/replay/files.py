@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.files import make_private, user_cache
 
 Part = TypeVar("Part")
 
@@ -55,15 +56,10 @@ def watched(path: Path, parts: Iterator[Part]) -> Iterator[Part]:
 
 
 def cache_directory(kind: str) -> Path:
-    """A folder in the user's cache; if that cannot be written, a temporary one for this process."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    place = Path(base, "odfl", kind)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=place):
-            return place
-    except OSError:
-        return _for_this_process(kind)
+    """A folder in the user's cache that is closed to others; else a temporary one of this process."""
+    base = user_cache()
+    place = base and base / "odfl" / kind
+    return place if place and make_private(place) else _for_this_process(kind)
 
 
 @cache

@@ -1,6 +1,9 @@
-"""Arrays X [T, d, p] and c [T, d], or with the groups before them, in an NPZ file."""
+"""Arrays X [T, d, p] and c [T, d] in an NPZ file, or with an axis of groups before, whose seeds `seed` [S] may name."""
 
+import lzma
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +17,20 @@ from odfl_cli.environments.replay.files import DataError
 from odfl_cli.environments.replay.tables import CELLS, OnMissing
 
 NAMES = ("X", "c")
+SEED = "seed"
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    ValueError,  # what numpy says of a header
+    RuntimeError,  # encrypted
+    NotImplementedError,  # another kind of compression
+    SyntaxError,
+    tokenize.TokenError,
+    OverflowError,
+)
+"""What zipfile and numpy raise for members that are corrupt, encrypted or no arrays."""
 
 
 class Shape(NamedTuple):
@@ -27,8 +44,10 @@ class Shape(NamedTuple):
 
 def batches(path: Path, on_missing: OnMissing) -> Iterator[Batch]:
     """The rounds, some at a time, checked to be finite."""
+    names = _names(path)
     for group, start, values in _blocks(path):
-        yield _checked(str(group), start, values, on_missing)
+        name = names[group] if names else str(group)
+        yield _checked(name, start, values, on_missing)
 
 
 def numbers(path: Path) -> Iterator[np.ndarray]:
@@ -50,6 +69,25 @@ def _blocks(path: Path) -> Iterator[tuple[int, int, np.ndarray]]:
                 X = X.reshape(count, shape.items, shape.features)
                 values = np.concatenate([X, c.reshape(count, shape.items, 1)], axis=-1)
                 yield group, start, values
+
+
+def _names(path: Path) -> list[str] | None:
+    """The seeds that the groups are named after, if the file has them."""
+    with _opened(path) as (features, costs), zipfile.ZipFile(path) as archive:
+        if f"{SEED}.npy" not in archive.namelist():
+            return None
+        with archive.open(f"{SEED}.npy") as stream:
+            seeds = _Array(SEED, stream)
+            groups = _shape(features.shape, costs.shape).groups
+            if seeds.shape != (groups,) or seeds.dtype.kind not in "iu":
+                raise DataError(
+                    f"{SEED} has shape {seeds.shape} of {seeds.dtype}; a whole number for each "
+                    f"of the {groups} groups is needed"
+                )
+            names = [f"{seed:.0f}" for seed in seeds.take(groups)]
+    if len(set(names)) < groups:
+        raise DataError(f"{SEED} names two groups alike")
+    return names
 
 
 class _Array:
@@ -79,15 +117,17 @@ def _opened(path: Path) -> Iterator[tuple[_Array, _Array]]:
         raise DataError("the file is empty")
     try:
         with zipfile.ZipFile(path) as archive:
-            members = {name.removesuffix(".npy") for name in archive.namelist()}
+            members = archive.namelist()
             for name in NAMES:
-                if name not in members:
-                    there = ", ".join(sorted(members)) or "none"
-                    raise DataError(f"there is no array {name}; there are {there}")
+                if f"{name}.npy" not in members:
+                    there = ", ".join(sorted(m.removesuffix(".npy") for m in members)) or "none"
+                    raise DataError(f"there is no array {name}; there are {there[:200]}")
             with archive.open("X.npy") as X, archive.open("c.npy") as c:
                 yield _Array("X", X), _Array("c", c)
-    except (zipfile.BadZipFile, EOFError) as error:
-        raise DataError(f"not an NPZ file ({error})") from error
+    except DataError:
+        raise
+    except UNREADABLE as error:
+        raise DataError(f"not an NPZ file ({' '.join(str(error).split())[:200]})") from error
 
 
 def _shape(features: tuple[int, ...], costs: tuple[int, ...]) -> Shape:

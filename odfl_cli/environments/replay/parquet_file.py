@@ -1,6 +1,7 @@
 """A long table in a Parquet file, a few rows at a time."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from odfl_cli.environments.replay.tables import CELLS, Chunk, Columns, Layout, c
 
 def header(path: Path) -> list[str]:
     """The names of the columns."""
-    names = list(_opened(path).schema_arrow.names)
+    with _opened(path) as file:
+        names = list(file.schema_arrow.names)
     check_width(len(names))
     return names
 
@@ -20,25 +22,27 @@ def header(path: Path) -> list[str]:
 def chunks(path: Path, columns: Columns, group: str | None) -> Iterator[Chunk]:
     """The rows as text labels and numbers."""
     chosen = layout(header(path), columns, group)
-    file = _opened(path)
-    _check_types(file.schema_arrow, chosen)
     labels = [name for name in (chosen.round, chosen.item, chosen.group) if name is not None]
     wanted = list(dict.fromkeys([*labels, *chosen.numbers]))
     row = 1
-    for batch in file.iter_batches(max(1, CELLS // len(wanted)), columns=wanted):
-        yield _chunk(batch, chosen, row)
-        row += batch.num_rows
+    with _opened(path) as file:
+        _check_types(file.schema_arrow, chosen)
+        for batch in file.iter_batches(max(1, CELLS // len(wanted)), columns=wanted):
+            yield _chunk(batch, chosen, row)
+            row += batch.num_rows
 
 
 def preview(path: Path, rows: int) -> list[list[str]]:
     """The first rows as text."""
-    first = next(_opened(path).iter_batches(rows), None)
-    if first is None:
-        return []
-    return [[str(cell) for cell in row.values()] for row in first.to_pylist()]
+    with _opened(path) as file:
+        first = next(file.iter_batches(rows), None)
+        found = first.to_pylist() if first else []
+    return [[str(cell) for cell in row.values()] for row in found]
 
 
-def _opened(path: Path) -> Any:
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """The file; whatever pyarrow says of its content becomes a DataError."""
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
@@ -47,9 +51,9 @@ def _opened(path: Path) -> Any:
     if not path.stat().st_size:
         raise DataError("the file is empty")
     try:
-        return ParquetFile(path)
-    except ArrowException as error:
-        raise DataError(f"not a Parquet file ({error})") from error
+        yield ParquetFile(path)
+    except (ArrowException, UnicodeDecodeError) as error:
+        raise DataError(f"not a Parquet file ({' '.join(str(error).split())[:200]})") from error
 
 
 def _check_types(schema: Any, chosen: Layout) -> None:

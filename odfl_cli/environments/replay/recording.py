@@ -1,6 +1,7 @@
 """A checked file in binary form on disk: random access to its rounds without loading all of them."""
 
-import json
+import fcntl
+import hashlib
 import os
 import shutil
 import tempfile
@@ -8,12 +9,15 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from odfl_cli.config.identity import digest
 from odfl_cli.core.files import write_json
+from odfl_cli.core.reading import UnreadableError, read_json
+from odfl_cli.core.sealing import is_intact, sealed
 from odfl_cli.environments.replay import csv_file, npz_file, parquet_file
 from odfl_cli.environments.replay.batches import Assembler, Batch
 from odfl_cli.environments.replay.files import (
@@ -24,11 +28,13 @@ from odfl_cli.environments.replay.files import (
     stamp,
     watched,
 )
+from odfl_cli.environments.replay.scaling import PastScale
 from odfl_cli.environments.replay.tables import Columns, OnMissing, layout
 
 MOST_GROUPS = 10_000
-DAY = 86400
-NOISE = 1e-14  # a variance below this share of the mean square is a rounding error
+MINUTE, DAY = 60, 86400
+SHAPE, PARTIAL = "shape.json", ".partial-"
+Checksums = dict[str, str]
 TABLES = {".csv": csv_file, ".parquet": parquet_file}
 
 
@@ -42,6 +48,12 @@ class Recording:
     groups: list[str]
     lengths: list[int]  # rounds of every group
     skipped: int  # rounds left out because something was missing
+
+    def seeds(self, group: str | None) -> list[int] | None:
+        """The seeds of the groups, where an NPZ file or a column `seed` (the `group`) names them."""
+        named = group in {None, npz_file.SEED}
+        whole = all(name.isdecimal() and name == str(int(name)) for name in self.groups)
+        return [int(name) for name in self.groups] if named and whole else None
 
     def read(self, group: int, start: int, stop: int) -> np.ndarray:
         """Rounds start ≤ t < stop of a group, [B, d, p + 1], the cost last."""
@@ -59,12 +71,12 @@ def record(
         check_file(path)
         asked = [str(path.resolve()), asdict(columns), group, standardise, on_missing]
         key = digest([*asked, source_digest(__file__)])
-        directory = cache_directory("replay") / f"{key}-{digest(list(stamp(path)))}"
-        if not directory.is_dir():
+        directory = cache_directory("recordings") / f"{key}-{digest(list(stamp(path)))}"
+        if not _is_whole(directory):
             batches = watched(path, _batches(path, columns, group, on_missing))
             _keep(batches, directory, standardise)
             _forget(directory, key)
-        return Recording(str(directory), **json.loads((directory / "shape.json").read_text()))
+        return Recording(str(directory), **read_json(directory / SHAPE)["recording"])
 
 
 def check_file(path: Path) -> None:
@@ -88,19 +100,62 @@ def _batches(
     return assembler.batches(table.chunks(path, columns, group))
 
 
+def _is_whole(directory: Path) -> bool:
+    """Whether there is a recording, and all its files are what was written."""
+    try:
+        shape = read_json(directory / SHAPE)
+        names = shape.get("sha256", {})
+        stamps = [(name, *stamp(directory / name)) for name in names]
+        return is_intact(shape) and _checksums(directory, tuple(stamps)) == names
+    except (OSError, UnreadableError):
+        return False
+
+
+@cache
+def _checksums(directory: Path, stamps: tuple[tuple[str, int, int, int, int], ...]) -> Checksums:
+    """The SHA-256 of the files by name, computed once by each process."""
+    found = {}
+    for name, *_ in stamps:
+        with open(directory / name, "rb") as file:
+            found[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
+
+
 def _keep(batches: Iterator[Batch], directory: Path, standardise: bool) -> None:
-    """Writes the recording; it appears under its name only once it is complete."""
-    temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=".partial-"))
+    """Writes the recording; it appears under its name only once it is complete and on disk."""
+    temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=PARTIAL))
+    handle = os.open(temporary, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)  # until this process ends, whatever ends it
     try:
         shape = _write(batches, temporary, standardise)
-        write_json(temporary / "shape.json", shape)
-        try:
-            os.rename(temporary, directory)
-        except OSError:
-            if not directory.is_dir():  # unless another process was faster
-                raise
+        names = [f"{group}.bin" for group in range(len(shape["groups"]))]
+        stamps = tuple((name, *_on_disk(temporary / name)) for name in names)
+        record = {"recording": shape, "sha256": _checksums(temporary, stamps)}
+        write_json(temporary / SHAPE, sealed(record))
+        _put(temporary, directory)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+        os.close(handle)
+
+
+def _on_disk(path: Path) -> tuple[int, int, int, int]:
+    """Waits until the file is on disk; its stamp."""
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+    return stamp(path)
+
+
+def _put(temporary: Path, directory: Path) -> None:
+    """Gives the recording its name, unless another process was faster; a damaged one gives way."""
+    if directory.exists() and not _is_whole(directory):
+        damaged = tempfile.mkdtemp(dir=directory.parent, prefix=PARTIAL)
+        os.rename(directory, damaged)
+        shutil.rmtree(damaged, ignore_errors=True)
+    try:
+        os.rename(temporary, directory)
+    except OSError:
+        if not _is_whole(directory):
+            raise
 
 
 def _write(batches: Iterator[Batch], directory: Path, standardise: bool) -> dict:
@@ -131,41 +186,34 @@ def _write(batches: Iterator[Batch], directory: Path, standardise: bool) -> dict
 
 
 def _forget(kept: Path, key: str) -> None:
-    """Deletes recordings of earlier contents of the file, unless a run may still be reading them."""
-    for old in kept.parent.glob(f"{key}-*"):
-        with suppress(FileNotFoundError):  # another process was faster
-            if old != kept and time.time() - old.stat().st_mtime > DAY:
-                shutil.rmtree(old, ignore_errors=True)
-
-
-class PastScale:
-    """Mean and variance of every feature over all items of the rounds so far.
-
-    No round is scaled by itself or by later ones.
+    """Deletes recordings of earlier contents of the file, unless a run may still be reading them,
+    and what killed processes left.
     """
+    for old in kept.parent.glob(f"{key}-*"):
+        if old != kept and _age(old) > DAY:
+            shutil.rmtree(old, ignore_errors=True)
+    for old in kept.parent.glob(f"{PARTIAL}*"):
+        if _age(old) > MINUTE and not _is_held(old):
+            shutil.rmtree(old, ignore_errors=True)
 
-    def __init__(self, features: int) -> None:
-        self.count = 0
-        self.origin = np.zeros(features)  # sums of differences from it lose fewer digits
-        self.sums = np.zeros((2, features))  # of the differences, and of their squares
 
-    def standardise(self, X: np.ndarray) -> np.ndarray:
-        """(X_t − mean) / deviation of rounds before t; 0 while a feature has not varied yet."""
-        rounds, items, _ = X.shape
-        if not self.count:
-            self.origin = X[0, 0].copy()
-        apart = X - self.origin
-        sums = np.zeros((2, rounds + 1, X.shape[-1]))
-        sums[:, 0] = self.sums
-        for item in range(items):
-            sums[0, 1:] += apart[:, item]
-            sums[1, 1:] += apart[:, item] ** 2
-        np.cumsum(sums, axis=1, out=sums)
-        self.sums = sums[:, -1].copy()
-        count = np.maximum(self.count + items * np.arange(rounds), 1)[:, None]
-        self.count += rounds * items
-        mean, square = sums[:, :-1] / count
-        variance = square - mean**2
-        varied = variance > NOISE * square
-        deviation = np.sqrt(np.where(varied, variance, 1.0))
-        return np.where(varied[:, None], (apart - mean[:, None]) / deviation[:, None], 0.0)
+def _age(path: Path) -> float:
+    """Seconds; 0 where another process has removed it."""
+    with suppress(FileNotFoundError):
+        return time.time() - path.stat().st_mtime
+    return 0.0
+
+
+def _is_held(directory: Path) -> bool:
+    """Whether the process that writes it is alive."""
+    try:
+        handle = os.open(directory, os.O_RDONLY)
+    except FileNotFoundError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)

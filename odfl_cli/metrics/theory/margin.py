@@ -67,6 +67,8 @@ def fit_margin(margins: np.ndarray) -> Margin:
 def _exponent(row: np.ndarray) -> float:
     """Of a sorted row: the slope of the tail, or 1 if that is no more than chance away."""
     count = min(len(row) - 1, max(CHANCE, int(TAIL * len(row))))
+    if count < 1:  # one margin has no tail
+        return 1.0
     excess = float(np.log(row[count] / row[:count]).mean())
     return 1.0 if excess <= 1 + 2 / math.sqrt(count) else 1 / excess
 
@@ -105,7 +107,8 @@ def margin_report(
     fitted = fit_margin(margins)
     if not np.isfinite(fitted.c0):
         return {}
-    epsilon = np.geomspace(max(margins[:, 9].min(), 1e-12), margins.max(), POINTS)
+    tenth = margins[:, min(CHANCE, margins.shape[-1]) - 1]
+    epsilon = np.geomspace(max(tenth.min(), 1e-12), margins.max(), POINTS)
     below = [np.searchsorted(row, epsilon, side="right") / row.size for row in margins]
     return {
         "margin": {

@@ -21,6 +21,10 @@ class Polytope(Protocol):
     def face_count(self) -> int:
         """n, the number of inequalities."""
 
+    @property
+    def constant_sum(self) -> bool:
+        """Whether Σ w_i is the same for all w ∈ W, so that equal predictions change no decision."""
+
     def minimise(self, costs: Array) -> Array:
         """A vertex in argmin_{w∈W} ⟨costs, w⟩ over the last axis, [..., d]; ties: lowest index."""
 

@@ -27,6 +27,13 @@ class LinearSet(ABC):
         """n."""
         return len(self.faces()[1])
 
+    @cached_property
+    def constant_sum(self) -> bool:
+        """Whether Σ w_i is the same for all w ∈ W: the equalities imply it."""
+        C, _ = self.equalities()
+        ones = np.ones(C.shape[1])
+        return bool(np.allclose(C.T @ np.linalg.lstsq(C.T, ones, rcond=None)[0], ones))
+
     def minimise(self, costs: Array) -> Array:
         """A vertex in argmin ⟨costs, w⟩ over the last axis, [..., d]."""
         return on_rows(self.minimise_rows, costs)

@@ -6,7 +6,10 @@ from odfl_cli.core.arrays import Array
 
 
 class Predictor(Protocol):
-    """A model g(θ, X) with its gradient; leading axes of θ and X broadcast."""
+    """A model g(θ, X) with its gradient; leading axes of θ and X broadcast.
+
+    A predictor that is linear in θ also has `design(X)`, the matrix D [..., d, m] with g = Dθ.
+    """
 
     def parameter_count(self, items: int, features: int) -> int:
         """m, the length of θ."""

@@ -9,10 +9,15 @@ class Linear:
     """g(θ, X) = X θ: one weight per feature, shared by all items. The paper's predictor."""
 
     kernel = "linear"
+    linear = True
 
     def parameter_count(self, items: int, features: int) -> int:
         """m = p."""
         return features
+
+    def design(self, X: Array) -> Array:
+        """X itself."""
+        return X
 
     def predict(self, theta: Array, X: Array) -> Array:
         """X θ."""
@@ -28,10 +33,15 @@ class Affine:
     """g(θ, X) = X θ_{1…p} + θ_{p+1}: one weight per feature and an intercept, shared by all items."""
 
     kernel = "affine"
+    linear = True
 
     def parameter_count(self, items: int, features: int) -> int:
         """m = p + 1."""
         return features + 1
+
+    def design(self, X: Array) -> Array:
+        """X and a column of ones."""
+        return with_ones(X)
 
     def predict(self, theta: Array, X: Array) -> Array:
         """X θ_{1…p} + θ_{p+1}."""
@@ -47,10 +57,18 @@ class PerItem:
     """g_i(θ, X) = ⟨x_i, θ_i⟩: θ holds the weights of item 1, then those of item 2, …"""
 
     kernel = "per_item"
+    linear = True
 
     def parameter_count(self, items: int, features: int) -> int:
         """m = d p."""
         return items * features
+
+    def design(self, X: Array) -> Array:
+        """Row i holds x_i in the columns of θ_i and zeros elsewhere."""
+        xp, items = array_namespace(X), X.shape[-2]
+        unit = xp.eye(items, dtype=X.dtype, device=X.device)
+        blocks = unit[..., None] * X[..., None, :]
+        return blocks.reshape(*X.shape[:-1], items * X.shape[-1])
 
     def predict(self, theta: Array, X: Array) -> Array:
         """⟨x_i, θ_i⟩ for every item."""

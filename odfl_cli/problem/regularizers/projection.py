@@ -1,6 +1,6 @@
 """Euclidean projections onto polytopes, and the tangent spaces where they end.
 
-Both classes project the points −g/α, for rows g [N, d] and alpha [N, 1]. They take g and α apart:
+Both classes project the points w₀ − g/α, with w₀ the interior point of the set, for rows g [N, d] and alpha [N, 1]. They take g and α apart:
 at tiny α the point is far away, and only its differences along the set may keep their digits.
 """
 
@@ -28,17 +28,20 @@ class WeightedSum(NamedTuple):
     a: np.ndarray
     total: float  # inf where nothing is summed
     equal: bool
+    centre: np.ndarray  # w₀
 
     def project(self, g: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-        """clip(−g/α − τa, lower, upper), τ = 0 where that keeps Σ a_i w_i ≤ total."""
+        """clip(w₀ − g/α − τa, lower, upper), τ = 0 where that keeps Σ a_i w_i ≤ total."""
         with np.errstate(over="ignore", invalid="ignore"):  # infinities are clipped
-            plain = np.clip(-g / alpha, self.lower, self.upper)
+            plain = np.clip(self.centre - g / alpha, self.lower, self.upper)
             if np.isinf(self.total):
                 return plain
             price = g / self.a
-            y = (self._marginal(price) - price) / alpha * self.a  # moved along a, as τ will be
+            # moved along a, as τ will be
+            y = self.centre + (self._marginal(price) - price) / alpha * self.a
         # a coordinate outside of these is at its bound for every τ between first and last
-        first, last = (-self.upper / self.a).min(), (-self.lower / self.a).max()
+        first = ((self.centre - self.upper) / self.a).min()
+        last = ((self.centre - self.lower) / self.a).max()
         y = np.clip(y, self.lower + first * self.a, self.upper + last * self.a)
         bound = np.clip(y - self._tau(y) * self.a, self.lower, self.upper)
         if self.equal:
@@ -108,9 +111,11 @@ def weighted_sum(polytope: Polytope, extent: tuple[np.ndarray, np.ndarray]) -> W
     lower = np.where(np.isfinite(lower), lower, extent[0])
     upper = np.where(np.isfinite(upper), upper, extent[1])
     if len(sums) == 0:
-        return WeightedSum(lower, upper, np.ones(polytope.dimension), np.inf, False)
-    sign = np.sign(sums[0, 0])
-    return WeightedSum(lower, upper, sign * sums[0], float(sign * totals[0]), equal)
+        a, total = np.ones(polytope.dimension), np.inf
+    else:
+        sign = np.sign(sums[0, 0])
+        a, total = sign * sums[0], float(sign * totals[0])
+    return WeightedSum(lower, upper, a, total, equal, polytope.interior_point())
 
 
 class Faces:
@@ -163,7 +168,7 @@ class Faces:
             raise ValueError("the prediction is not finite")
         direction = self.N.T @ (g - g[0] if self.level else g)
         step = max(alpha, np.linalg.norm(direction) / (FARTHEST * self.size))
-        return -direction / step - self.N.T @ self.centre
+        return -direction / step
 
     def _nearest(self, target: np.ndarray) -> np.ndarray:
         """The point of W nearest to centre + N target."""

@@ -1,4 +1,4 @@
-"""Half the squared norm: the smoothed decision is a Euclidean projection (Moreau–Yosida)."""
+"""Half the squared distance: the smoothed decision is a Euclidean projection (Moreau–Yosida)."""
 
 from functools import cached_property
 
@@ -14,7 +14,12 @@ from odfl_cli.problem.regularizers.projection import Faces, WeightedSum, weighte
 
 @settings
 class Quadratic:
-    """R(w) = ½‖w‖² on any polytope; closed forms on simplex, box, budget and knapsack."""
+    """R(w) = ½‖w − w₀‖² on any polytope, w₀ its interior point; closed forms on simplex, box, budget and knapsack.
+
+    At a prediction of 0, where learning starts, the smoothed decision is w₀, and it moves with the
+    prediction. A projection of −g/α itself would start on a corner of a box or knapsack that holds 0
+    in its border, and not move. On simplex and budget the two are the same projection.
+    """
 
     polytope: SkipValidation[Polytope]
     in_paper = False
@@ -25,15 +30,18 @@ class Quadratic:
 
     @cached_property
     def suboptimality(self) -> float:
-        """½ max ‖w‖², or slightly more: ⟨g, w̃⟩ ≤ min ⟨g, w⟩ + suboptimality·α.
+        """n = ½ max ‖w − w₀‖², or slightly more: ⟨g, w̃⟩ ≤ min ⟨g, w⟩ + n·α.
 
         With l ≤ w ≤ u on W, w_i² lies below its chord (l_i + u_i) w_i − l_i u_i, and the sum of
-        the chords is largest at a vertex that `minimise` finds. Exact where every vertex has its
-        coordinates in {l_i, u_i}: simplex (½), budget (k/2), box, paths, assignments.
+        the chords less 2⟨w₀, w⟩ is largest at a vertex that `minimise` finds. Exact where every
+        vertex has its coordinates in {l_i, u_i}: ½(1 − 1/d) on the simplex, ½k(1 − k/d) on the
+        budget, Σ(u_i − l_i)²/8 on a box. For the entropy n is ln d and for the log
+        barrier the number of faces: an α of the same size smooths differently.
         """
         lower, upper = self.extent
-        chord = lower + upper
-        return float(chord @ self.polytope.minimise(-chord) - lower @ upper) / 2
+        centre = self.polytope.interior_point()
+        chord = lower + upper - 2 * centre
+        return float(chord @ self.polytope.minimise(-chord) - lower @ upper + centre @ centre) / 2
 
     @cached_property
     def extent(self) -> tuple[np.ndarray, np.ndarray]:
@@ -48,7 +56,7 @@ class Quadratic:
         return weighted_sum(self.polytope, self.extent) or Faces(self.polytope)
 
     def smooth(self, g: Array, alpha: Array) -> Array:
-        """Π_W(−g/α)."""
+        """Π_W(w₀ − g/α)."""
         project = self.projection.project
         return on_rows(lambda rows: project(rows[:, :-1], rows[:, -1:]), with_alpha(alpha, g))
 

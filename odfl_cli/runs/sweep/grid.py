@@ -1,13 +1,15 @@
 """The jobs of a sweep, known before the first one starts."""
 
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import OverrideType
+from hydra.core.override_parser.types import Override, OverrideType
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
 from odfl_cli.config.identity import typed_overrides
@@ -33,21 +35,35 @@ def is_grid(sweeper: str) -> bool:
     return sweeper.endswith(f".{BasicSweeper.__name__}")
 
 
-def grid_jobs(master: DictConfig) -> list[SweepJob]:
-    """All jobs of Hydra's grid sweeper; none where another sweeper chooses them as it goes."""
+def grid_cells(master: DictConfig) -> list[list[str]]:
+    """The overrides of all jobs of Hydra's grid sweeper; none where another sweeper chooses them."""
     if not is_grid(str(master.hydra.sweeper._target_)):
         return []
     loader = GlobalHydra.instance().config_loader()
     params = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
     parser = OverridesParser.create(config_loader=loader)
     overrides = parser.parse_overrides([*params, *typed_overrides(master.hydra)])
+    _check_count(overrides, master.most_jobs)
     for override in overrides:
         try:
             BasicSweeper.split_arguments([override], max_batch_size=None)
         except (ValueError, ArithmeticError) as error:
             raise UserError(f"{override.input_line}: {error}") from error
     (cells,) = BasicSweeper.split_arguments(overrides, max_batch_size=None)
-    return list(compose_cells(master, cells))
+    return cells
+
+
+def _check_count(overrides: list[Override], most: int) -> None:
+    """Refuses a grid of more than `most` jobs without listing them all."""
+    count = 1
+    for override in overrides:
+        if override.is_sweep_override():
+            with suppress(ValueError, ArithmeticError):  # which is reported with its key
+                count *= sum(1 for _ in islice(override.sweep_string_iterator(), most + 1))
+    if count > most:
+        raise UserError(
+            f"most_jobs={most}: the sweep has more jobs than that; a higher value allows it"
+        )
 
 
 def compose_cells(master: DictConfig, cells: list[list[str]]) -> Iterator[SweepJob]:

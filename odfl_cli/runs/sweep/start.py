@@ -2,7 +2,9 @@
 
 import os
 import secrets
+import time
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,20 +16,24 @@ from odfl_cli.core.files import make_writable
 from odfl_cli.core.text import table, tell
 from odfl_cli.results.ownership import check_sweep_place
 from odfl_cli.results.runs import StoredRun, inspect
-from odfl_cli.results.sweeps import INDEX, IndexJob, read_index, write_index
+from odfl_cli.results.sweeps import INDEX, IndexJob, read_index, update_index, write_index
 from odfl_cli.runs.build import top_level
 from odfl_cli.runs.console import relative
 from odfl_cli.runs.prepare import JobRequest, PreparedJob, keep_for_the_task, prepare
 from odfl_cli.runs.sweep.grid import (
+    SweepJob,
     add_names_for_jobs,
     check_numbers,
-    grid_jobs,
+    compose_cells,
+    grid_cells,
     is_grid,
     sweep_directory,
 )
 from odfl_cli.runs.sweep.journal import Entry, journal, remove_old_journals
 from odfl_cli.runs.sweep.progress import SweepProgress
 
+PATIENCE = 5.0
+"""Seconds between two lines on how many jobs were checked."""
 OUTCOMES = ("done", "skipped", "failed", "unfinished")
 
 
@@ -37,11 +43,12 @@ class Sweep:
 
     directory: Path
     requests: list[JobRequest]
+    jobs: list[IndexJob]  # of a grid; other sweepers add theirs to the index as they go
     progress: SweepProgress
 
     def close(self) -> bool:
         """Brings the index up to date and prints what became of the jobs; whether all have results."""
-        return close_sweep(self.directory, self.progress.stop())
+        return close_sweep(self.directory, self.progress.stop(), self.jobs)
 
 
 def start_sweep(config: DictConfig) -> Sweep:
@@ -54,13 +61,14 @@ def start_sweep(config: DictConfig) -> Sweep:
     check_sweep_place(sweep, Path(config.hydra.sweep.dir))
     make_writable(Path(config.hydra.sweep.dir))
     make_writable(sweep)
-    _start_index(sweep, prepared, is_grid(str(config.hydra.sweeper._target_)))
+    jobs = [_index_job(job) for job in prepared]
+    _start_index(sweep, jobs, is_grid(str(config.hydra.sweeper._target_)))
     attempt = secrets.token_hex(6)
     add_names_for_jobs(config, attempt)
     remove_old_journals(sweep)
     progress = SweepProgress(journal(sweep, attempt), len(prepared) or None)
     progress.start()
-    return Sweep(sweep, [job.request for job in prepared], progress)
+    return Sweep(sweep, [job.request for job in prepared], jobs, progress)
 
 
 def _checked(config: DictConfig) -> list[PreparedJob]:
@@ -68,7 +76,8 @@ def _checked(config: DictConfig) -> list[PreparedJob]:
     identities: dict[Path, set[str]] = defaultdict(set)
     checked = []
     in_this_process = str(config.hydra.launcher._target_).endswith(".BasicLauncher")
-    for cell in grid_jobs(config):
+    cells = grid_cells(config)
+    for cell in reporting(compose_cells(config, cells), len(cells)):
         request = JobRequest.of(cell.config, cell.config.hydra, cell.directory)
         prepared = prepare(request)
         if request.directory.exists() and not os.access(request.directory, os.W_OK):
@@ -83,7 +92,17 @@ def _checked(config: DictConfig) -> list[PreparedJob]:
     return checked
 
 
-def _start_index(sweep: Path, jobs: list[PreparedJob], is_grid: bool) -> None:
+def reporting(jobs: Iterable[SweepJob], count: int) -> Iterator[SweepJob]:
+    """The jobs; a line on stderr says every few seconds how many of them were checked."""
+    told = time.monotonic()
+    for number, job in enumerate(jobs):
+        if time.monotonic() - told > PATIENCE:
+            told = time.monotonic()
+            tell(f"checked {number} of {count} jobs")
+        yield job
+
+
+def _start_index(sweep: Path, jobs: list[IndexJob], is_grid: bool) -> None:
     """A grid's index is written anew; other sweepers add to theirs as they go."""
     try:
         if (sweep / INDEX).exists():
@@ -93,7 +112,7 @@ def _start_index(sweep: Path, jobs: list[PreparedJob], is_grid: bool) -> None:
             raise
         tell(f"{error}; it is written anew")
     if is_grid:
-        write_index(sweep, [_index_job(job) for job in jobs])
+        write_index(sweep, jobs)
 
 
 def _index_job(job: PreparedJob) -> IndexJob:
@@ -102,15 +121,16 @@ def _index_job(job: PreparedJob) -> IndexJob:
     return found.judged(job.state)
 
 
-def close_sweep(sweep: Path, entries: dict[int, Entry]) -> bool:
+def close_sweep(sweep: Path, entries: dict[int, Entry], own: list[IndexJob]) -> bool:
     """Brings the index up to date and prints what became of the jobs; whether all have results.
 
     `entries` has the last event of the jobs by number. Directories are inspected of jobs that
-    did not report their results, such as killed ones.
+    did not report their results, such as killed ones. `own` are the jobs of this sweep, all in the
+    index where it is empty; those that another sweep of the same name wrote meanwhile stay.
     """
     last = {entry.run: entry for entry in entries.values()}
     rows, jobs, counts = [], [], Counter[str]()
-    for before in read_index(sweep):
+    for before in own or read_index(sweep):
         entry = last.get(before.directory.name)
         job, state = _judged(before, entry)
         outcome = _outcome(job, entry)
@@ -118,7 +138,7 @@ def close_sweep(sweep: Path, entries: dict[int, Entry]) -> bool:
         jobs.append(job)
         if outcome in ("failed", "unfinished"):
             rows.append([outcome, job.directory.name, _reason(entry, state)])
-    write_index(sweep, jobs)
+    update_index(sweep, jobs)
     counted = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES)
     print(f"{len(jobs)} jobs: {counted}; {relative(sweep)}")
     if rows:

@@ -1,0 +1,222 @@
+"""A vote: experts weighed by their decision costs, with a certificate that needs no assumption.
+
+AdaNormalHedge of Luo & Schapire, *Achieving All with No Parameters: AdaNormalHedge*, COLT 2015, with
+sleeping copies of the experts on the geometric intervals of Daniely, Gonen & Shalev-Shwartz,
+*Strongly Adaptive Online Learning*, ICML 2015.
+"""
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import SkipValidation
+
+from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.algorithms.guard import built
+from odfl_cli.core.arrays import Array, array_namespace, dot
+from odfl_cli.core.errors import RowError, UserError
+from odfl_cli.core.settings import PositiveInt, settings
+from odfl_cli.core.streams import Draw
+
+TINY = 1e-300
+"""Stands in for a range of zero, which divides a zero, and for a weight of zero, whose log is taken."""
+
+
+class VoteState(NamedTuple):
+    """The experts' states, and what each has gained; L levels of N experts, level 0 never sleeps."""
+
+    t: int
+    theta: Array  # of the heaviest expert, [S, m]
+    weights: Array  # p_k, [S, N]
+    gains: Array  # R, the sum of r over the interval of each copy, [S, L, N]
+    sizes: Array  # C, the sum of |r|, [S, L, N]
+    potential: Array  # B, [S]
+    scale: Array  # s, the largest difference between two experts' costs so far, [S]
+    paid: Array  # Σ_t ℓ_k, [S, N]
+    detour: Array  # Σ_t of what was played less the mixture: 0 where the mixture is played, [S]
+    certificate: Array  # bound on the regret to every expert, per round, [S]
+    states: tuple[Any, ...]
+
+
+@settings
+class Vote(Algorithm):
+    """Plays Σ_k p_k w_k, which lies in W and costs Σ_k p_k ℓ_k, where expert k decides w_k and pays ℓ_k.
+
+    Level 0 holds one copy of every expert with prior q = 1/(2N), or 1/N where it is alone; level l ≥ 1 holds copies that begin
+    anew every `shortest`·2^(l−1) rounds and share the rest of the prior. All copies of an expert play
+    alike; they differ in what they count. With r = (Σ p ℓ − ℓ_k)/s, R = Σ r and C = Σ |r|:
+
+        Φ(R, C) = exp(R₊²/3C),   p ∝ Σ_copies q ½ (Φ(R + 1, C + 1) − Φ(R − 1, C + 1)).
+
+    As Φ(R + r, C + |r|) ≤ Φ(R, C) + ½ (Φ(R+1, C+1) − Φ(R−1, C+1)) r + 3|r|/(2(C + 1)) and Σ q w r = 0,
+    Σ q Φ ≤ B = 1 + 3/2 Σ q |r|/(C + 1), so that for any costs R_k ≤ √(3 C_k ln(B/q)).
+
+    s is the largest difference of two experts' costs so far. Where it grows from s to s', r counts by
+    s/s' in that round: all of these add at most the last s to a regret. A larger s lowers R²/C, so
+    that B stays a bound. The certificate is min_k (L_k + bound_k) − min_k L_k with L_k the experts'
+    costs: the regret to every expert is at most that to the best. With `play` = heaviest, the
+    decision of the expert with the most weight, it includes what this paid above the mixture.
+    """
+
+    experts: SkipValidation[tuple[str, ...]]
+    settings: SkipValidation[dict[str, Callable[..., Algorithm]]]
+    play: Literal["mixed", "heaviest"] = "mixed"
+    shortest: PositiveInt = 64
+    name = "vote"
+    noted = ("certificate",)
+    reported = ("certificate",)
+
+    def __post_init__(self) -> None:
+        if len(self.learners) < 2:
+            raise UserError(f"algo.experts={list(self.experts)}: a vote needs two experts at least")
+
+    @cached_property
+    def learners(self) -> tuple[Algorithm, ...]:
+        """The experts, all for the same problem."""
+        if isinstance(self.experts, str) or len(set(self.experts)) < len(self.experts):
+            raise UserError(f"algo.experts={self.experts}: a list of different names is needed")
+        for name in self.experts:
+            if name not in self.settings:
+                known = ", ".join(sorted(self.settings))
+                raise UserError(f"algo.experts: no expert {name}; there are {known}")
+        parts = {f"algo.settings.{name}": self.settings[name] for name in self.experts}
+        return tuple(built(part, self.problem, key) for key, part in parts.items())
+
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """Rounds after which the copies of levels 1, 2, … begin anew; shorter than the run."""
+        count = max(0, math.ceil(math.log2(self.problem.rounds / self.shortest)))
+        return tuple(self.shortest * 2**level for level in range(count))
+
+    @cached_property
+    def prior(self) -> np.ndarray:
+        """q of a copy by level, [L, 1]: N Σ q over all copies that a run of T rounds starts is 1."""
+        N, T = len(self.learners), self.problem.rounds
+        if not self.lengths:
+            return np.array([[1.0 / N]])
+        started = sum(T // length + 1 for length in self.lengths)
+        return 0.5 / N * np.array([[1.0], *[[1.0 / started]] * len(self.lengths)])
+
+    def draws(self) -> dict[str, Draw]:
+        """What the experts draw when they run alone."""
+        return {name: spec for one in self.learners for name, spec in one.draws().items()}
+
+    def init(self, seeds: int, truth: np.ndarray | None) -> VoteState:
+        """Equal weights."""
+        states = tuple(learner.init(seeds, truth) for learner in self.learners)
+        N, L, zeros = len(states), len(self.prior), np.zeros
+        return VoteState(
+            t=0,
+            theta=states[0].theta,
+            weights=np.full((seeds, N), 1.0 / N),
+            gains=zeros((seeds, L, N)),
+            sizes=zeros((seeds, L, N)),
+            potential=np.ones(seeds),
+            scale=zeros(seeds),
+            paid=zeros((seeds, N)),
+            detour=zeros(seeds),
+            certificate=zeros(seeds),
+            states=states,
+        )
+
+    def decide(self, state: VoteState, X: Array) -> tuple[Array, Array]:
+        """The mixture of predictions and of decisions, or both of the heaviest expert, [S, d]."""
+        xp, shares = array_namespace(X), self._shares(state.weights)[..., None]
+        pairs = zip(self.learners, state.states, strict=True)
+        votes = zip(*(one.decide(inner, X) for one, inner in pairs), strict=True)
+        prediction, decision = ((shares * xp.stack(vote, axis=1)).sum(-2) for vote in votes)
+        return prediction, decision
+
+    def update(
+        self, state: VoteState, X: Array, costs: Array, draws: dict[str, Array]
+    ) -> VoteState:
+        """Weighs the experts by what they paid, and lets all of them learn."""
+        xp, pairs = array_namespace(X), tuple(zip(self.learners, state.states, strict=True))
+        paid = xp.stack([dot(one.decide(inner, X)[1], costs) for one, inner in pairs], axis=1)
+        self._check(paid)
+        state = self._counted(state, paid)
+        weights = self._weights(state)
+        states = tuple(one.update(inner, X, costs, draws) for one, inner in pairs)
+        thetas = xp.stack([inner.theta for inner in states], axis=1)
+        return state._replace(
+            theta=(heaviest(weights)[..., None] * thetas).sum(-2),
+            weights=weights,
+            certificate=self._certificate(state) / state.t,
+            states=states,
+        )
+
+    def _shares(self, weights: Array) -> Array:
+        """Of each expert in what is played, [S, N]."""
+        return weights if self.play == "mixed" else heaviest(weights)
+
+    def _counted(self, state: VoteState, paid: Array) -> VoteState:
+        """R, C, B and s after a round in which the experts paid [S, N]; copies begin anew."""
+        xp, t = array_namespace(paid), state.t + 1
+        mixed = dot(state.weights, paid)
+        scale = xp.maximum(state.scale, xp.max(paid, axis=-1) - xp.min(paid, axis=-1))
+        part = state.scale / xp.clip(scale, min=TINY)  # 1 unless s grows
+        r = (part[..., None] * (mixed[..., None] - paid))[..., None, :]
+        size, unit = xp.abs(r), xp.clip(state.scale, min=TINY)[..., None, None]
+        added = 1.5 * self._constant(self.prior, r) * size / (state.sizes + unit)
+        gains, sizes = state.gains + r, state.sizes + size
+        ends = np.array([[False], *([t % length == 0] for length in self.lengths)])
+        if ends.any():
+            awake = self._constant(1.0 - ends, r)
+            gains, sizes = awake * gains, awake * sizes
+        detour = dot(self._shares(state.weights), paid) - mixed
+        return state._replace(
+            t=t,
+            gains=gains,
+            sizes=sizes,
+            potential=state.potential + added.sum((-2, -1)),
+            scale=scale,
+            paid=state.paid + paid,
+            detour=state.detour + detour,
+        )
+
+    def _weights(self, state: VoteState) -> Array:
+        """p_k ∝ Σ_copies q w(R/s, C/s), [S, N]."""
+        xp = array_namespace(state.gains)
+        unit = xp.clip(state.scale, min=TINY)[..., None, None]
+        logs = log_weight(state.gains / unit, state.sizes / unit) + self._constant(
+            np.log(self.prior), unit
+        )
+        weights = xp.exp(logs - xp.max(logs, axis=(-2, -1))[..., None, None]).sum(-2)
+        return weights / weights.sum(-1)[..., None]
+
+    def _certificate(self, state: VoteState) -> Array:
+        """Bound on the sum of what was played less what any expert paid, [S]."""
+        xp = array_namespace(state.paid)
+        q = float(self.prior[0, 0])
+        deviation = 3.0 * state.sizes[..., 0, :] * state.scale[..., None]
+        bounds = xp.sqrt(deviation * xp.log(state.potential / q)[..., None])
+        reached = xp.min(state.paid + bounds, axis=-1) - xp.min(state.paid, axis=-1)
+        return reached + state.scale + state.detour
+
+    def _constant(self, values: np.ndarray, like: Array) -> Array:
+        return array_namespace(like).asarray(values, dtype=like.dtype, device=like.device)
+
+    def _check(self, paid: Array) -> None:
+        """A RowError where what an expert pays [S, N] is not a number."""
+        xp = array_namespace(paid)
+        wrong = ~xp.isfinite(paid)
+        if bool(xp.any(wrong)):
+            row, k = (int(index[0]) for index in xp.nonzero(wrong))
+            message = f"algo=vote: expert {self.experts[k]} pays {float(paid[row, k])}"
+            raise RowError(row, paid.shape[0], f"{message}, which cannot be weighed")
+
+
+def log_weight(R: Array, C: Array) -> Array:
+    """ln ½ (Φ(R + 1, C + 1) − Φ(R − 1, C + 1)); about ln TINY where it is 0, R ≤ −1."""
+    xp = array_namespace(R)
+    above, below = (xp.clip(R + step, min=0.0) ** 2 / (3.0 * (C + 1.0)) for step in (1.0, -1.0))
+    return above + xp.log(xp.clip(-xp.expm1(below - above), min=TINY)) - math.log(2.0)
+
+
+def heaviest(weights: Array) -> Array:
+    """One for the first of the largest weights, else zero, [..., N]."""
+    xp = array_namespace(weights)
+    index = xp.arange(weights.shape[-1], device=weights.device)
+    return xp.astype(index == xp.argmax(weights, axis=-1)[..., None], weights.dtype)

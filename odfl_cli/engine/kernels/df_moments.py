@@ -1,0 +1,373 @@
+"""DF-Moments, compiled; see odfl_cli.algorithms.df_moments, whose lines are numbered alike."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import b1, f8, i8, types, void
+
+from odfl_cli.algorithms.df_moments import (
+    POWER_STEPS,
+    TINY,
+    WIDTH_EXPONENT,
+    DFMoments,
+    DFMomentsState,
+    design_of,
+)
+from odfl_cli.core.compiling import inner, kernel
+from odfl_cli.engine.base import Play, Trace
+from odfl_cli.engine.kernels.inner import PARTS, decide, project
+from odfl_cli.engine.kernels.matrices import (
+    invert,
+    product,
+    quadratic_form,
+    solve,
+    times,
+    trace_of_square,
+)
+from odfl_cli.engine.kernels.polytopes import minimise
+from odfl_cli.engine.parts import parts_of
+from odfl_cli.environments import Rounds
+from odfl_cli.problem.regularizers.newton import dot
+
+
+class Rules(NamedTuple):
+    """The settings of DFMoments, and what its problem decides."""
+
+    fading: np.ndarray  # γ_j, [J]
+    sizes: np.ndarray  # n_A, [2]
+    errors: np.ndarray  # 1 + s √(2/n_A), [2]
+    centre: bool
+    curvature: bool
+    refine: bool
+    radius: float  # of Θ
+
+
+class Sums(NamedTuple):
+    """DFMomentsState of one seed without t; filled in place."""
+
+    theta: np.ndarray
+    v: np.ndarray
+    column_mean: np.ndarray
+    cost_mean: np.ndarray  # [1], as all numbers
+    varied: np.ndarray
+    gram: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    counts: np.ndarray
+    noise: np.ndarray
+    kept: np.ndarray
+    omega: np.ndarray
+    b: np.ndarray
+    u: np.ndarray
+    pull: np.ndarray
+    pull_noise: np.ndarray  # [1]
+    spread: np.ndarray
+
+
+class Space(NamedTuple):
+    """Arrays that the lines share."""
+
+    g: np.ndarray  # [d], as those up to y
+    w: np.ndarray
+    push: np.ndarray
+    r: np.ndarray
+    y: np.ndarray  # centred costs
+    columns: np.ndarray  # centred Dᵀ, [m, d]
+    weighted: np.ndarray  # the same times r
+    z: np.ndarray  # [m], as those up to q
+    x: np.ndarray
+    q: np.ndarray
+    gram: np.ndarray  # DᵀD, [m, m], as those up to solving
+    Z: np.ndarray
+    sigma: np.ndarray
+    inverse: np.ndarray
+    seen: np.ndarray  # Σ⁻¹Z
+    B: np.ndarray
+    solving: np.ndarray
+    told: np.ndarray  # Σ⁻¹M_j, [J, m, m]
+    squares: np.ndarray  # ‖z‖², ‖Z‖²
+    score: np.ndarray  # [J]
+
+
+VECTOR, MATRIX, CUBE = f8[::1], f8[:, ::1], f8[:, :, ::1]
+RULES = types.NamedTuple([VECTOR, VECTOR, VECTOR, b1, b1, b1, f8], Rules)
+SUMS = types.NamedTuple(
+    [VECTOR] * 5 + [CUBE, MATRIX, CUBE, VECTOR, MATRIX, MATRIX] + [VECTOR] * 6, Sums
+)
+
+
+@inner
+def centred_square(values):
+    """Σ (v − v̄)² / n."""
+    total = 0.0
+    for value in values:
+        total += value
+    mean, squares = total / values.shape[0], 0.0
+    for value in values:
+        squares += (value - mean) ** 2
+    return squares / values.shape[0]
+
+
+@inner
+def add_ridge(S, N):
+    """S + (m/N) diag(S) in place; 1 where a column is zero so far."""
+    m = S.shape[0]
+    for i in range(m):
+        S[i, i] += S[i, i] * (m / N) if S[i, i] > 0.0 else 1.0
+
+
+@inner
+def signal_share(noise, size):
+    """(1 − noise/size)₊."""
+    return max((size - noise) / max(size, TINY), 0.0)
+
+
+@inner
+def normalise(sigma, u):
+    """u / √(uᵀΣu) in place."""
+    length = np.sqrt(max(quadratic_form(sigma, u), TINY))
+    for i in range(u.shape[0]):
+        u[i] /= length
+
+
+@inner
+def perturb(parts, D, costs, t, sums, space):
+    """Line 9: push = w(g + hc) − w(g − hc)."""
+    g, push, shifted = space.g, space.push, space.r
+    times(D, sums.v, g)
+    sums.spread[0] += centred_square(g)
+    sums.spread[1] += centred_square(costs)
+    h = t**WIDTH_EXPONENT * np.sqrt(sums.spread[0] / max(sums.spread[1], TINY))
+    for i in range(g.shape[0]):
+        shifted[i] = g[i] + h * costs[i]
+        g[i] -= h * costs[i]
+    minimise(parts.polytope, parts.numbers, shifted, push)
+    minimise(parts.polytope, parts.numbers, g, space.w)
+    for i in range(g.shape[0]):
+        push[i] -= space.w[i]
+
+
+@inner
+def centre(D, costs, t, rules, sums, space):
+    """Line 2: the columns and costs that the statistics are made of."""
+    d, m = D.shape
+    columns, y = space.columns, space.y
+    for q in range(m):
+        for i in range(d):
+            columns[q, i] = D[i, q]
+    for i in range(d):
+        y[i] = costs[i]
+    if not rules.centre:
+        return
+    total = 0.0
+    for i in range(d):
+        total += y[i]
+    sums.cost_mean[0] += (total / d - sums.cost_mean[0]) / t
+    for i in range(d):
+        y[i] -= sums.cost_mean[0]
+    for q in range(m):
+        total = 0.0
+        for i in range(d):
+            total += columns[q, i]
+            if columns[q, i] != columns[q, 0]:
+                sums.varied[q] = 1.0
+        sums.column_mean[q] += (total / d - sums.column_mean[q]) / t
+        for i in range(d):
+            columns[q, i] = (columns[q, i] - sums.column_mean[q]) * sums.varied[q]
+
+
+@inner
+def take_statistics(rules, sums, space):
+    """Line 3: z, Z, DᵀD and the metric with this round in it."""
+    columns, r = space.columns, space.r
+    m, d = columns.shape
+    for i in range(d):
+        r[i] = space.y[i]
+    for q in range(m):
+        for i in range(d):
+            r[i] -= columns[q, i] * sums.b[q]
+    total = 0.0
+    for i in range(d):
+        total += r[i]
+    for q in range(m):
+        for i in range(d):
+            space.weighted[q, i] = columns[q, i] * (r[i] - total / d)
+    N = sums.counts[0] + d
+    for q in range(m):
+        space.z[q] = dot(columns[q], space.y)
+        for k in range(q + 1):
+            gram = dot(columns[q], columns[k])
+            Z = dot(space.weighted[q], columns[k]) if rules.curvature else 0.0
+            space.gram[q, k], space.gram[k, q] = gram, gram
+            space.Z[q, k], space.Z[k, q] = Z, Z
+            sigma = (sums.gram[0, q, k] + gram) / N
+            space.sigma[q, k], space.sigma[k, q] = sigma, sigma
+            space.inverse[q, k], space.inverse[k, q] = sigma, sigma
+    add_ridge(space.inverse, N)
+    invert(space.inverse)
+    product(space.inverse, space.Z, space.seen)
+    space.squares[0] = quadratic_form(space.inverse, space.z)
+    space.squares[1] = trace_of_square(space.seen)
+
+
+@inner
+def weigh_memories(t, rules, sums, space):
+    """Line 4; leaves Σ⁻¹M_j in `told`."""
+    d, J = space.y.shape[0], sums.counts.shape[0]
+    for j in range(J):
+        product(space.inverse, sums.second[j], space.told[j])
+    if t == 1:
+        return
+    best = -np.inf
+    for j in range(J):
+        one, two = sums.kept[j, 0] / sums.counts[j], sums.kept[j, 1] / sums.counts[j]
+        for q in range(space.x.shape[0]):
+            space.x[q] = space.z[q] / d - one * sums.first[j, q]
+            for k in range(space.x.shape[0]):
+                space.B[q, k] = space.seen[q, k] / d - two * space.told[j, q, k]
+        usual_z = (sums.noise[0, 0] + space.squares[0]) / (t * d * d)
+        usual_Z = (sums.noise[0, 1] + space.squares[1]) / (t * d * d)
+        missed_z = quadratic_form(space.inverse, space.x) * (rules.sizes[0] / max(usual_z, TINY))
+        missed_Z = trace_of_square(space.B) * (rules.sizes[1] / max(usual_Z, TINY))
+        space.score[j] = -0.5 * (missed_z + missed_Z)
+        best = max(best, space.score[j])
+    total = 0.0
+    for j in range(J):
+        sums.omega[j] *= np.exp(space.score[j] - best)
+        total += sums.omega[j]
+    for j in range(J):
+        sums.omega[j] = (1.0 - 1.0 / t) * sums.omega[j] / total + 1.0 / t / J
+
+
+@inner
+def remember_and_shrink(rules, sums, space):
+    """Lines 5 and 6."""
+    d, m = space.y.shape[0], space.z.shape[0]
+    for j in range(sums.counts.shape[0]):
+        gamma = rules.fading[j]
+        sums.counts[j] = gamma * sums.counts[j] + d
+        for q in range(m):
+            sums.first[j, q] = gamma * sums.first[j, q] + space.z[q]
+            for k in range(m):
+                sums.gram[j, q, k] = gamma * sums.gram[j, q, k] + space.gram[q, k]
+                sums.second[j, q, k] = gamma * sums.second[j, q, k] + space.Z[q, k]
+                space.told[j, q, k] = gamma * space.told[j, q, k] + space.seen[q, k]
+        for a in range(2):
+            sums.noise[j, a] = gamma * gamma * sums.noise[j, a] + space.squares[a]
+        size = quadratic_form(space.inverse, sums.first[j])
+        kept = signal_share(rules.errors[0] * sums.noise[j, 0], size)
+        sums.kept[j, 0] = max(kept, 1.0 / sums.counts[j])
+        size = trace_of_square(space.told[j])
+        sums.kept[j, 1] = signal_share(rules.errors[1] * sums.noise[j, 1], size)
+
+
+@inner
+def combine(sums, space):
+    """Line 7: b and B."""
+    m, N = space.z.shape[0], dot(sums.omega, sums.counts)
+    space.solving[:] = 0.0
+    sums.b[:] = 0.0
+    space.B[:] = 0.0
+    for j in range(sums.counts.shape[0]):
+        omega = sums.omega[j]
+        one, two = omega * sums.kept[j, 0], omega * sums.kept[j, 1] / N
+        for q in range(m):
+            sums.b[q] += one * sums.first[j, q]
+            for k in range(m):
+                space.solving[q, k] += omega * sums.gram[j, q, k]
+                space.B[q, k] += two * space.told[j, q, k]
+    add_ridge(space.solving, N)
+    solve(space.solving, sums.b)
+
+
+@inner
+def turn(sums, space):
+    """Line 8: the direction u."""
+    u, x = sums.u, space.x
+    times(space.sigma, sums.b, x)
+    sign = -1.0 if dot(u, x) < 0.0 else 1.0
+    radius = np.sqrt(max(trace_of_square(space.B), 0.0))
+    for q in range(u.shape[0]):
+        u[q] *= sign
+    for _ in range(POWER_STEPS):
+        times(space.B, u, x)
+        for q in range(u.shape[0]):
+            u[q] = sums.b[q] + radius * u[q] - x[q]
+        normalise(space.sigma, u)
+
+
+@inner
+def refine(rules, sums, space):
+    """Lines 9 and 10: θ before it is projected on Θ."""
+    q, v = space.q, sums.v
+    times(space.columns, space.push, q)
+    sums.pull_noise[0] += quadratic_form(space.inverse, q)
+    for i in range(q.shape[0]):
+        sums.pull[i] += q[i]
+    for i in range(q.shape[0]):
+        v[i] = sums.u[i]
+    if not rules.refine:
+        return
+    size = quadratic_form(space.inverse, sums.pull)
+    kept = signal_share(rules.errors[0] * sums.pull_noise[0], size)
+    length = kept / np.sqrt(max(sums.pull_noise[0], TINY))
+    times(space.inverse, sums.pull, q)
+    for i in range(q.shape[0]):
+        v[i] -= length * q[i]
+    normalise(space.sigma, v)
+
+
+@kernel(void(PARTS, RULES, i8, CUBE, CUBE, MATRIX, SUMS, VECTOR, VECTOR))
+def play(parts, rules, start, X, D, costs, sums, paid, errors):
+    """Rounds of one seed after round `start`: X [B, d, p], D [B, d, m], costs [B, d]."""
+    d, m, J = D.shape[1], D.shape[2], sums.counts.shape[0]
+    space = Space(
+        np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d),
+        np.empty((m, d)), np.empty((m, d)), np.empty(m), np.empty(m), np.empty(m),
+        np.empty((m, m)), np.empty((m, m)), np.empty((m, m)), np.empty((m, m)),
+        np.empty((m, m)), np.empty((m, m)), np.empty((m, m)), np.empty((J, m, m)),
+        np.empty(2), np.empty(J),
+    )  # fmt: skip
+    for i in range(costs.shape[0]):
+        t = start + i + 1
+        paid[i], errors[i] = decide(parts, X[i], costs[i], sums.theta, space.g, space.w)  # 1
+        perturb(parts, D[i], costs[i], t, sums, space)
+        centre(D[i], costs[i], t, rules, sums, space)
+        take_statistics(rules, sums, space)
+        weigh_memories(t, rules, sums, space)
+        remember_and_shrink(rules, sums, space)
+        combine(sums, space)
+        turn(sums, space)
+        refine(rules, sums, space)
+        sums.theta[:] = sums.v
+        project(sums.theta, rules.radius)
+
+
+def prepare(
+    algorithm: DFMoments,
+    state: DFMomentsState,
+    rounds: Rounds,
+    draws: dict[str, np.ndarray],
+    trace: Trace,
+) -> tuple[DFMomentsState, Play]:
+    """The state after the block, and what fills it for seed number s."""
+    problem = algorithm.problem
+    parts, design = parts_of(problem), design_of(problem)
+    rules = Rules(
+        algorithm.fading,
+        algorithm.sizes,
+        algorithm.errors,
+        problem.polytope.constant_sum,
+        algorithm.curvature,
+        algorithm.refine,
+        problem.theta_set.radius,
+    )
+    filled = {name: getattr(state, name).copy() for name in Sums._fields}
+
+    def play_seed(s: int) -> None:
+        sums = Sums(*(np.atleast_1d(filled[name][s : s + 1].squeeze(0)) for name in Sums._fields))
+        X, costs = rounds.X[s], rounds.costs[s]
+        D = np.ascontiguousarray(design(X))
+        play(parts, rules, state.t, X, D, costs, sums, trace.cost[s], trace.mse[s])
+
+    return state._replace(t=state.t + rounds.costs.shape[1], **filled), play_seed

@@ -1,0 +1,155 @@
+"""The exact minimum of realised costs along a line of parameters: the linear model on the simplex, compiled.
+
+On the line θ + s·d the prediction of every item is a line in s, and the item that is played is the
+lowest of K lines: a concave envelope. Between its corners, over all rounds, the cost is constant.
+"""
+
+import numpy as np
+
+from odfl_cli.core.compiling import exact, inner, kernel
+
+NARROW = 1e-12
+"""A piece of the line that is no longer than this, relative to its place, may be rounding alone."""
+
+
+@inner
+def predict_both(X, theta, direction, level, slope):
+    """level = Xθ and slope = Xd, [d], of one round."""
+    for i in range(X.shape[0]):
+        one, other = 0.0, 0.0
+        for j in range(X.shape[1]):
+            one += X[i, j] * theta[j]
+            other += X[i, j] * direction[j]
+        level[i] = one
+        slope[i] = other
+
+
+@exact
+def first_item(level, slope):
+    """The item played at s → −∞: the steepest line, the lowest of equally steep ones."""
+    best = 0
+    for i in range(1, len(level)):
+        steeper = slope[i] > slope[best]
+        if steeper or (slope[i] == slope[best] and level[i] < level[best]):
+            best = i
+    return best
+
+
+@inner
+def next_crossing(level, slope, i, crossing):
+    """The first s at which a line that is less steep crosses line i, ∞ if none is; all in `crossing`."""
+    own_level, own_slope, nearest = level[i], slope[i], np.inf
+    for k in range(len(level)):
+        slower = own_slope - slope[k]
+        crossing[k] = (level[k] - own_level) / slower if slower > 0.0 else np.inf
+    for k in range(len(level)):
+        nearest = min(nearest, crossing[k])
+    return nearest
+
+
+@exact
+def add_corners(level, slope, cost, crossing, at, jump, count):
+    """Appends where the item that is played changes as s grows, and by how much the cost does.
+
+    Of several lines that cross the present one in one point, the envelope follows the least steep.
+    Returns (cost at −∞, count).
+    """
+    i = first_item(level, slope)
+    start = cost[i]
+    while True:
+        nearest = next_crossing(level, slope, i, crossing)
+        if nearest == np.inf:
+            return start, count
+        following = -1
+        for k in range(len(level)):
+            if crossing[k] == nearest and (following < 0 or slope[k] < slope[following]):
+                following = k
+        at[count] = nearest
+        jump[count] = cost[following] - cost[i]
+        count += 1
+        i = following
+
+
+@exact
+def sort_corners(at, bucket, first, order):
+    """order[r] = the r-th smallest of `at`: counted into buckets, evenly in angle, then by insertion."""
+    buckets = len(first)
+    first[:] = 0
+    for q in range(len(at)):
+        share = 0.5 + 0.5 * at[q] / (1.0 + abs(at[q]))
+        bucket[q] = min(int(share * buckets), buckets - 1)
+        first[bucket[q]] += 1
+    for k in range(1, buckets):
+        first[k] += first[k - 1]
+    for q in range(len(at) - 1, -1, -1):
+        first[bucket[q]] -= 1
+        order[first[bucket[q]]] = q
+    for r in range(1, len(at)):
+        q, place = order[r], r
+        while place > 0 and at[order[place - 1]] > at[q]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = q
+
+
+@exact
+def lowest_piece(start, at, jump, order):
+    """(the smallest total cost, an s in the middle of the piece of the line that has it)."""
+    count = len(at)
+    if count == 0:
+        return start, 0.0
+    first, last = at[order[0]], at[order[count - 1]]
+    total, best, s = start, start, first - 1.0 - abs(first)
+    for r in range(count):
+        total += jump[order[r]]
+        if r + 1 == count:
+            if total < best:
+                best, s = total, last + 1.0 + abs(last)
+        elif total < best:
+            here, there = at[order[r]], at[order[r + 1]]
+            if there - here > NARROW * (1.0 + abs(here)):
+                best, s = total, 0.5 * (here + there)
+    return best, s
+
+
+@kernel("UniTuple(f8, 2)(f8[:,:,::1], f8[:,::1], f8[::1], f8[::1])")
+def lowest_on_line(X, costs, theta, direction):
+    """(min_s Σ_n f_n(θ + s·d), an s that attains it): X [N, d, p], costs [N, d]; −∞ < s < ∞."""
+    rounds, items = costs.shape
+    level, slope, crossing = np.empty(items), np.empty(items), np.empty(items)
+    at, jump = np.empty(rounds * (items - 1)), np.empty(rounds * (items - 1))
+    total, count = 0.0, 0
+    for n in range(rounds):
+        predict_both(X[n], theta, direction, level, slope)
+        start, count = add_corners(level, slope, costs[n], crossing, at, jump, count)
+        total += start
+    bucket, order = np.empty(count, np.int64), np.empty(count, np.int64)
+    first = np.empty(max(1, count), np.int64)
+    sort_corners(at[:count], bucket, first, order)
+    return lowest_piece(total, at[:count], jump[:count], order)
+
+
+@kernel("void(f8[:,:,::1], f8[:,::1], i8, f8[:,::1], f8[:,::1], f8[::1])")
+def add_moments(X, costs, stride, S, M, m):
+    """S += Σ x xᵀ, M += Σ c x xᵀ and m += Σ c x over the items of every `stride`-th round.
+
+    x and c are less their means over the items of the round, which decide nothing on the simplex.
+    """
+    items, features = X.shape[1:]
+    x, centre = np.empty(features), np.empty(features)
+    for n in range(0, costs.shape[0], stride):
+        mean = costs[n].mean()
+        centre[:] = 0.0
+        for i in range(items):
+            for j in range(features):
+                centre[j] += X[n, i, j] / items
+        for i in range(items):
+            for j in range(features):
+                x[j] = X[n, i, j] - centre[j]
+            cost = costs[n, i] - mean
+            for j in range(features):
+                weighted = cost * x[j]
+                m[j] += weighted
+                for k in range(j + 1):
+                    S[j, k] += x[j] * x[k]
+                    M[j, k] += weighted * x[k]

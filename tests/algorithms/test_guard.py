@@ -1,0 +1,102 @@
+"""The guard: its weights by hand, and its two bounds in any sequence of rounds."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.problems import composed_job, make_problem, random_rounds
+
+from odfl_cli.algorithms import OGD, PFOGD, RLS, Algorithm, Guard
+from odfl_cli.algorithms.base import State
+from odfl_cli.core.arrays import dot
+from odfl_cli.core.errors import UserError
+from odfl_cli.environments import Rounds
+
+
+class Fixed(Algorithm):
+    """Plays a θ that never changes."""
+
+    def init(self, seeds, truth):
+        return State(0, np.tile(self.theta, (seeds, 1)))
+
+
+class Left(Fixed):
+    theta = np.array([1.0, 0.0])  # X is the identity: item 2 is predicted to cost less
+
+
+class Right(Fixed):
+    theta = np.array([0.0, 1.0])  # and here item 1
+
+
+def played(guard, rounds):
+    """What the guard paid and what each of its algorithms would have paid, [T] and [T, 1 + N]."""
+    state, paid, each = guard.init(1, None), [], []
+    for t in range(rounds.costs.shape[1]):
+        X, costs = rounds.X[:, t], rounds.costs[:, t]
+        paid.append(dot(guard.decide(state, X)[1], costs)[0])
+        each.append(dot(guard._decisions(state, X), costs[:, None])[0])
+        state = guard.update(state, X, costs, {})
+    return np.array(paid), np.array(each), state
+
+
+def two_items(costs):
+    return Rounds(np.tile(np.eye(2), (1, len(costs), 1, 1)), np.array(costs, dtype=float)[None])
+
+
+def test_two_rounds_by_hand():
+    """The base pays 1 and the rival 0 in round 1: v = (½, ½·(1 + ½)), so p = (0.4, 0.6)."""
+    problem = make_problem(items=2, features=2)
+    guard = Guard(problem=problem, base=Left, rivals={"right": Right}, range=1.0)
+    paid, _, state = played(guard, two_items([[0, 1], [0, 1]]))
+    np.testing.assert_allclose(paid, [0.5, 0.4], rtol=1e-14)
+    np.testing.assert_allclose(np.exp(state.log_weights[0]), [0.5, 0.5 * 1.5**2], rtol=1e-14)
+
+
+@given(
+    costs=st.lists(st.tuples(*[st.sampled_from([0.0, 0.25, 1.0])] * 2), min_size=1, max_size=80),
+    eta=st.floats(0.01, 0.5),
+)
+def test_both_bounds_hold_for_any_costs(costs, eta):
+    problem = make_problem(items=2, features=2)
+    guard = Guard(problem=problem, base=Left, rivals={"right": Right}, eta=eta, range=1.0)
+    paid, each, _ = played(guard, two_items(costs))
+    to_base = math.log(1 / (1 - eta)) / eta
+    to_rival = eta * ((each[:, 0] - each[:, 1]) ** 2).sum() + math.log(1 / eta) / eta
+    assert paid.sum() <= each[:, 0].sum() + to_base + 1e-9
+    assert paid.sum() <= each[:, 1].sum() + to_rival + 1e-9
+
+
+def test_decisions_lie_in_the_set_and_learners_learn_as_they_do_alone():
+    problem, rounds = make_problem(), random_rounds(1, 30, 4, 3)
+    rivals = {"ogd": OGD, "pf_ogd": partial(PFOGD, eta=0.1)}
+    guard = Guard(problem=problem, base=RLS, rivals=rivals)
+    _, _, state = played(guard, rounds)
+    for k, kind in enumerate([RLS, OGD, partial(PFOGD, eta=0.1)]):
+        alone = kind(problem=problem)
+        inner = alone.init(1, None)
+        for t in range(30):
+            inner = alone.update(inner, rounds.X[:, t], rounds.costs[:, t], {})
+        np.testing.assert_array_equal(state.thetas[:, k], inner.theta)
+    assert problem.polytope.contains(guard.decide(state, rounds.X[:, 0])[1]).all()
+
+
+def test_one_line_refusals():
+    with pytest.raises(UserError, match="needs one rival"):
+        Guard(problem=make_problem(), base=RLS, rivals={})
+    with pytest.raises(UserError, match=r"algo\.rivals\.rls\.ridge=-1"):
+        composed_job("algo=guard", "algo.rivals.rls.ridge=-1")
+    with pytest.raises(UserError, match=r"algo\.rivals\.rls=5: choose an algorithm"):
+        composed_job("algo=guard", "algo.rivals.rls=5")
+
+
+def test_a_rival_can_be_left_out_and_another_named():
+    changed = (
+        "algo.rivals.spo=null",
+        "+algo@algo.rivals.ogd=ogd",
+        "+algo.rivals.ogd._partial_=true",
+    )
+    learners = composed_job("algo=guard", *changed).algorithm.learners
+    assert [learner.name for learner in learners] == ["df_moments", "rls", "df_ogd", "ogd"]

@@ -1,0 +1,221 @@
+"""The vote: its potential, its certificate for any costs, and what its experts do in it."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.problems import block_of, composed_job, make_problem, random_rounds
+
+from odfl_cli.algorithms import OGD, PFOGD, RLS, Algorithm, Vote
+from odfl_cli.algorithms.base import State
+from odfl_cli.algorithms.vote import log_weight
+from odfl_cli.core.arrays import dot
+from odfl_cli.core.errors import RowError, UserError
+from odfl_cli.environments import Rounds
+from odfl_cli.runs.simulate import simulate
+
+ITEMS = 3
+
+
+class Fixed(Algorithm):
+    """Plays the same item in every round: X is the identity and θ is −1 there."""
+
+    item = 0
+
+    def init(self, seeds, truth):
+        return State(0, np.tile(-np.eye(ITEMS)[self.item], (seeds, 1)))
+
+
+class Second(Fixed):
+    item = 1
+
+
+class Third(Fixed):
+    item = 2
+
+
+FIXED = {"first": Fixed, "second": Second, "third": Third}
+
+
+def vote_of(rounds=20, **changes):
+    """The three items as experts."""
+    problem = make_problem(items=ITEMS, features=ITEMS, rounds=rounds, radius=2.0)
+    return Vote(problem=problem, **{"experts": tuple(FIXED), "settings": FIXED, **changes})
+
+
+def played(vote, rounds):
+    """What the vote paid [T], and its state after every round."""
+    state, paid, states = vote.init(1, None), [], []
+    for t in range(rounds.costs.shape[1]):
+        X, costs = rounds.X[:, t], rounds.costs[:, t]
+        paid.append(dot(vote.decide(state, X)[1], costs)[0])
+        state = vote.update(state, X, costs, {})
+        states.append(state)
+    return np.array(paid), states
+
+
+def of_items(costs):
+    """Rounds in which expert k pays costs[t, k]."""
+    costs = np.asarray(costs, dtype=float)
+    return Rounds(np.tile(np.eye(ITEMS), (1, len(costs), 1, 1)), costs[None])
+
+
+def assert_certified(vote, costs):
+    """The certificate is above the regret to every expert after every round."""
+    paid, states = played(vote, of_items(costs))
+    regret = (np.cumsum(paid)[:, None] - np.cumsum(costs, axis=0)).max(-1)
+    certified = np.array([state.certificate[0] * state.t for state in states])
+    assert (regret <= certified + 1e-9 * (1.0 + np.abs(costs).sum())).all()
+    return paid, states
+
+
+def potential(R, C):
+    return np.exp(np.clip(R, 0, None) ** 2 / (3 * np.maximum(C, 1e-300)))
+
+
+@given(C=st.floats(0, 300), where=st.floats(-1, 1), r=st.floats(-1, 1))
+def test_the_inequality_behind_the_certificate(C, where, r):
+    """Φ(R + r, C + |r|) ≤ Φ(R, C) + w r + 3|r|/(2(C + 1)) wherever |R| ≤ C."""
+    R = where * C
+    bound = potential(R, C) + np.exp(log_weight(R * np.ones(1), C * np.ones(1)))[0] * r
+    after = potential(R + r, C + abs(r))
+    assert after <= (bound + 1.5 * abs(r) / (C + 1)) * (1 + 1e-9)
+
+
+def test_three_rounds_by_hand():
+    """Round 1 fixes the scale and counts nothing; round 2 counts r = ℓ̄ − ℓ, which weighs round 3."""
+    costs = np.array([[0, 1, 1], [0, 1, 1], [0, 1, 1]], dtype=float)
+    paid, states = played(vote_of(), of_items(costs))
+    np.testing.assert_allclose(paid[:2], 2 / 3, rtol=1e-14)
+    r = 2 / 3 - costs[1]
+    np.testing.assert_allclose(states[1].gains[0, 0], r, rtol=1e-14)
+    Phi = lambda step: potential(r + step, np.abs(r) + 1)  # noqa: E731
+    w = Phi(1.0) - Phi(-1.0)
+    np.testing.assert_allclose(states[1].weights[0], w / w.sum(), rtol=1e-12)
+    assert paid[2] == pytest.approx(w[1:].sum() / w.sum())
+    B = 1 + 1.5 * np.abs(r).sum() / 3
+    bounds = np.sqrt(3 * np.abs(r) * np.log(3 * B))
+    assert states[1].certificate[0] * 2 == pytest.approx(
+        (costs[:2].sum(0) + bounds).min() - 0.0 + 1.0
+    )
+
+
+number = st.floats(-1e3, 1e3) | st.sampled_from([0.0, 1.0, 1e-6, 1e6])
+
+
+@settings(max_examples=150)
+@given(
+    costs=st.lists(st.tuples(*[number] * ITEMS), min_size=1, max_size=60),
+    play=st.sampled_from(["mixed", "heaviest"]),
+    shortest=st.integers(1, 40),
+)
+def test_the_certificate_holds_for_any_costs(costs, play, shortest):
+    vote = vote_of(rounds=len(costs), play=play, shortest=shortest)
+    assert_certified(vote, np.array(costs))
+
+
+@pytest.mark.parametrize("play", ["mixed", "heaviest"])
+@pytest.mark.parametrize("growth", [1.0, 1.02])
+def test_the_certificate_holds_against_an_adversary_that_sees_the_weights(play, growth):
+    """The heaviest expert pays 1 and the others 0, in units that may grow; 400 rounds."""
+    vote = vote_of(rounds=400, play=play, shortest=16)
+    state, total, paid = vote.init(1, None), np.zeros(ITEMS), 0.0
+    for t in range(400):
+        costs = growth**t * (np.arange(ITEMS) == state.weights[0].argmax())[None]
+        X = np.eye(ITEMS)[None]
+        paid += dot(vote.decide(state, X)[1], costs)[0]
+        total += costs[0]
+        state = vote.update(state, X, costs, {})
+        assert paid - total.min() <= state.certificate[0] * state.t * (1 + 1e-12)
+
+
+@given(factor=st.sampled_from([1e-3, 1e3]), shift=st.floats(-5, 5))
+def test_units_and_origin_of_the_costs_change_no_weight(factor, shift):
+    costs = np.random.default_rng(0).random((40, ITEMS))
+    _, states = played(vote_of(rounds=40, shortest=8), of_items(costs))
+    _, others = played(vote_of(rounds=40, shortest=8), of_items(factor * (costs + shift)))
+    for one, other in zip(states, others, strict=True):
+        np.testing.assert_allclose(one.weights, other.weights, atol=1e-9)
+        np.testing.assert_allclose(factor * one.certificate, other.certificate, rtol=1e-6)
+
+
+def test_a_change_of_the_best_expert_is_followed_sooner_with_sleeping_copies():
+    """Item 1 is free for 600 rounds, then item 2; without copies the first lead must be paid back."""
+    costs = np.ones((1000, ITEMS))
+    costs[:600, 0] = costs[600:, 1] = 0.0
+    with_copies, _ = assert_certified(vote_of(rounds=1000, shortest=16), costs)
+    without, _ = assert_certified(vote_of(rounds=1000, shortest=1000), costs)
+    assert with_copies[600:].sum() < 0.5 * without[600:].sum()
+
+
+def test_experts_learn_as_they_do_alone_and_decisions_lie_in_the_set():
+    kinds = {"rls": RLS, "ogd": OGD, "pf_ogd": partial(PFOGD, eta=0.1)}
+    problem, rounds = make_problem(rounds=30), random_rounds(1, 30, 4, 3)
+    vote = Vote(problem=problem, experts=tuple(kinds), settings=kinds)
+    _, states = played(vote, rounds)
+    for k, kind in enumerate(kinds.values()):
+        alone = kind(problem=problem)
+        inner, total = alone.init(1, None), 0.0
+        for t in range(30):
+            total += dot(alone.decide(inner, rounds.X[:, t])[1], rounds.costs[:, t])[0]
+            inner = alone.update(inner, rounds.X[:, t], rounds.costs[:, t], {})
+        np.testing.assert_array_equal(states[-1].states[k].theta, inner.theta)
+        assert states[-1].paid[0, k] == pytest.approx(total, rel=1e-12)
+    assert problem.polytope.contains(vote.decide(states[-1], rounds.X[:, 0])[1]).all()
+
+
+def test_an_expert_draws_what_it_draws_alone():
+    overrides = ("engine=torch", "oracle.lr=0.1", "horizon.rounds=40", "seeds=2")
+    vote = simulate(composed_job("algo=vote", "algo.experts=[df_ogd,df_ftpl]", *overrides))
+    for k, algo in enumerate(["df_ogd", "df_ftpl"]):
+        alone = simulate(composed_job(f"algo={algo}", *overrides))
+        np.testing.assert_array_equal(vote.state.states[k].theta, alone.state.theta)
+
+
+def test_heaviest_plays_one_experts_decision():
+    job = composed_job("algo=vote", "algo.play=heaviest", "horizon.rounds=30", "seeds=2")
+    state = job.algorithm.init(2, None)
+    rounds, draws = block_of(job, 0, 30)
+    for t in range(30):
+        decision = job.algorithm.decide(state, rounds.X[:, t])[1]
+        assert ((decision == 0) | (decision == 1)).all()
+        now = {name: values[:, t] for name, values in draws.items()}
+        state = job.algorithm.update(state, rounds.X[:, t], rounds.costs[:, t], now)
+
+
+@pytest.mark.parametrize("metrics", ["basic", "regret"])
+def test_the_certificate_is_a_column_with_all_metrics(metrics):
+    job = composed_job("algo=vote", "horizon.rounds=20", "seeds=2", f"metrics={metrics}")
+    table = simulate(job).table
+    assert "certificate" in job.metrics.columns(job.environment, job.algorithm)
+    best = simulate(job).state.paid.min(-1) / 20
+    assert (table["avg_cost"][:, -1] - best <= table["certificate"][:, -1]).all()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["algo.experts=[rls]"], r"algo\.experts=\['rls'\]: a vote needs two experts"),
+        (["algo.experts=[]"], r"a vote needs two experts"),
+        (["algo.experts=[rls,rls]"], r"a list of different names"),
+        (["algo.experts=rls"], r"a list of different names"),
+        (["algo.experts=[rls,nobody]"], r"no expert nobody; there are df_ftpl, df_moments"),
+        (["algo.settings.rls.ridge=-1"], r"algo\.settings\.rls\.ridge=-1"),
+        (["algo.settings.rls=5"], r"algo\.settings\.rls=5: choose an algorithm"),
+        (["algo.play=both"], r"algo\.play=both"),
+        (["predictor=mlp"], r"algo=rls needs a predictor that is linear in θ"),
+        (["+algo.settings.rls.predictor=affine"], r"algo\.settings\.rls\.predictor"),
+    ],
+)
+def test_one_line_refusals(overrides, message):
+    with pytest.raises(UserError, match=message) as refusal:
+        composed_job("algo=vote", *overrides)
+    assert "\n" not in str(refusal.value)
+
+
+def test_experts_that_pay_no_number_are_named():
+    vote = vote_of()
+    with pytest.raises(RowError, match="expert first pays nan, which cannot be weighed"):
+        played(vote, Rounds(np.eye(ITEMS)[None, None], np.array([[[0.0, np.nan, 1.0]]])))

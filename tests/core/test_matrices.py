@@ -1,0 +1,36 @@
+"""Batches of small matrices against numpy's own."""
+
+import numpy as np
+import pytest
+
+from odfl_cli.core.matrices import (
+    inverted,
+    product,
+    solved,
+    times,
+    trace_of_square,
+    variance,
+    weighted_gram,
+    weighted_sum,
+)
+
+RNG = np.random.default_rng(0)
+A, B = RNG.normal(size=(2, 3, 5, 5))
+D, x, r = RNG.normal(size=(3, 7, 5)), RNG.normal(size=(3, 5)), RNG.normal(size=(3, 7))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (product(A, B), A @ B),
+        (times(A, x), (A @ x[..., None])[..., 0]),
+        (trace_of_square(A), np.trace(A @ A, axis1=1, axis2=2)),
+        (weighted_gram(D, r), np.einsum("sdm,sd,sdn->smn", D, r, D)),
+        (weighted_sum(D, r), np.einsum("sdm,sd->sm", D, r)),
+        (variance(r), r.var(-1)),
+        (inverted(A @ A.swapaxes(1, 2) + np.eye(5)), np.linalg.inv(A @ A.swapaxes(1, 2) + np.eye(5))),
+        (solved(np.eye(5) + B @ B.swapaxes(1, 2), x), np.linalg.solve(np.eye(5) + B @ B.swapaxes(1, 2), x[..., None])[..., 0]),
+    ],
+)  # fmt: skip
+def test_as_numpy_computes_it(ours, theirs):
+    np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)

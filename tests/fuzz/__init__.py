@@ -1,0 +1,1 @@
+"""Hostile input by the thousand: keys, files of an outputs folder, files of rounds."""

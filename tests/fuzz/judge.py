@@ -1,0 +1,162 @@
+"""Runs a case in a folder of its own and says what is wrong with the result."""
+
+import hashlib
+import os
+import random
+import shutil
+import signal
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from support.commands import Done, odfl
+from support.finished_runs import write_failed, write_finished, write_unfinished
+
+from fuzz.cases import Case
+from fuzz.damage import damage, rounds_file
+
+SECONDS = 60
+MOST_LINES, LONGEST = 12, 4000
+SHORT = ("horizon.rounds=2", "seeds=1")
+SMALL = (*SHORT, "data.items=3", "data.features=2")
+WORDS = {
+    "list": ["list", "outputs"],
+    "show": ["show", "outputs/runs/finished"],
+    "best": ["best", "outputs"],
+    "export": ["export", "outputs", "-o", "outputs/table.csv"],
+    "clean": ["clean", "outputs", "--failed", "--unfinished", "--yes"],
+    "run": ["run", *SMALL, "hydra.run.dir=outputs/runs/finished"],
+}
+
+
+class TooLongError(BaseException):
+    """A verb went on beyond the bound; no handler of errors may hide it."""
+
+
+def judge(case: Case, root: Path) -> list[str]:
+    """What the case broke; nothing where all is well. `root` is an empty folder."""
+    canary, here = root / "canary", root / "here"
+    canary.mkdir()
+    here.mkdir()
+    (canary / "precious").write_text("years of work\n")
+    write_failed(canary / "victim")
+    prepare, words = {"key": _key, "file": _file, "rounds": _rounds}[case.kind](case, here, canary)
+    before = tree(root)
+    try:
+        with _bounded(), prepare:
+            done = odfl(*words, cwd=here, XDG_CACHE_HOME=str(root / "cache"))
+        return [*_judged(case, done), *_touched(done, before, tree(root))]
+    except TooLongError:
+        return [f"it took more than {SECONDS} s"]
+    finally:
+        _unlock(here)
+
+
+def _judged(case: Case, done: Done) -> list[str]:
+    wrong, told = [], done.stderr
+    if done.returncode not in (0, 1, 2):
+        wrong.append(f"exit code {done.returncode}")
+    if "Traceback" in told + done.stdout:
+        wrong.append(f"a traceback: {told.strip().splitlines()[-1][:200]}")
+    if len(told.splitlines()) > MOST_LINES or len(told) > LONGEST * 2:
+        wrong.append(f"{len(told.splitlines())} lines, {len(told)} characters on stderr")
+    if "\x1b" in told + done.stdout:
+        wrong.append("an escape sequence was printed")
+    if done.returncode == 2 and not told:
+        wrong.append("refused without a word")
+    if case.kind == "key" and done.returncode == 2 and not _names(case, told):
+        wrong.append(f"the line does not name {case.change}: {told[:200]!r}")
+    return wrong
+
+
+def _names(case: Case, told: str) -> bool:
+    """The key itself, the key that contains it, its group where parts do not fit, or the file."""
+    group, _, _ = case.change.partition(".")
+    file = case.change == "data.file" and told.startswith(f"odfl: {case.word}:")
+    above = case.change.rpartition(".")[0] or case.change
+    return case.change in told or above in told or f"{group}:" in told or file
+
+
+def _touched(done: Done, before: dict[str, str], after: dict[str, str]) -> list[str]:
+    """Files that should have stayed as they were."""
+    changed = {path for path, _ in before.items() ^ after.items()}
+    outside = sorted(p for p in changed if not p.startswith(("here/outputs", "cache")))
+    inside = sorted(p for p in changed if p.startswith("here/outputs") and not p.endswith(".lock"))
+    wrong = [f"outside of outputs it changed {outside[0]}"] if outside else []
+    if done.returncode == 2 and inside:
+        wrong.append(f"exit code 2, and it changed {inside[0]}")
+    return wrong
+
+
+def tree(root: Path) -> dict[str, str]:
+    """Every path below root with what it is."""
+    found = {}
+    for place, folders, names in os.walk(root):
+        for name in (*folders, *names):
+            path = Path(place, name)
+            mode = path.lstat().st_mode
+            kind = os.readlink(path) if stat.S_ISLNK(mode) else str(stat.S_IFMT(mode))
+            if stat.S_ISREG(mode) and mode & 0o400:
+                kind = hashlib.sha256(path.read_bytes()).hexdigest()
+            found[str(path.relative_to(root))] = kind
+    return found
+
+
+def _key(case: Case, here: Path, canary: Path) -> tuple[Any, list[str]]:
+    """Everything is checked, and then nothing is run."""
+    stop = mock.patch("odfl_cli.runs.callbacks.make_writable", side_effect=SystemExit(0))
+    choice = [case.place] if case.place else []
+    fits = ["regularizer=quadratic"] if case.place.startswith("polytope") else []
+    short = [word for word in SHORT if not word.startswith(f"{case.change}=")]
+    return stop, ["run", *choice, *fits, *short, f"{case.change}={case.word}"]
+
+
+def _file(case: Case, here: Path, canary: Path) -> tuple[Any, list[str]]:
+    outputs = here / "outputs"
+    write_finished(outputs / "runs" / "finished")
+    (outputs / "runs" / "finished" / ".lock").write_text("odfl lock: somewhere 1\n")
+    write_failed(outputs / "runs" / "failed")
+    write_unfinished(outputs / "runs" / "unfinished")
+    if not (outputs / "runs" / "finished" / ".hydra").exists():
+        shutil.copytree(outputs / "runs/failed/.hydra", outputs / "runs/finished/.hydra")
+    (outputs / "runs" / "finished" / "run.log").write_text("begun\n")
+    (outputs / "sweeps" / "small").mkdir(parents=True)
+    jobs = ", ".join(f'{{"directory": "../../runs/{n}"}}' for n in ("finished", "failed"))
+    (outputs / "sweeps" / "small" / "index.json").write_text(f'{{"jobs": [{jobs}]}}')
+    damage(outputs / case.place, case.change, canary / "precious", random.Random(case.seed))
+    stop = mock.patch("odfl_cli.runs.callbacks.make_writable", side_effect=SystemExit(0))
+    return stop, WORDS[case.word]
+
+
+def _rounds(case: Case, here: Path, canary: Path) -> tuple[Any, list[str]]:
+    path = here / f"rounds.{case.place}"
+    rounds_file(path)
+    damage(path, case.change, canary / "precious", random.Random(case.seed))
+    stop = mock.patch("odfl_cli.runs.callbacks.make_writable", side_effect=SystemExit(0))
+    if case.word == "check":
+        return stop, ["data", "check", path.name]
+    return stop, ["run", "data=replay", f"data.file={path.name}", "seeds=1", "horizon.rounds=2"]
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    def stop(*_: Any) -> None:
+        raise TooLongError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _unlock(place: Path) -> None:
+    """Lets what a case made unreadable be read and removed."""
+    for path in place.rglob("*"):
+        if not path.is_symlink() and not path.lstat().st_mode & 0o400:
+            path.chmod(0o700)

@@ -1,0 +1,150 @@
+"""The best fixed parameter: line searches and whole searches against exhaustive enumeration."""
+
+from dataclasses import replace
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.problems import make_problem
+
+from odfl_cli.environments import Rounds, Sin4
+from odfl_cli.metrics.losses import CompiledLosses, GeneralLosses, losses_for, on_circle
+from odfl_cli.metrics.search import Effort, search, uncertainty_of
+from odfl_cli.problem.polytopes.box import Box
+from odfl_cli.problem.regularizers import Quadratic
+
+DEFAULT = Effort(repeats=5, starts=1, steps=48, lines=1)
+NOBODY = np.empty((0, 3))
+
+
+def noise(seed: int, rounds: int, items: int, features: int, whole: bool = False) -> Rounds:
+    rng = np.random.default_rng(seed)
+    X, costs = rng.normal(size=(rounds, items, features)), rng.uniform(size=(rounds, items))
+    return Rounds(np.round(X) if whole else X, np.round(4 * costs) if whole else costs)
+
+
+def paid(thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
+    """The average cost of every θ, [C], written down once more."""
+    played = np.einsum("nkp,cp->cnk", rounds.X, thetas).argmin(-1)
+    return np.take_along_axis(rounds.costs[None], played[..., None], -1)[..., 0].mean(-1)
+
+
+def differences(rounds: Rounds) -> np.ndarray:
+    """x_i − x_j of all pairs of all rounds: the decisions change where one is at a right angle to θ."""
+    pairs = list(combinations(range(rounds.costs.shape[1]), 2))
+    return np.concatenate([rounds.X[:, i] - rounds.X[:, j] for i, j in pairs])
+
+
+def cells_of_the_sphere(rounds: Rounds) -> np.ndarray:
+    """A θ ∈ R³ in every set of parameters that decide alike.
+
+    Great circles cut the sphere into cells; each has a corner, where two circles cross, and around a
+    corner there are four cells.
+    """
+    thetas = []
+    for a, b in combinations(differences(rounds), 2):
+        corner = np.cross(a, b)
+        corner /= np.linalg.norm(corner)
+        for sign, one, other in product((-1, 1), repeat=3):
+            thetas.append(sign * corner + 1e-7 * (one * a + other * b))
+    return np.array(thetas)
+
+
+@given(seed=st.integers(0, 1000), items=st.integers(2, 6), whole=st.booleans())
+def test_the_minimum_on_a_line_is_that_of_all_its_pieces(seed, items, whole):
+    rounds = noise(seed, 8, items, 3, whole)
+    theta, direction = np.random.default_rng(seed + 1).normal(size=(2, 3))
+    d = differences(rounds)
+    level, slope = d @ theta, d @ direction
+    corners = np.unique(-level[slope != 0] / slope[slope != 0])
+    between = np.concatenate([[-1e9], (corners[1:] + corners[:-1]) / 2, [1e9]])
+    wide = np.concatenate([[True], np.diff(corners) > 1e-9, [True]])
+    values = paid(theta + between[wide][:, None] * direction, rounds)
+    losses = CompiledLosses(make_problem(items=items, features=3))
+    found, value = losses.lowest_on_line(theta, direction, rounds)
+    assert value == pytest.approx(values.min())
+    assert paid(found[None], rounds)[0] == pytest.approx(values.min())
+    assert np.linalg.norm(found) == pytest.approx(1.0)
+
+
+def test_a_line_of_any_set_is_searched_densely():
+    """On a box, through the contracts: the value is that of the parameter, and one of those tried."""
+    box = Box(dimension=4)
+    problem = replace(
+        make_problem(items=4, features=3), polytope=box, regularizer=Quadratic(polytope=box)
+    )
+    losses, rounds = GeneralLosses(problem), noise(0, 30, 4, 3)
+    theta, direction = np.random.default_rng(1).normal(size=(2, 3))
+    found, value = losses.lowest_on_line(theta, direction, rounds)
+    assert losses.paid(found[None], rounds).mean() == value
+    near = on_circle(problem, theta, direction, np.array([-0.05, 0.05]))
+    assert value <= losses.paid(near, rounds).mean(-1).max()
+
+
+def test_in_three_dimensions_the_uncertainty_reaches_the_optimum():
+    """An exact optimum is known: it lies in the interval nearly always, and with more effort it is found."""
+    losses, covered, found = losses_for(make_problem(items=3, features=3)), [], []
+    for seed in range(20):
+        rounds = noise(seed, 24, 3, 3)
+        exact = paid(cells_of_the_sphere(rounds), rounds).min()
+        quick = search(losses, rounds, NOBODY, seed, DEFAULT)
+        assert quick.value == pytest.approx(paid(quick.theta[None], rounds)[0])
+        assert exact <= quick.value + 1e-12
+        covered.append(quick.value - quick.uncertainty <= exact + 1e-12)
+        slow = search(losses, rounds, NOBODY, seed, Effort(24, 1, 48, 20))
+        found.append(slow.value <= exact + 1e-12)
+    assert np.mean(covered) >= 0.9
+    assert np.mean(found) >= 0.9
+
+
+def test_the_uncertainty_is_honest_in_many_dimensions():
+    """Against a search of a hundred times the effort: the default's interval holds what that one finds."""
+    losses = losses_for(make_problem(items=5, features=8))
+    covered = []
+    for seed in range(20):
+        X, costs = Sin4(items=5, features=8).rounds((seed,), 0, 400)
+        rounds, nobody = Rounds(X[0], costs[0]), np.empty((0, 8))
+        found = search(losses, rounds, nobody, seed, DEFAULT)
+        better = search(losses, rounds, nobody, 1000 + seed, Effort(40, 1, 160, 20))
+        covered.append(found.value - found.uncertainty <= better.value)
+    assert np.mean(covered) >= 0.8, covered
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_planted_optimum_is_found(seed):
+    """Costs X θ*: nothing is below the sum of the least costs, and θ* attains it."""
+    rng = np.random.default_rng(seed)
+    X, theta = rng.normal(size=(400, 5, 6)) * [0.01, 1, 1, 1, 10, 100], rng.normal(size=6)
+    rounds = Rounds(X, X @ (theta / [0.01, 1, 1, 1, 10, 100]))
+    found = search(
+        losses_for(make_problem(items=5, features=6)), rounds, np.empty((0, 6)), seed, DEFAULT
+    )
+    assert found.value == pytest.approx(rounds.costs.min(-1).mean(), rel=1e-9)
+
+
+def test_moments_point_at_the_index():
+    """c = −⟨x, θ*⟩² has no linear part; only the curvature shows θ*."""
+    rng = np.random.default_rng(0)
+    X, theta = rng.normal(size=(4000, 5, 6)) * [0.1, 1, 1, 1, 1, 5], rng.normal(size=6)
+    rounds = Rounds(X, -((X @ theta) ** 2))
+    guesses, metric = losses_for(make_problem(items=5, features=6)).moments(rounds)
+    cosine = guesses[0] @ theta / np.linalg.norm(guesses[0]) / np.linalg.norm(theta)
+    assert abs(cosine) > 0.95
+    np.testing.assert_array_equal(guesses[1], -guesses[0])
+    spread = (X.reshape(-1, 6) @ metric).std(0)
+    np.testing.assert_allclose(spread, spread.mean(), rtol=0.1)
+
+
+def test_the_uncertainty_of_repeats_by_hand():
+    """Values 0 and 2: deviation √2, twice for two repeats, and the best lies 1 below the mean."""
+    assert uncertainty_of(np.array([2.0, 0.0])) == pytest.approx(4 * 2 * np.sqrt(2) - 1)
+    assert uncertainty_of(np.array([1.0, 1.0, 1.0])) == 0.0
+
+
+def test_a_search_is_a_function_of_the_rounds_and_the_seed():
+    losses, rounds = losses_for(make_problem(items=4, features=3)), noise(3, 60, 4, 3)
+    one, again, other = (search(losses, rounds, NOBODY, seed, DEFAULT) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(one.finalists, again.finalists)
+    assert not np.array_equal(one.finalists, other.finalists)
