@@ -284,9 +284,9 @@ def parsed(parse):
 
 
 def test_the_first_commands_of_the_readme_run(tmp_path: Path) -> None:
-    block = PAGES["README.md"].split("## Five commands to type")[1].split("```")[1]
+    block = PAGES["README.md"].split("## Six commands to type")[1].split("```")[1]
     shown = [shlex.split(line, comments=True)[1:] for line in block.strip().splitlines()]
-    assert len(shown) == 5
+    assert len(shown) == 6
     for command in shown[:2]:
         done = odfl(*command, "horizon=smoke", "seeds=2", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
@@ -294,6 +294,9 @@ def test_the_first_commands_of_the_readme_run(tmp_path: Path) -> None:
     done = odfl(*shown[3], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "outputs/figures/gap.png").exists()
+    done = odfl(shown[5][0], cwd=tmp_path)  # of the newest sweep
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "report.html").exists()
 
 
 # Guides

@@ -39,3 +39,8 @@ def test_runs_from_any_directory_without_the_repository(unpacked: Path, tmp_path
     (config,) = tmp_path.rglob(".hydra/hydra.yaml")
     assert str(unpacked / "odfl_cli" / "conf") in config.read_text()
     assert len(list(tmp_path.rglob("seed-0.csv"))) == 1
+
+
+def test_the_report_brings_its_page(unpacked: Path) -> None:
+    installed = {path.name for path in (unpacked / "odfl_cli/report/assets").iterdir()}
+    assert installed == {path.name for path in (REPOSITORY / "odfl_cli/report/assets").iterdir()}

@@ -40,7 +40,7 @@ class Experiment:
 class _Room:
     """How many more runs the page has room for."""
 
-    left: int = MOST_RUNS
+    left: int
 
     def take(self, places: list[Place]) -> list[Place]:
         taken = places[: self.left]
@@ -48,9 +48,9 @@ class _Room:
         return taken
 
 
-def experiments(paths: list[Path]) -> list[Experiment]:
+def experiments(paths: list[Path], most: int = MOST_RUNS) -> list[Experiment]:
     """Every sweep that the paths name or hold, and the runs beside them; a UserError for none."""
-    room = _Room()
+    room = _Room(most)
     sweeps = [sweep for path in paths for sweep in _sweeps(path)]
     loose = [path for path in paths if not _sweeps(path)]
     names = _distinct([sweep.name for sweep in sweeps])

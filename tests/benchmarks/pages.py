@@ -46,8 +46,12 @@ def _opened(path: Path, downloads: Path) -> Row:
         return Row(f"opened in Chromium: not measured, {reason}")
     browser = Browser(downloads)
     try:
-        browser.open(path)
-        drawn = browser.run("return Number(document.documentElement.dataset.drawn)")
+        drawn = min(_drawn(browser, path) for _ in range(3))
     finally:
         browser.driver.quit()
     return Row("interactive in Chromium; wanted: below a second", drawn / 1000)
+
+
+def _drawn(browser: Browser, path: Path) -> float:
+    browser.open(path)
+    return float(browser.run("return document.documentElement.dataset.drawn"))

@@ -75,6 +75,15 @@ def test_a_job_that_was_never_begun_is_decided(tmp_path: Path) -> None:
     assert [facts["state"] for facts in experiment.runs] == ["finished", "not begun"]
 
 
+def test_runs_beyond_the_most_are_counted_and_not_read(tmp_path: Path) -> None:
+    runs = [
+        write_finished(tmp_path / "runs" / f"spo-{i}", "spo", config={"a": i}) for i in range(5)
+    ]
+    (experiment,) = experiments([write_sweep(tmp_path / "sweep", runs)], most=2)
+    assert (len(experiment.runs), experiment.unread) == (2, 3)
+    assert content_of(page(document([experiment], [])))["unread"] == 3
+
+
 def test_a_damaged_seed_is_left_out_and_told(tmp_path: Path) -> None:
     run = write_finished(tmp_path / "df_ogd-1")
     (run / "seed-1.csv").write_text((run / "seed-1.csv").read_text()[:-9])

@@ -49,7 +49,7 @@ function renderRuns() {
 function runDetails(run) {
   const node = el("details", {}, el("summary", {},
     el("strong", {}, page.content.algorithms[run.algorithm] ?? run.algorithm), " ", el("span", { class: "where" }, run.experiment), " ",
-    el("code", {}, (run.differs ?? []).slice(1).join(" ") || run.name),
+    el("code", {}, (run.differs ?? []).filter((word) => !word.startsWith("algo=")).join(" ") || run.name),
     run.state === "finished" ? null : el("span", { class: "bad" }, ` ${run.state}`)));
   node.addEventListener("toggle", () => {
     if (node.open && node.children.length === 1) node.append(runFacts(run));
