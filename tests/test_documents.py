@@ -76,7 +76,14 @@ def test_every_table_and_every_data_file_is_shown() -> None:
     assert set(shown) == set(render.TABLES)
     assert len(re.findall(r"<!-- results:", ALL)) == len(shown)
     data = {file.stem for file in render.DATA.iterdir()}
-    assert data == {*render.SWEEPS, "bound", "claims"}
+    assert data == {
+        *render.SWEEPS,
+        "bound",
+        "claims",
+        "df_moments",
+        "df_moments_ablation",
+        "limits",
+    }
 
 
 def test_a_changed_number_in_the_data_changes_a_table(tmp_path, monkeypatch) -> None:
