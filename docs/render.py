@@ -164,7 +164,7 @@ def headline() -> str:
 
 def features() -> str:
     """Average costs with linear and with quadratic features, and their paired difference, by world."""
-    data = pd.concat([read("features"), read("features_references")])
+    data = pd.concat([read("features"), read("features_references").assign(predictor="linear")])
     worlds = {"paper": "stationary", "switching": "switching"}
     rows = [["algorithm", *(f"{name}: {what}" for name in worlds.values() for what in FEATURES)]]
     for algo, group in data.groupby("algo", sort=False):
