@@ -24,6 +24,7 @@ PAGES = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
 BLOCK = re.compile(r"(<!-- results:([\w-]+) -->\n).*?(<!-- /results:\2 -->)", re.DOTALL)
 OURS, BASELINES = ("df_ogd", "df_ftpl"), ("pf_ogd", "spo")
 COST, MSE = {"average cost": "avg_cost"}, {"average MSE": "avg_mse"}
+FEATURES = ("linear", "quadratic", "difference")
 REGRET = {"average dynamic regret": "avg_dynamic_regret"}
 
 
@@ -161,6 +162,26 @@ def headline() -> str:
     return table(rows)
 
 
+def features() -> str:
+    """Average costs with linear and with quadratic features, and their paired difference, by world."""
+    data = pd.concat([read("features"), read("features_references").assign(predictor="linear")])
+    worlds = {"paper": "stationary", "switching": "switching"}
+    rows = [["algorithm", *(f"{name}: {what}" for name in worlds.values() for what in FEATURES)]]
+    for algo, group in data.groupby("algo", sort=False):
+        cells = [feature_cells(group[group["data.drift"] == drift]) for drift in worlds]
+        rows.append([f"`{algo}`", *(shown for part in cells for shown in part)])
+    return captioned("features", rows)
+
+
+def feature_cells(rows: pd.DataFrame) -> tuple[str, str, str]:
+    """Linear, quadratic, and quadratic − linear, paired by seed; empty where not measured."""
+    values = rows.pivot(index="seed", columns="predictor", values="avg_cost")
+    linear = estimate(values["linear"])
+    if "quadratic" not in values or values["quadratic"].isna().all():
+        return linear, "", ""
+    return linear, estimate(values["quadratic"]), gap(values["quadratic"] - values["linear"])[0]
+
+
 def differing(rows: pd.DataFrame) -> list[str]:
     """The columns before `seed`: the algorithm, if it varies, and the keys in which jobs differ."""
     keys = list(rows.columns[: list(rows.columns).index("seed")])
@@ -201,6 +222,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "claims": claims,
     "keys": keys,
     **MOMENTS,
+    "features": features,
 }
 
 if __name__ == "__main__":

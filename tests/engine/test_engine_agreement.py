@@ -64,8 +64,8 @@ def jobs(draw: st.DrawFn, algo: str) -> Job:
         for rate in fields(given)
         if isinstance(getattr(given, rate.name), float)
     }
-    if "delta" in rates:
-        rates["delta"] = draw(st.floats(0, 1), label="delta")
+    for name in {"delta", "forgetting"} & rates.keys():  # at most 1
+        rates[name] = draw(st.floats(0.05, 1), label=name)
     environment = Sin4(
         items=items, features=features, gamma=draw(st.floats(0, 1)), clip=draw(st.booleans())
     )
