@@ -180,7 +180,9 @@ class Vote(Algorithm):
         """p_k ∝ Σ_copies q w(R/s, C/s), [S, N]."""
         xp = array_namespace(state.gains)
         unit = xp.clip(state.scale, min=TINY)[..., None, None]
-        logs = log_weight(state.gains / unit, state.sizes / unit) + self._constant(np.log(self.prior), unit)
+        logs = log_weight(state.gains / unit, state.sizes / unit) + self._constant(
+            np.log(self.prior), unit
+        )
         weights = xp.exp(logs - xp.max(logs, axis=(-2, -1))[..., None, None]).sum(-2)
         return weights / weights.sum(-1)[..., None]
 
