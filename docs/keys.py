@@ -113,11 +113,15 @@ def _allowed(annotation: Any, metadata: list[Any]) -> str:
     return " ".join([TYPES.get(annotation, ""), ", ".join(_limits(metadata))]).strip()
 
 
+LARGEST = 2**32 - 1
+"""The bound of every integer, which needs no mention."""
+
+
 def _limits(metadata: list[Any]) -> Iterator[str]:
     """Comparisons among a field's annotations, such as ≥ 0; those of a Field lie one level deeper."""
     for one in metadata:
         for name, sign in LIMITS.items():
-            if (limit := getattr(one, name, None)) is not None:
+            if (limit := getattr(one, name, None)) is not None and limit != LARGEST:
                 yield f"{sign} {limit:g}"
         yield from _limits(getattr(one, "metadata", []))
 
