@@ -99,7 +99,7 @@ def test_a_tab_completes(shell: Shell, typed: str, completed: str) -> None:
 
 def test_what_hydra_answers(home: Path) -> None:
     for line, expected in {
-        "odfl run algo=df_": "algo=df_ftpl algo=df_ogd algo=df_ogd_endpoint",
+        "odfl run algo=df_": "algo=df_ftpl algo=df_moments algo=df_ogd algo=df_ogd_endpoint",
         "odfl run algo=pf_ogd,spo algo.et": "algo.eta=",
         "odfl run --config-dir conf algo=my_own algo.sp": "algo.speed=",
         "/some/bin/odfl run horizon=sm": "horizon=smoke",
