@@ -175,7 +175,8 @@ def test_what_one_draws_no_other_does(algo):
     """Algorithms name their own streams, experts as they do alone; no environment uses them."""
     algorithm = small_job(algo, SEEDS[:1]).algorithm
     assert algo.startswith(algorithm.name)  # a variant shares the draws of its original
-    owners = {algorithm.name, *getattr(algorithm, "experts", ())}
+    experts = getattr(algorithm, "experts", ())
+    owners = {algorithm.name, *(experts if isinstance(experts, tuple | list) else ())}
     assert {name.split("/")[0] for name in algorithm.draws()} <= owners
 
 

@@ -116,12 +116,14 @@ def test_all_forms_mix() -> None:
 
 
 def test_a_polytope_and_its_regulariser_as_objects() -> None:
+    algo = ("df_ogd", {"c_alpha": 0.5, "c_eta": 0.1})  # a choice by name may be tuned otherwise
+    box_by_name = ("box", {"lower": -1})
     by_name = run(
-        polytope=("box", {"lower": -1}), regularizer="log_barrier", horizon="smoke", seeds=2
+        algo=algo, polytope=box_by_name, regularizer="log_barrier", horizon="smoke", seeds=2
     )
     box = Box(dimension=5, lower=-1.0)
     for regularizer in (LogBarrier, partial(LogBarrier), LogBarrier(polytope=box)):
-        by_object = run("horizon=smoke", polytope=box, regularizer=regularizer, seeds=2)
+        by_object = run("horizon=smoke", algo=algo, polytope=box, regularizer=regularizer, seeds=2)
         assert_same(by_object.rows, by_name.rows)
 
 

@@ -75,7 +75,8 @@ class Vote(Algorithm):
     @cached_property
     def learners(self) -> tuple[Algorithm, ...]:
         """The experts, all for the same problem."""
-        if isinstance(self.experts, str) or len(set(self.experts)) < len(self.experts):
+        is_list = isinstance(self.experts, list | tuple)
+        if not is_list or len(set(self.experts)) < len(self.experts):
             raise UserError(f"algo.experts={self.experts}: a list of different names is needed")
         for name in self.experts:
             if name not in self.settings:

@@ -119,7 +119,7 @@ class Parts:
             raise UserError(f"{missing[0]}: a value is needed")
         try:
             return instantiate(node, _convert_="all", _partial_=True)
-        except InstantiationException as error:
+        except (InstantiationException, TypeError) as error:  # TypeError: a flag of Hydra's
             cause = error.__cause__ or error
             reason = " ".join(str(cause).split())
             raise UserError(f"{group}: {node['_target_']}: {reason}") from error

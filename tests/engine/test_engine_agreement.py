@@ -41,7 +41,7 @@ class Listener:
 def oracles(draw: st.DrawFn, rounds: int) -> SGD:
     return SGD(
         steps=draw(st.integers(1, 6)),
-        lr=draw(st.floats(1e-3, 0.3)),
+        lr=draw(st.floats(1e-3, 0.1)),  # long steps double a rounding error in every round
         batch=draw(st.integers(1, 5)),
         history=draw(st.sampled_from(["full", "window", "reservoir"])),
         history_size=draw(st.integers(1, rounds + 3)),
