@@ -13,12 +13,11 @@ from omegaconf import DictConfig
 from odfl_cli.config.compose import require_extras
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import make_writable
-from odfl_cli.core.text import table, tell
+from odfl_cli.core.text import relative, table, tell
 from odfl_cli.results.ownership import check_sweep_place
 from odfl_cli.results.runs import StoredRun, inspect
 from odfl_cli.results.sweeps import INDEX, IndexJob, read_index, update_index, write_index
 from odfl_cli.runs.build import top_level
-from odfl_cli.runs.console import relative
 from odfl_cli.runs.prepare import JobRequest, PreparedJob, keep_for_the_task, prepare
 from odfl_cli.runs.sweep.grid import (
     SweepJob,
