@@ -1,5 +1,6 @@
 """The contract of an algorithm, and the decision that all of them share."""
 
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -75,6 +76,16 @@ class Algorithm:
     def update(self, state: Any, X: Array, costs: Array, draws: dict[str, Array]) -> Any:
         """The state after seeing the costs [S, d] of the round with features X [S, d, p]."""
         return state._replace(t=state.t + 1)
+
+
+def on_problem(algorithm: Any, problem: Problem) -> Any:
+    """The algorithm with the same hyperparameters on `problem`."""
+    return algorithm if problem is algorithm.problem else replace(algorithm, problem=problem)
+
+
+def for_seeds(algorithm: Any, seeds: tuple[int, ...]) -> Any:
+    """The algorithm on the problem of these seeds."""
+    return on_problem(algorithm, algorithm.problem.for_seeds(seeds))
 
 
 def start_draws(name: str, problem: Problem) -> dict[str, Draw]:

@@ -107,7 +107,7 @@ class Guard(Algorithm):
 
     def _decisions(self, state: GuardState, X: Array) -> Array:
         """What each would play, [S, 1 + N, d]."""
-        predictions = self.problem.predictor.predict(state.thetas, X[..., None, :, :])
+        predictions = self.problem.predictor.predict(state.thetas, X[:, None])
         return self.problem.decide(predictions)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm, State
+from odfl_cli.algorithms.rls import is_linear
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
@@ -21,7 +22,8 @@ class Uniform(Algorithm):
     def decide(self, state: State, X: Array) -> tuple[Array, Array]:
         """ĉ = 0 and the polytope's interior point."""
         xp = array_namespace(X)
-        prediction = xp.zeros(X.shape[:-1], dtype=X.dtype, device=X.device)
+        lead = X.shape[: X.ndim - len(self.problem.shape)]
+        prediction = xp.zeros((*lead, self.problem.items), dtype=X.dtype, device=X.device)
         centre = self.problem.polytope.interior_point()
         return prediction, prediction + xp.asarray(centre, dtype=X.dtype, device=X.device)
 
@@ -35,7 +37,8 @@ class Clairvoyant(Algorithm):
 
     def init(self, seeds: int, truth: np.ndarray | None) -> State:
         """θ_t = Π_Θ(θ*) for all t."""
-        if truth is None or truth.shape[-1] != self.problem.parameters:
+        fits = truth is not None and truth.shape[-1] == self.problem.parameters
+        if truth is None or not (fits and is_linear(self.problem)):
             raise UserError(
                 "algo=clairvoyant needs data with a known parameter of the predictor's size; "
                 "choose data=sin4 with predictor=linear"

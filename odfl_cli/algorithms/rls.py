@@ -110,7 +110,7 @@ def is_linear(problem: Problem) -> bool:
     """Whether g(θ − 2θ', X) = g(θ, X) − 2 g(θ', X), tried at random points."""
     probe = (
         Draw("normal", (2, problem.parameters)),
-        Draw("normal", (problem.items, problem.features)),
+        Draw("normal", problem.shape),
     )
     one, other = draw((0,), "rls/probe_theta", probe[0])[0].swapaxes(0, 1)
     X = draw((0,), "rls/probe_x", probe[1])[0]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms import Algorithm, on_problem
 from odfl_cli.core.arrays import Array
 
 NEWTON_STEPS, KAPPA_GAP = "newton_steps", "kappa_gap"
@@ -52,4 +52,4 @@ def counting(algorithm: Algorithm, seeds: int) -> tuple[Any, Counting | None]:
     if not hasattr(problem.regularizer, "smooth_counting"):
         return algorithm, None
     counter = Counting(problem.regularizer, np.zeros(seeds))
-    return replace(algorithm, problem=replace(problem, regularizer=counter)), counter
+    return on_problem(algorithm, replace(problem, regularizer=counter)), counter

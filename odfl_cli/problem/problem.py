@@ -1,6 +1,7 @@
 """The task as an algorithm sees it: the parts it may use, and the sizes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from odfl_cli.core.arrays import Array
 from odfl_cli.problem.ball import Ball
@@ -24,6 +25,7 @@ class Problem:
     regularizer: Regularizer  # R
     oracle: Oracle  # O_ξ
     kappa: float = 0.0  # by how much a decision may miss the best predicted cost
+    X_shape: tuple[int, ...] = ()  # of one round's X where it is not [d, p]
 
     def __post_init__(self) -> None:
         self.oracle.check(self.parameters)
@@ -32,6 +34,23 @@ class Problem:
     def parameters(self) -> int:
         """m, the length of θ."""
         return self.predictor.parameter_count(self.items, self.features)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one round's X, (d, p) for most data."""
+        return self.X_shape or (self.items, self.features)
+
+    def for_seeds(self, seeds: tuple[int, ...]) -> "Problem":
+        """The problem of these seeds, whose predictors may start from different parameters."""
+        return self._with_predictor("for_seeds", seeds)
+
+    def rows(self, part: slice) -> "Problem":
+        """The problem of some of its seeds, by their places."""
+        return self._with_predictor("rows", part)
+
+    def _with_predictor(self, method: str, argument: Any) -> "Problem":
+        narrow = getattr(self.predictor, method, None)
+        return replace(self, predictor=narrow(argument)) if narrow else self
 
     def decide(self, prediction: Array) -> Array:
         """The decision for predicted costs [..., d]: a minimiser over W, or within κ of one."""
