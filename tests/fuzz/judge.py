@@ -17,7 +17,7 @@ from support.finished_runs import write_failed, write_finished, write_unfinished
 from fuzz.cases import NEEDS, Case
 from fuzz.damage import damage, rounds_file
 
-SECONDS = 60
+SECONDS = 300
 MOST_LINES, LONGEST = 12, 4000
 SHORT = ("horizon.rounds=2", "seeds=1")
 SMALL = (*SHORT, "data.items=3", "data.features=2")
