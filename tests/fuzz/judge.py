@@ -73,9 +73,7 @@ def _judged(case: Case, done: Done) -> list[str]:
     return wrong
 
 
-def _touched(
-    case: Case, done: Done, before: dict[str, str], after: dict[str, str]
-) -> list[str]:
+def _touched(case: Case, done: Done, before: dict[str, str], after: dict[str, str]) -> list[str]:
     """Files that should have stayed as they were."""
     outputs = "here/" if case.change == "outputs" else "here/outputs"
     changed = {path for path, _ in before.items() ^ after.items()}
