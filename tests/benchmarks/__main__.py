@@ -1,10 +1,11 @@
-"""PYTHONPATH=tests python -m benchmarks [rounds] [barrier] [update] [command] [growth] [sweep] [pages]; all by default."""
+"""PYTHONPATH=tests python -m benchmarks [rounds] [moments] [barrier] [update] [command] [growth] [sweep] [pages]; all by default."""
 
 import sys
 
 from benchmarks.barrier import barrier
 from benchmarks.end_to_end import command
 from benchmarks.growth import growth
+from benchmarks.moments import moments
 from benchmarks.pages import pages
 from benchmarks.report import print_table
 from benchmarks.rounds import rounds
@@ -13,6 +14,7 @@ from benchmarks.sweep import sweep
 
 PARTS = {
     "rounds": rounds,
+    "moments": moments,
     "barrier": barrier,
     "update": update,
     "command": command,
