@@ -10,7 +10,7 @@ MOST = {5: 10.0, 80: 1.6}
 """Of the data's time: about 10 µs at K = 5 and 20 µs at K = 80 where numpy draws 65 normals in 1 µs."""
 
 
-def moments() -> list[Section]:
+def sections() -> list[Section]:
     """The paper's two sizes."""
     return [section(items, most) for items, most in MOST.items()]
 
