@@ -6,9 +6,8 @@ import numpy as np
 
 from odfl_cli.algorithms.mixture import Mixture
 from odfl_cli.core.errors import RoundError
-from odfl_cli.engine.base import Play, Trace
+from odfl_cli.engine.base import NEWTON_STEPS, Play, Trace
 from odfl_cli.engine.compiled_engine import kernel_module
-from odfl_cli.engine.notes import NEWTON_STEPS
 from odfl_cli.environments import Rounds
 
 
