@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from odfl_cli.cli.parser import OUTPUTS, Parser
+from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import open_below
 from odfl_cli.core.locks import LOCK, is_locked, locked
@@ -15,6 +15,7 @@ from odfl_cli.core.text import UNITS, age, printable, size, table, tell
 from odfl_cli.results.finding import find_runs
 from odfl_cli.results.ownership import is_run, remove_run
 from odfl_cli.results.runs import StoredRun, attempt_begun, inspect_files, is_starting
+from odfl_cli.results.selection import EVERY, OUTPUTS, Where
 from odfl_cli.results.sweeps import INDEX
 
 DESCRIPTION = """\
@@ -45,7 +46,7 @@ class Removal:
 def main(argv: list[str]) -> int:
     """Lists, asks, removes; returns the exit code."""
     parser = Parser("clean", DESCRIPTION, EXAMPLES)
-    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="outputs by default")
+    parser.add_runs("*", "all below outputs by default")
     parser.add_argument("--failed", action="store_true", help="the last attempt failed")
     parser.add_argument("--unfinished", action="store_true", help="begun, and no longer running")
     parser.add_argument("--older-than", type=_seconds, metavar="AGE", help="30d, 12h, 2w, 90m")
@@ -59,7 +60,7 @@ def main(argv: list[str]) -> int:
         )
     chosen = [
         removal
-        for removal in removals(arguments.paths or [OUTPUTS])
+        for removal in removals(arguments.runs or [OUTPUTS], Where.parse(arguments.where))
         if _matches(removal.run, states, arguments.older_than, arguments.version)
         and _is_within(removal)
     ]
@@ -72,11 +73,11 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def removals(paths: list[Path]) -> list[Removal]:
-    """Every run that the paths hold, each once."""
+def removals(paths: list[Path], where: Where = EVERY) -> list[Removal]:
+    """Every run that the paths hold and that meets the conditions, each once."""
     found: dict[Path, Removal] = {}
     for path in paths:
-        for run in find_runs([path], warn=lambda line: None):
+        for run in find_runs([path], lambda line: None, where):
             found.setdefault(run.directory.resolve(), Removal(run, _root(path)))
     return list(found.values())
 
