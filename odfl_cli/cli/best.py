@@ -31,7 +31,7 @@ OVERRIDES = HEADINGS.index("overrides")
 def main(argv: list[str]) -> int:
     """Prints the ranking; returns the exit code."""
     parser = Parser("best", DESCRIPTION, EXAMPLES)
-    parser.add_runs("+", "several make one table", check=False)
+    parser.add_runs("+", "several make one table")
     parser.add_argument("--by", metavar="COLUMN", default="avg_cost", help="avg_cost by default")
     parser.add_argument("--max", action="store_true", help="the largest is best, not the smallest")
     parser.add_argument("--top", type=_count, metavar="N", help="only the first N")

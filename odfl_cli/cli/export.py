@@ -4,14 +4,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from odfl_cli.cli.parser import Parser
+from odfl_cli.cli.parser import Parser, chosen
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic
 from odfl_cli.core.text import printable, shown, tell
 from odfl_cli.results.finding import finished_runs
 from odfl_cli.results.grouping import differing_keys
 from odfl_cli.results.runs import StoredRun
-from odfl_cli.results.selection import Where
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +35,8 @@ def main(argv: list[str]) -> int:
     arguments = parser.parse_args(argv)
     output: Path = arguments.output
     _check(output)
-    whole = tidy(finished_runs(arguments.runs, tell, Where.parse(arguments.where)))
+    paths, where = chosen(arguments)
+    whole = tidy(finished_runs(paths, tell, where))
     try:
         with atomic(output, "wb") as file:
             if output.suffix == ".csv":

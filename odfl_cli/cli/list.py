@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from odfl_cli.cli.parser import Parser
+from odfl_cli.cli.parser import Parser, chosen
 from odfl_cli.core.statistics import Interval, interval
 from odfl_cli.core.text import (
     age,
@@ -20,7 +20,7 @@ from odfl_cli.core.text import (
 from odfl_cli.results.finding import find_runs
 from odfl_cli.results.grouping import differing_keys
 from odfl_cli.results.runs import StoredRun
-from odfl_cli.results.selection import OUTPUTS, Where
+from odfl_cli.results.selection import OUTPUTS
 
 DESCRIPTION = """\
 Lists runs: their state (finished, failed, running, unfinished, damaged, newer), what was typed
@@ -41,7 +41,8 @@ def main(argv: list[str]) -> int:
     parser.add_runs("*", "all below outputs by default")
     parser.add_argument("--json", action="store_true", help="a JSON list with all there is to tell")
     arguments = parser.parse_args(argv)
-    runs = find_runs(arguments.runs or [OUTPUTS], tell, Where.parse(arguments.where))
+    paths, where = chosen(arguments)
+    runs = find_runs(paths or [OUTPUTS], tell, where)
     if arguments.json:
         keys = differing_keys(runs)
         print(json.dumps([described(run, keys) for run in runs], indent=2))

@@ -1,10 +1,11 @@
 """What the command lines of the verbs have in common."""
 
 import argparse
+from pathlib import Path
 from typing import NoReturn
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.selection import located
+from odfl_cli.results.selection import Where, located
 
 
 class Parser(argparse.ArgumentParser):
@@ -20,13 +21,10 @@ class Parser(argparse.ArgumentParser):
         )
         self.verb = verb
 
-    def add_runs(self, nargs: str, help: str, check: bool = True) -> None:
-        """The directories of the runs that a verb takes, and the conditions that they must meet.
-
-        Without `check` they are the words as typed.
-        """
+    def add_runs(self, nargs: str, help: str) -> None:
+        """The runs that a verb takes, and the conditions that they must meet, as typed."""
         self.add_argument(
-            "runs", nargs=nargs, type=located if check else str, metavar="RUN|SWEEP",
+            "runs", nargs=nargs, metavar="RUN|SWEEP",
             help=f"a directory, the name of a sweep or a run, or the beginning of a hash; {help}",
         )  # fmt: skip
         self.add_argument(
@@ -37,3 +35,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Refuses the command line."""
         raise UserError(f"{self.verb}: {message}; see 'odfl {self.verb} --help'")
+
+
+def chosen(arguments: argparse.Namespace) -> tuple[list[Path], Where]:
+    """The directories and the conditions that were typed."""
+    return [located(name) for name in arguments.runs], Where.parse(arguments.where)

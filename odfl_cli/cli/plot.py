@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from odfl_cli.cli.list import print_runs
-from odfl_cli.cli.parser import Parser
+from odfl_cli.cli.parser import Parser, chosen
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import printable, tell
 from odfl_cli.results.finding import find_runs, newest
@@ -40,22 +40,23 @@ def main(argv: list[str]) -> int:
         raise UserError("--y needs --x or --gap; without them every column has its figure")
     if arguments.loglog and (arguments.gap or not arguments.x):
         raise UserError("--loglog needs --x, and differences (--gap) have no logarithm")
-    directories, where = arguments.runs or [newest(OUTPUTS)], Where.parse(arguments.where)
+    directories, where = chosen(arguments)
+    directories = directories or [newest(OUTPUTS)]
     if arguments.list:
         print_runs(find_runs(directories, tell, where))
     else:
-        _plot(directories, arguments)
+        _plot(directories, where, arguments)
     return 0
 
 
-def _plot(directories: list[Path], arguments: argparse.Namespace) -> None:
+def _plot(directories: list[Path], where: Where, arguments: argparse.Namespace) -> None:
     from matplotlib import rc_context
 
     from odfl_cli.plotting.figure_files import make_directory, write_table
     from odfl_cli.plotting.style import theme
     from odfl_cli.results.tables import read_runs, summary_table
 
-    runs = read_runs(directories, tell, Where.parse(arguments.where))
+    runs = read_runs(directories, tell, where)
     out = arguments.out
     with rc_context(theme()):
         sheets = _sheets(runs, arguments)

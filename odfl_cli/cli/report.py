@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from odfl_cli.cli.parser import Parser
+from odfl_cli.cli.parser import Parser, chosen
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, read_regular
 from odfl_cli.core.text import printable, size, tell
@@ -37,9 +37,9 @@ def main(argv: list[str]) -> int:
     add("--open", action="store_true", help="open the page in the browser")
     arguments = parser.parse_args(argv)
     _check_target(arguments.output, arguments.force)
-    paths = arguments.runs or [newest(OUTPUTS)]
+    paths, where = chosen(arguments)
     claims = _claims(arguments.claims) if arguments.claims else []
-    text = _page(paths, Where.parse(arguments.where), claims, arguments.title)
+    text = _page(paths or [newest(OUTPUTS)], where, claims, arguments.title)
     _write(arguments.output, text)
     print(f"{printable(str(arguments.output))}: {size(len(text.encode()))}")
     if arguments.open:

@@ -31,12 +31,11 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "run",
         metavar="RUN",
-        type=located,
         help="its directory, its name, or the beginning of its hash",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     arguments = parser.parse_args(argv)
-    directory = arguments.run
+    directory = located(arguments.run)
     if not is_run(directory):
         raise UserError(f"{directory}: not the directory of a run; 'odfl list' finds them")
     run = inspect(directory)
