@@ -83,6 +83,7 @@ class Problem:
     polytope: Polytope  # W
     regularizer: Regularizer  # R
     oracle: Oracle  # O_ξ
+    feature_names: tuple[str, ...] = ()  # [p], where the data name them
     kappa: float = 0.0  # by how much a decision may miss the best predicted cost
 
     def __post_init__(self) -> None:
