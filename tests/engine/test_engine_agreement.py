@@ -39,11 +39,25 @@ class Listener:
         return self.engine.advance(algorithm, state, rounds, draws)
 
 
+@dataclass(frozen=True)
+class Relaid:
+    """An environment that hands out views and other precisions, as a user's own may."""
+
+    inner: Sin4
+    layout: Callable[[np.ndarray], np.ndarray]
+
+    def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
+        return Rounds(*(self.layout(values) for values in self.inner.rounds(seeds, start, stop)))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
 @st.composite
 def oracles(draw: st.DrawFn, rounds: int) -> SGD:
     return SGD(
         steps=draw(st.integers(1, 6)),
-        lr=draw(st.floats(1e-3, 0.1)),  # long steps double a rounding error in every round
+        lr=draw(st.floats(1e-3, 0.3)),
         batch=draw(st.integers(1, 5)),
         history=draw(st.sampled_from(["full", "window", "reservoir"])),
         history_size=draw(st.integers(1, rounds + 3)),
@@ -106,7 +120,12 @@ def assert_bitwise(one: Simulation, other: Simulation, rows: list[int]) -> None:
 @settings(max_examples=20)
 @given(data=st.data())
 def test_compiled_equals_torch(algo: str, data: st.DataObject) -> None:
-    """Costs, squared errors, θ and path length to 1e-9, each engine with its own block size."""
+    """Costs, squared errors, θ and path length to 1e-9, each engine with its own block size.
+
+    Long steps on a sharply smoothed cost double a rounding error in every round. Where the engines
+    differ by more, they may differ as much as torch does from itself on data that are changed in the
+    last digit, times a hundred.
+    """
     job = data.draw(jobs(algo))
     compiled, torch = Listener(CompiledEngine()), Listener(TorchEngine())
     blocks = [data.draw(st.integers(1, job.horizon.rounds)) for _ in range(2)]
@@ -115,8 +134,13 @@ def test_compiled_equals_torch(algo: str, data: st.DataObject) -> None:
         for engine, block in zip((compiled, torch), blocks, strict=True)
     )
     assert ours.keys() == theirs.keys()
-    for name, values in ours.items():
-        np.testing.assert_allclose(values, theirs[name], **CLOSE, err_msg=name)
+    different = [name for name in ours if not np.allclose(ours[name], theirs[name], **CLOSE)]
+    if different:
+        changed = Relaid(job.environment, lambda array: array * (1 + np.finfo(float).eps))
+        moved = arrays(simulate(replace(job, engine=TorchEngine(), environment=changed), blocks[1]))
+    for name in different:
+        spread = np.abs(moved[name] - theirs[name]).max()
+        np.testing.assert_allclose(ours[name], theirs[name], atol=100 * spread, err_msg=name)
     for name in job.algorithm.draws():
         heard = [
             np.concatenate([d[name] for d in engine.draws], axis=1) for engine in (compiled, torch)
@@ -176,21 +200,6 @@ def test_the_compiled_engine_leaves_rounds_and_draws_as_they_are(algo: str) -> N
 def read_only(array: np.ndarray) -> np.ndarray:
     array.flags.writeable = False
     return array
-
-
-@dataclass(frozen=True)
-class Relaid:
-    """An environment that hands out views and other precisions, as a user's own may."""
-
-    inner: Sin4
-    layout: Callable[[np.ndarray], np.ndarray]
-    items, features = 5, 10
-
-    def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
-        return Rounds(*(self.layout(values) for values in self.inner.rounds(seeds, start, stop)))
-
-    def theta_star(self, seeds: tuple[int, ...]) -> None:
-        return None
 
 
 @pytest.mark.parametrize(
