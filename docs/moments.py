@@ -42,9 +42,14 @@ WORLDS = {
     "reversing tail": [*LONG, "data.link=reversing", *UNCLIPPED],
     "reversing tail, K = 80": [*HARD, "data.link=reversing", *UNCLIPPED],
 }
-COMPILED = ["df_moments", "df_ogd", "df_ftpl", "pf_ogd", "spo"]
-OTHERS = ["rls", "rls_forgetting", "restart", "guard"]
-ALGORITHMS = [*COMPILED, *OTHERS]
+RECORDED = {"stocks": range(1, 11), "electricity": range(1, 2)}
+"""Experiments on recorded rounds, and their seeds: the periods of the record."""
+WORLDS |= {world: [f"experiment={world}"] for world in RECORDED}
+PAPER = ["df_ogd", "df_ftpl", "pf_ogd", "spo"]
+LEAST_SQUARES = ["rls", "rls_forgetting", "rls_adaptive"]
+OTHERS = [*LEAST_SQUARES, "restart"]
+MIXTURES = ["guard", "vote"]
+ALGORITHMS = ["df_moments", *PAPER, *OTHERS, *MIXTURES]
 ABLATION = {
     "full": [],
     "without the second moment": ["algo.curvature=false"],
@@ -67,7 +72,8 @@ def collect(name: str, jobs: dict[tuple[str, ...], list[str]]) -> None:
         if key in finished:
             continue
         print(*key, file=sys.stderr, flush=True)
-        rows = finals(overrides, SEEDS[key[2]]).assign(**dict(zip(keys, key, strict=True)))
+        seeds = RECORDED[key[0]] if key[2] == "recorded" else SEEDS[key[2]]
+        rows = finals(overrides, seeds).assign(**dict(zip(keys, key, strict=True)))
         done = pd.concat([done, rows])[[*keys, "seed", "t", *COLUMNS]]
         done.to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
 
@@ -88,10 +94,10 @@ def comparison(worlds: list[str]) -> None:
         "df_moments",
         {
             (world, algo, seeds): [f"algo={algo}", *WORLDS[world]]
-            for algorithms in (COMPILED, OTHERS)  # the fast ones first
-            for seeds in ("fresh", "used")
+            for seeds in ("recorded", "fresh", "used")
+            for algo in sorted(ALGORITHMS, key="restart".__eq__)  # the slow one last
             for world in worlds
-            for algo in algorithms
+            if (seeds == "recorded") == (world in RECORDED)
         },
     )
 

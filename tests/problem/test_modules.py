@@ -41,11 +41,11 @@ def job_of(algo: str, *more: str) -> Job:
 
 
 LINEAR = ("predictor=torch", f"predictor.module={HOME}.Linear", f"+predictor.features={P}")
-WITHOUT_MODULES = {"df_moments", "guard"}
+WITHOUT_MODULES = {"df_moments", "guard", "vote", "rls", "rls_adaptive", "rls_forgetting"}
 """Refuse every module: they need the predictor's design matrix."""
 
 
-@pytest.mark.parametrize("algo", sorted(set(choices("algo")) - WITHOUT_MODULES - {"vote"}))
+@pytest.mark.parametrize("algo", sorted(set(choices("algo")) - WITHOUT_MODULES))
 def test_a_linear_module_is_the_linear_predictor(algo: str) -> None:
     linear, module = simulate(job_of(algo)), simulate(job_of(algo, *LINEAR))
     for column, values in linear.table.items():
@@ -75,10 +75,15 @@ def test_seeds_start_from_parameters_of_their_own_and_keep_them() -> None:
     torch.testing.assert_close(torch.get_rng_state(), before)
 
 
-@pytest.mark.parametrize("algo", ["rls", "df_moments", "guard", "vote"])
-def test_what_needs_a_predictor_that_is_linear_refuses_a_module(algo: str) -> None:
+@pytest.mark.parametrize("algo", sorted(WITHOUT_MODULES))
+def test_what_needs_a_design_matrix_refuses_a_module(algo: str) -> None:
     with pytest.raises(UserError, match="linear in θ"):
-        job_of(algo, *LINEAR, "+predictor.zero=false")
+        job_of(algo, *LINEAR)
+
+
+def test_the_true_parameter_means_nothing_to_a_module_that_starts_elsewhere() -> None:
+    with pytest.raises(UserError, match="clairvoyant"):
+        simulate(job_of("clairvoyant", *LINEAR, "+predictor.zero=false"))
 
 
 MODULES = {

@@ -3,6 +3,7 @@
 from typing import Any, Protocol
 
 from odfl_cli.core.arrays import Array
+from odfl_cli.core.errors import UserError
 
 
 class Predictor(Protocol):
@@ -32,4 +33,11 @@ def prepared(part: Any, items: int, shape: tuple[int, ...]) -> Predictor:
         from odfl_cli.problem.predictors.torch_module import TorchModule
 
         part = TorchModule(module=part)
-    return part.prepared(items, shape) if hasattr(part, "prepared") else part
+    if hasattr(part, "prepared"):
+        return part.prepared(items, shape)
+    if len(shape) != 2:
+        raise UserError(
+            f"predictor: {type(part).__name__} takes X of shape [d, p], and the data give "
+            f"{list(shape)}; choose predictor=torch"
+        )
+    return part

@@ -31,7 +31,7 @@ class MLP:
     activation: Literal["tanh", "relu"] = "tanh"
 
     def prepared(self, items: int, shape: tuple[int, ...]) -> ModulePredictor:
-        """The predictor for X of that shape, [d, p]."""
+        """The predictor for X of that shape, whose last axis is the features."""
         network = self.network(shape[-1])
         evaluation = inspected(network, items, shape, "predictor=mlp")
         start = evaluation.layout.flat(network)
