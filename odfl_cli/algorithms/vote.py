@@ -7,7 +7,7 @@ sleeping copies of the experts on the geometric intervals of Daniely, Gonen & Sh
 
 import math
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
