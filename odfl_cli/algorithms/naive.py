@@ -51,14 +51,14 @@ class RollingMean(Algorithm):
         count = xp.astype(known, X.dtype).sum(1)
         total = xp.where(known, seen, xp.zeros_like(seen)).sum(1)
         mean = xp.where(count > 0, total / xp.clip(count, min=1.0), state.latest)
-        prediction = marked(mean, X[..., 0])
+        prediction = marked(mean, self.problem.marks(X))
         return prediction, self.problem.decide(prediction)
 
     def update(
         self, state: PastState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> PastState:
         """The oldest round gives way to this one."""
-        xp, seen = array_namespace(X), marked(costs, X[..., 0])
+        xp, seen = array_namespace(X), marked(costs, self.problem.marks(X))
         past = xp.concat([state.past[:, 1:], seen[:, None]], axis=1)
         latest = xp.where(xp.isnan(seen), state.latest, seen)
         return PastState(state.t + 1, state.theta, past, latest)
@@ -129,5 +129,5 @@ class Always(Algorithm):
         xp = array_namespace(X)
         wanted = np.zeros(self.problem.items)
         wanted[list(self.items)] = -1.0
-        zero = marked(xp.zeros_like(X[..., 0]), X[..., 0])
+        zero = marked(xp.zeros_like(self.problem.marks(X)), self.problem.marks(X))
         return zero, self.problem.decide(zero + xp.asarray(wanted, dtype=X.dtype, device=X.device))

@@ -22,8 +22,7 @@ class Uniform(Algorithm):
     def decide(self, state: State, X: Array) -> tuple[Array, Array]:
         """ĉ = 0 and the polytope's interior point."""
         xp = array_namespace(X)
-        lead = X.shape[: X.ndim - len(self.problem.shape)]
-        prediction = xp.zeros((*lead, self.problem.items), dtype=X.dtype, device=X.device)
+        prediction = xp.zeros_like(self.problem.marks(X))
         centre = self.problem.polytope.interior_point()
         return prediction, prediction + xp.asarray(centre, dtype=X.dtype, device=X.device)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.core.arrays import Array, dot
+from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.errors import RowError
 from odfl_cli.core.settings import Integer, settings
 from odfl_cli.problem.ball import Ball
@@ -100,6 +100,14 @@ class Problem:
     def shape(self) -> tuple[int, ...]:
         """The shape of one round's X, (d, p) for most data."""
         return self.X_shape or (self.items, self.features)
+
+    def marks(self, X: Array) -> Array:
+        """Numbers for the items of a round, [..., d]: NaN for those that X does not offer."""
+        if self.shape == (self.items, self.features):
+            return X[..., 0]
+        lead = X.shape[: X.ndim - len(self.shape)]
+        xp = array_namespace(X)
+        return xp.zeros((*lead, self.items), dtype=X.dtype, device=X.device)
 
     def for_seeds(self, seeds: tuple[int, ...]) -> "Problem":
         """The problem of these seeds, whose predictors may start from different parameters."""
