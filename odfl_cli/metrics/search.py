@@ -23,6 +23,9 @@ Chosen on seeds 1000 and up: of searches of about a hundred times the length, 87
 the interval of the default (K = 5 and 20, p = 5 to 10, T = 400 to 5000).
 """
 
+REACH = 0.2
+"""How far from θ a line is searched, in units of the radius: a descent has ended in the right region."""
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -43,15 +46,15 @@ def search(
     guesses along random lines. The uncertainty is at least what one round can change.
     """
     suggested, metric = losses.moments(rounds)
-    normals = _normals(losses, seed, effort) @ metric
-    starts = _starts(losses, normals[:, : effort.starts])
+    directions = losses.problem.theta_set.radius * unit(_normals(losses, seed, effort) @ metric)
+    starts = _starts(losses, directions[:, : effort.starts])
     ends = losses.descend(starts, rounds, SCHEDULE.descent(losses, rounds, starts, effort.steps))
     candidates = np.concatenate([ends, guesses, suggested])
     values = losses.paid(candidates, rounds).mean(-1)
     repeat = np.arange(len(candidates)) % effort.repeats
     found = [
-        _follow_lines(losses, rounds, candidates[repeat == r], values[repeat == r], directions)
-        for r, directions in enumerate(normals[:, effort.starts :])
+        _follow_lines(losses, rounds, candidates[repeat == r], values[repeat == r], lines)
+        for r, lines in enumerate(directions[:, effort.starts :])
     ]
     found.sort(key=lambda pair: pair[1])
     thetas, values = np.stack([theta for theta, _ in found]), np.array([v for _, v in found])
@@ -75,10 +78,9 @@ def _normals(losses: Losses, seed: int, effort: Effort) -> np.ndarray:
     return normals.reshape(effort.repeats, size, m)
 
 
-def _starts(losses: Losses, normals: np.ndarray) -> np.ndarray:
+def _starts(losses: Losses, directions: np.ndarray) -> np.ndarray:
     """On the border of Θ, [C, m]; start k belongs to repeat k modulo their number."""
-    theta_set = losses.problem.theta_set
-    return theta_set.project(theta_set.radius * unit(np.concatenate(normals.swapaxes(0, 1))))
+    return losses.problem.theta_set.project(np.concatenate(directions.swapaxes(0, 1)))
 
 
 def _follow_lines(
@@ -91,7 +93,7 @@ def _follow_lines(
     """From the best candidate along the lines, as long as these lead lower: a parameter, its average cost."""
     theta, value = candidates[values.argmin()], float(values.min())
     for direction in directions:
-        moved, lower = losses.lowest_on_line(theta, direction, rounds)
+        moved, lower = losses.lowest_on_line(theta, direction, rounds, REACH)
         if lower < value:
             theta, value = moved, lower
     return theta, value

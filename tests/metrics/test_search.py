@@ -11,11 +11,12 @@ from support.problems import make_problem
 
 from odfl_cli.environments import Rounds, Sin4
 from odfl_cli.metrics.losses import CompiledLosses, GeneralLosses, losses_for, on_circle
+from odfl_cli.metrics.regret import Regret
 from odfl_cli.metrics.search import Effort, search, uncertainty_of
 from odfl_cli.problem.polytopes.box import Box
 from odfl_cli.problem.regularizers import Quadratic
 
-DEFAULT = Effort(repeats=5, starts=1, steps=48, lines=1)
+DEFAULT = Regret().effort()
 NOBODY = np.empty((0, 3))
 
 
@@ -63,7 +64,7 @@ def test_the_minimum_on_a_line_is_that_of_all_its_pieces(seed, items, whole):
     wide = np.concatenate([[True], np.diff(corners) > 1e-9, [True]])
     values = paid(theta + between[wide][:, None] * direction, rounds)
     losses = CompiledLosses(make_problem(items=items, features=3))
-    found, value = losses.lowest_on_line(theta, direction, rounds)
+    found, value = losses.lowest_on_line(theta, direction, rounds, np.inf)
     assert value == pytest.approx(values.min())
     assert paid(found[None], rounds)[0] == pytest.approx(values.min())
     assert np.linalg.norm(found) == pytest.approx(1.0)
@@ -77,7 +78,7 @@ def test_a_line_of_any_set_is_searched_densely():
     )
     losses, rounds = GeneralLosses(problem), noise(0, 30, 4, 3)
     theta, direction = np.random.default_rng(1).normal(size=(2, 3))
-    found, value = losses.lowest_on_line(theta, direction, rounds)
+    found, value = losses.lowest_on_line(theta, direction, rounds, np.inf)
     assert losses.paid(found[None], rounds).mean() == value
     near = on_circle(problem, theta, direction, np.array([-0.05, 0.05]))
     assert value <= losses.paid(near, rounds).mean(-1).max()
