@@ -1,4 +1,4 @@
-"""Two references that learn nothing: one plays without the features, one with the true parameter."""
+"""References that learn nothing: one plays without the features, one with a random θ, one with the true θ*."""
 
 import numpy as np
 
@@ -6,6 +6,7 @@ from odfl_cli.algorithms.base import Algorithm, State
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
+from odfl_cli.core.streams import Draw
 
 
 @settings
@@ -24,6 +25,28 @@ class Uniform(Algorithm):
         prediction = xp.zeros(X.shape[:-1], dtype=X.dtype, device=X.device)
         centre = self.problem.polytope.interior_point()
         return prediction, prediction + xp.asarray(centre, dtype=X.dtype, device=X.device)
+
+
+@settings
+class Frozen(Algorithm):
+    """Any learner that is frozen at a random start: after round 1, ‖θ_t‖ = R in one direction for ever.
+
+    It decides by the features as a learner does, and learns nothing. (θ_1 = 0 would not do: it
+    predicts all costs alike, and plays the first decision for ever.)
+    """
+
+    name = "frozen"
+
+    def draws(self) -> dict[str, Draw]:
+        """The direction; those of later rounds are not used."""
+        return {"frozen/start": Draw("normal", (self.problem.parameters,))}
+
+    def update(self, state: State, X: Array, costs: Array, draws: dict[str, Array]) -> State:
+        """Takes the direction in round 1, whatever the costs."""
+        if state.t > 0:
+            return state._replace(t=state.t + 1)
+        far = 1e9 * draws["frozen/start"]
+        return State(state.t + 1, self.problem.theta_set.project(far))
 
 
 @settings

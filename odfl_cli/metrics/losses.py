@@ -113,7 +113,7 @@ class GeneralLosses:
         """The best of a few angles, denser and denser towards θ on both sides."""
         if not getattr(self.problem.predictor, "linear", False):
             return theta, np.inf
-        angles = ANGLES[ANGLES <= np.arctan(reach)]
+        angles = ANGLES[np.arctan(reach) >= ANGLES]
         tried = on_circle(self.problem, theta, direction, np.concatenate([-angles, angles]))
         values = self.paid(tried, rounds).mean(-1)
         return tried[values.argmin()], float(values.min())
@@ -168,9 +168,7 @@ class CompiledLosses:
         self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds, reach: float
     ) -> tuple[np.ndarray, float]:
         """The exact minimum: the places where the cost changes are enumerated and sorted."""
-        total, s = _search_kernel().lowest_on_line(
-            rounds.X, rounds.costs, theta, direction, reach
-        )
+        total, s = _search_kernel().lowest_on_line(rounds.X, rounds.costs, theta, direction, reach)
         point = on_circle(self.problem, theta, direction, np.arctan([s]))[0]
         return point, total / len(rounds.costs)
 

@@ -19,12 +19,12 @@ SCHEDULE = Schedule(share=4, alpha=(0.25, 0.02), rate=(0.5, 0.02))
 DEVIATIONS = 4.0
 """The minimum is taken to lie at most so many deviations of the repeats below their mean.
 
-Chosen on seeds 1000 and up: of searches of about a hundred times the length, 87 to 100% ended within
-the interval of the default (K = 5 and 20, p = 5 to 10, T = 400 to 5000).
+Chosen where the optimum is known, on noise with p = 3 and seeds 1000 to 1059: 4 covers 98% of them.
+Tested on other problems and seeds.
 """
 
 REACH = 0.2
-"""How far from θ a line is searched, in units of the radius: a descent has ended in the right region."""
+"""How far from θ every other line is searched, in units of the radius: near θ is where lines gain most."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,9 @@ def _follow_lines(
 ) -> tuple[np.ndarray, float]:
     """From the best candidate along the lines, as long as these lead lower: a parameter, its average cost."""
     theta, value = candidates[values.argmin()], float(values.min())
-    for direction in directions:
-        moved, lower = losses.lowest_on_line(theta, direction, rounds, REACH)
+    for line, direction in enumerate(directions):
+        reach = np.inf if line % 2 else REACH
+        moved, lower = losses.lowest_on_line(theta, direction, rounds, reach)
         if lower < value:
             theta, value = moved, lower
     return theta, value
