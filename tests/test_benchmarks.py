@@ -14,7 +14,7 @@ from benchmarks.timing import job_of
 from support.problems import block_of
 
 from odfl_cli.engine import CompiledEngine, TorchEngine
-from odfl_cli.problem.horizon import Horizon
+from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.simulate import simulate
 
 ROUNDS = 12

@@ -1,5 +1,6 @@
-"""The fast engine: a whole block of rounds in one compiled kernel, seed by seed."""
+"""The fast engine: a whole block of rounds in one compiled kernel, seed by seed; who chooses it."""
 
+import logging
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, ClassVar
@@ -11,8 +12,9 @@ from odfl_cli.core.cores import on_threads
 from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import PositiveInt, settings
-from odfl_cli.engine.base import Play, Trace
+from odfl_cli.engine.base import Engine, Play, Trace
 from odfl_cli.engine.parts import KERNELS, kernel_of
+from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.environments import Rounds
 
 
@@ -76,3 +78,23 @@ def attempt(play: Play) -> Callable[[int], RoundError | None]:
         return None
 
     return attempted
+
+
+log = logging.getLogger("odfl")
+
+
+@settings
+class Auto:
+    """The fastest engine that can run the job."""
+
+    threads: PositiveInt | None = None
+    device: str = "cpu"
+
+    def choose(self, algorithm: Algorithm) -> Engine:
+        """CompiledEngine unless something lacks a kernel or another device is asked for."""
+        if self.device == "cpu" and not (missing := missing_kernel(algorithm)):
+            return CompiledEngine(threads=self.threads)
+        if self.threads:
+            reason = f"{missing} has no kernel" if self.device == "cpu" else f"device {self.device}"
+            log.info("engine.threads=%d is not used: %s, so torch runs it", self.threads, reason)
+        return TorchEngine(device=self.device).choose(algorithm)

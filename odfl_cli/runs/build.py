@@ -52,6 +52,7 @@ def build(config: DictConfig, **given: Any) -> Job:
     problem = Problem(
         items=environment.items,
         features=environment.features,
+        feature_names=getattr(environment, "feature_names", ()),
         rounds=horizon.rounds,
         theta_set=Ball(radius=top.theta_radius),
         predictor=parts.make("predictor"),

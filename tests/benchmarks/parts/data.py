@@ -9,7 +9,7 @@ from benchmarks.report import Row, Section
 from benchmarks.timing import job_of, seconds
 from odfl_cli.core.streams import block_length
 from odfl_cli.engine import CompiledEngine
-from odfl_cli.problem.horizon import Horizon
+from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.simulate import simulate
 
 SEEDS, ROUNDS, REPETITIONS = 10, 5000, 7
