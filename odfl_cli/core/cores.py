@@ -1,10 +1,10 @@
 """How many cores there are, and how many of them one job may use."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 from functools import cache
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ VARIABLE = "ODFL_THREADS"
 """Set by launchers for every job; not a key of the configuration, so that it changes no identity."""
 
 _limit: ContextVar[int | None] = ContextVar("threads of this job", default=None)
-T = TypeVar("T")
+A, T = TypeVar("A"), TypeVar("T")
 
 
 def available_cores() -> int:
@@ -62,18 +62,41 @@ def at_most(threads: int | None) -> Iterator[None]:
 def on_threads(function: Callable[[int], T], count: int, threads: int | None = None) -> list[T]:
     """function(0), …, function(count − 1), on `threads` threads or all that are allotted.
 
-    What such a function calls runs on its own thread.
+    Every call has the context of the caller, and one thread.
     """
     threads = min(count, threads or allotted_threads())
     if threads <= 1:
         return [function(number) for number in range(count)]
-    return list(_pool(threads).map(function, range(count)))
+
+    def alone(context: Context, number: int) -> T:
+        return context.run(_with_one_thread, function, number)
+
+    contexts = (copy_context() for _ in range(count))
+    return list(_pool(threads).map(alone, contexts, range(count)))
+
+
+def _with_one_thread(function: Callable[[int], T], number: int) -> T:
+    with at_most(1):
+        return function(number)
+
+
+def ahead(function: Callable[[A], T], arguments: Iterable[A]) -> Iterator[T]:
+    """function(a) for every argument, each computed by a thread while the one before is used."""
+    with ThreadPoolExecutor(1) as thread:
+        computed = None
+        for argument in arguments:
+            following = thread.submit(copy_context().run, function, argument)
+            if computed:
+                yield computed.result()
+            computed = following
+        if computed:
+            yield computed.result()
 
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     """One for all blocks and jobs of the process."""
-    return ThreadPoolExecutor(threads, initializer=_limit.set, initargs=(1,))
+    return ThreadPoolExecutor(threads)
 
 
 if hasattr(os, "register_at_fork"):

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
+from odfl_cli.core.cores import ahead, allotted_threads, at_most
 from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.streams import draw
 from odfl_cli.engine import Engine, Trace
@@ -17,7 +18,8 @@ from odfl_cli.environments import Environment, Rounds
 from odfl_cli.metrics import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
 from odfl_cli.problem.problem import Horizon
 
-BLOCK_BYTES = 64 * 2**20
+BLOCK_BYTES = 32 * 2**20  # two blocks are held: one is drawn while the other is played
+T = TypeVar("T")
 PHASES = ("start", "data", "learn", "metrics")
 
 
@@ -52,11 +54,37 @@ class Job:
         per_round = 8 * len(self.seeds) * self.environment.items * (self.environment.features + 4)
         return min(1024, max(16, 1 << max(1, BLOCK_BYTES // per_round).bit_length() - 1))
 
+    def drawn(self, blocks: Iterator[tuple[int, int]]) -> Iterator["Drawn"]:
+        """The blocks start ≤ t < stop; each drawn while the one before is played, where that is safe."""
+        safe = getattr(self.environment, "thread_safe", False) and allotted_threads() > 1
+        return ahead(self._draw, blocks) if safe else map(self._draw, blocks)
+
+    def _draw(self, block: tuple[int, int]) -> "Drawn":
+        start, stop = block
+        with np.errstate(all="ignore"):  # what is not finite is found in the trace
+            data = _checked(self, self.environment.rounds(self.seeds, start, stop), stop - start)
+        draws = self.algorithm.draws().items()
+        drawn = {name: draw(self.seeds, name, spec, start, stop) for name, spec in draws}
+        return Drawn(start, data, drawn)
+
+
+class Drawn(NamedTuple):
+    """A block of rounds from round `start` on, with the algorithm's draws by name."""
+
+    start: int
+    data: Rounds
+    draws: dict[str, np.ndarray]
+
 
 def simulate(
     job: Job, block: int | None = None, progress: Callable[[int], None] = lambda rounds: None
 ) -> Simulation:
     """Plays T rounds; calls `progress` with the number played. The block size changes no number."""
+    with at_most(getattr(job.engine, "threads", None)):
+        return _simulate(job, block or job.block_rounds(), progress)
+
+
+def _simulate(job: Job, block: int, progress: Callable[[int], None]) -> Simulation:
     clock = Clock()
     algorithm, seeds, rounds = job.algorithm, job.seeds, job.horizon.rounds
     with clock("start"):
@@ -64,13 +92,8 @@ def simulate(
         job.engine.start(algorithm)
     costs, paid = False, False
     state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
-    for start, stop in _blocks(rounds, block or job.block_rounds()):
-        with clock("data"), np.errstate(all="ignore"):  # what is not finite is found below
-            data = _checked(job, job.environment.rounds(seeds, start, stop), stop - start)
-            draws = {
-                name: draw(seeds, name, spec, start, stop)
-                for name, spec in algorithm.draws().items()
-            }
+    blocks = job.drawn(_blocks(rounds, block))
+    for start, data, draws in clock.waiting("data", blocks):
         with clock("learn"):
             state, trace = _advance(job, recorder, state, start, data, draws)
         with clock("metrics"):
@@ -78,7 +101,7 @@ def simulate(
             costs, paid = costs or bool(data.costs.any()), paid or bool(trace.cost.any())
             best = algorithm.problem.polytope.minimise(data.costs)
             recorder.add(PlayedBlock(start, data, trace, (data.costs * best).sum(-1)))
-        progress(stop)
+        progress(start + data.costs.shape[1])
     with clock("metrics"):
         table = recorder.table()
     return Simulation(table, state, clock.seconds, recorder.report(), costs and not paid)
@@ -120,6 +143,15 @@ class Clock:
         begun = time.perf_counter()
         yield
         self.seconds[name] += time.perf_counter() - begun
+
+    def waiting(self, name: str, values: Iterator[T]) -> Iterator[T]:
+        """The values; the time until each is there counts under `name`."""
+        while True:
+            with self(name):
+                value = next(values, None)
+            if value is None:
+                return
+            yield value
 
 
 def _checked(job: Job, rounds: Rounds, length: int) -> Rounds:
