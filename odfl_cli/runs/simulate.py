@@ -12,7 +12,7 @@ import numpy as np
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.core.cores import ahead, allotted_threads, at_most
 from odfl_cli.core.errors import RoundError, UserError
-from odfl_cli.core.streams import draw
+from odfl_cli.core.streams import draw_all
 from odfl_cli.engine import Engine, Trace
 from odfl_cli.environments import Environment, Rounds
 from odfl_cli.metrics import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
@@ -63,9 +63,7 @@ class Job:
         start, stop = block
         with np.errstate(all="ignore"):  # what is not finite is found in the trace
             data = _checked(self, self.environment.rounds(self.seeds, start, stop), stop - start)
-        draws = self.algorithm.draws().items()
-        drawn = {name: draw(self.seeds, name, spec, start, stop) for name, spec in draws}
-        return Drawn(start, data, drawn)
+        return Drawn(start, data, draw_all(self.seeds, self.algorithm.draws(), start, stop))
 
 
 class Drawn(NamedTuple):
