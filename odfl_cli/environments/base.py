@@ -12,7 +12,7 @@ from odfl_cli.core.streams import MANY
 class Rounds(NamedTuple):
     """A block of consecutive rounds for S seeds."""
 
-    X: np.ndarray  # [S, B, d, p]
+    X: np.ndarray  # [S, B, d, p], or [S, B, …] with the shape that the environment names
     costs: np.ndarray  # [S, B, d]
 
 
@@ -54,6 +54,11 @@ def filled(
 
     on_threads(fill_row, len(seeds), 1 if X.size < MANY else None)
     return Rounds(X, costs)
+
+
+def shape_of(environment: Environment) -> tuple[int, ...]:
+    """The shape of one round's X: (d, p), unless the environment has a `shape` of its own."""
+    return getattr(environment, "shape", (environment.items, environment.features))
 
 
 class KnownLaw(Protocol):
