@@ -171,12 +171,12 @@ def test_the_data_are_the_same_for_every_algorithm(algo):
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
 def test_what_one_draws_no_other_does(algo):
-    """Algorithms name their own streams, experts as they do alone; no environment uses them."""
+    """Algorithms name their own streams, learners as they do alone; no environment uses them."""
     algorithm = small_job(algo, SEEDS[:1]).algorithm
     assert algo.startswith(algorithm.name)  # a variant shares the draws of its original
-    experts = getattr(algorithm, "experts", ())
-    owners = {algorithm.name, *(experts if isinstance(experts, tuple | list) else ())}
-    assert {name.split("/")[0] for name in algorithm.draws()} <= owners
+    owners = {algorithm.name, *(learner.name for learner in algorithm.learners)}
+    streams = {spec.stream or name for name, spec in algorithm.draws().items()}
+    assert {stream.split("/")[0] for stream in streams} <= owners
 
 
 @pytest.mark.parametrize(

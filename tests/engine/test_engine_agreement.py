@@ -18,6 +18,8 @@ from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.simulate import Job, Simulation, simulate
 
 ALGORITHMS = with_kernel()
+HISTORY = ("X", "costs")
+"""Slots that were never filled hold anything."""
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 
 
@@ -78,8 +80,9 @@ def jobs(draw: st.DrawFn, algo: str) -> Job:
         for rate in fields(given)
         if isinstance(getattr(given, rate.name), float)
     }
-    for name in {"delta", "forgetting"} & rates.keys():  # at most 1
-        rates[name] = draw(st.floats(0.05, 1), label=name)
+    limits = {"delta": 1.0, "forgetting": 1.0} | ({"eta": 0.5} if algo == "guard" else {})
+    for name in limits.keys() & rates.keys():
+        rates[name] = draw(st.floats(0.05, limits[name]), label=name)
     environment = Sin4(
         items=items, features=features, gamma=draw(st.floats(0, 1)), clip=draw(st.booleans())
     )
@@ -90,10 +93,19 @@ def jobs(draw: st.DrawFn, algo: str) -> Job:
 
 def arrays(simulation: Simulation) -> dict[str, np.ndarray]:
     """All numbers of a run: every column of the table, every field of the last state."""
-    state = simulation.state._asdict()
-    if "X" in state:  # the history: slots that were never filled hold anything
-        del state["X"], state["costs"]
-    return {f"state.{name}": np.asarray(value) for name, value in state.items()} | simulation.table
+    return fields_of(simulation.state, "state") | simulation.table
+
+
+def fields_of(state: Any, name: str) -> dict[str, np.ndarray]:
+    """The fields of a state by name, and those of the states in it."""
+    found = {
+        f"{name}.{key}": np.asarray(value)
+        for key, value in state._asdict().items()
+        if key not in ("states", *HISTORY)
+    }
+    for k, inner in enumerate(getattr(state, "states", ())):
+        found |= fields_of(inner, f"{name}.{k}")
+    return found
 
 
 def assert_bitwise(one: Simulation, other: Simulation, rows: list[int]) -> None:
