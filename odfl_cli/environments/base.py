@@ -8,7 +8,7 @@ import numpy as np
 class Rounds(NamedTuple):
     """A block of consecutive rounds for S seeds."""
 
-    X: np.ndarray  # [S, B, d, p]
+    X: np.ndarray  # [S, B, d, p], or [S, B, …] with the shape that the environment names
     costs: np.ndarray  # [S, B, d]
 
 
@@ -28,6 +28,11 @@ class Environment(Protocol):
 
     def theta_star(self, seeds: tuple[int, ...]) -> np.ndarray | None:
         """The parameter behind the costs, [S, p], where there is one; for clairvoyants only."""
+
+
+def shape_of(environment: Environment) -> tuple[int, ...]:
+    """The shape of one round's X: (d, p), unless the environment has a `shape` of its own."""
+    return getattr(environment, "shape", (environment.items, environment.features))
 
 
 class KnownLaw(Protocol):

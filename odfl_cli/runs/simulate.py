@@ -1,19 +1,20 @@
 """The only loop over blocks of rounds."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms import Algorithm, for_seeds
 from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.streams import draw_all
 from odfl_cli.engine import Engine, Trace
-from odfl_cli.environments import Environment, Rounds
+from odfl_cli.environments import Environment, Rounds, shape_of
 from odfl_cli.metrics import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
 from odfl_cli.problem.problem import Horizon
 
@@ -49,7 +50,8 @@ class Job:
 
     def block_rounds(self) -> int:
         """Rounds processed at once: as many as the memory budget holds, a power of two."""
-        per_round = 8 * len(self.seeds) * self.environment.items * (self.environment.features + 4)
+        numbers = math.prod(shape_of(self.environment)) + 4 * self.environment.items
+        per_round = 8 * len(self.seeds) * numbers
         return min(1024, max(16, 1 << max(1, BLOCK_BYTES // per_round).bit_length() - 1))
 
 
@@ -58,6 +60,7 @@ def simulate(
 ) -> Simulation:
     """Plays T rounds; calls `progress` with the number played. The block size changes no number."""
     clock = Clock()
+    job = replace(job, algorithm=for_seeds(job.algorithm, job.seeds))
     algorithm, seeds, rounds = job.algorithm, job.seeds, job.horizon.rounds
     with clock("start"):
         recorder = job.metrics.recorder(Run(job.environment, algorithm, job.horizon, seeds))
@@ -121,13 +124,13 @@ class Clock:
 
 def _checked(job: Job, rounds: Rounds, length: int) -> Rounds:
     """An environment's arrays as engines need them; a UserError where the shapes are wrong."""
-    items, features = job.environment.items, job.environment.features
-    expected = (len(job.seeds), length, items, features)
+    lead, shape = (len(job.seeds), length), shape_of(job.environment)
+    expected = (*lead, *shape), (*lead, job.environment.items)
     X, costs = (np.require(values, np.float64, ["C", "W"]) for values in rounds)
-    if X.shape != expected or costs.shape != expected[:-1]:
+    if (X.shape, costs.shape) != expected:
         raise UserError(
             f"data: rounds() gave X {X.shape} and costs {costs.shape}; "
-            f"{expected} and {expected[:-1]} are needed (seeds, rounds, items, features)"
+            f"{expected[0]} and {expected[1]} are needed (seeds, rounds, items, features)"
         )
     return Rounds(X, costs)
 
