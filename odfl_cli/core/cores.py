@@ -14,7 +14,8 @@ VARIABLE = "ODFL_THREADS"
 """Set by launchers for every job; not a key of the configuration, so that it changes no identity."""
 
 _limit: ContextVar[int | None] = ContextVar("threads of this job", default=None)
-A, T = TypeVar("A"), TypeVar("T")
+A = TypeVar("A")
+T = TypeVar("T")
 
 
 def available_cores() -> int:
