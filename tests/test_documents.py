@@ -83,6 +83,7 @@ def test_every_table_and_every_data_file_is_shown() -> None:
         "limits",
         "df_moments",
         "df_moments_ablation",
+        "df_moments_ranking",
     }
 
 
@@ -332,7 +333,8 @@ def test_the_set_in_a_file_runs(written: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "script", ["first.py", "notebook.py", "mixed.py", "gammas.py", "own_parts.py"]
+    "script",
+    ["first.py", "notebook.py", "mixed.py", "gammas.py", "own_parts.py", "with_a_module.py"],
 )
 def test_scripts_run(script: str, written: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(written / script))

@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from odfl_cli.cli.parser import OUTPUTS, Parser
+from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
+from odfl_cli.results.selection import OUTPUTS
 
 if TYPE_CHECKING:  # they bring pandas and Hydra, which --help can do without
     from odfl_cli.claims.claim import Row
@@ -39,7 +40,7 @@ def _rows(options: argparse.Namespace) -> "list[Row]":
     wanted = [claim for claim in claims if options.only in claim.name]
     if not wanted:
         names = ", ".join(claim.name for claim in claims)
-        raise UserError(f"claims: no claim's name holds {options.only!r}; there are {names}")
+        raise UserError(f"--only {options.only}: no claim's name holds it; there are {names}")
     evidence: dict[str, Any] = {SAMPLE: max(64, round(options.share * 4096))}
     for name in dict.fromkeys(claim.evidence for claim in wanted if claim.evidence != SAMPLE):
         evidence[name] = collect(SWEEPS[name], options.outputs, options.share)
