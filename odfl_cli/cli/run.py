@@ -4,12 +4,11 @@ import math
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from odfl_cli.config.compose import prefer_own_presets
 from odfl_cli.config.directory import conf_directory
@@ -45,8 +44,7 @@ def task(config: DictConfig) -> float:
     if context.mode == RunMode.MULTIRUN:
         from odfl_cli.runs.sweep.job import run_sweep_job
 
-        value = run_sweep_job(request, int(context.job.num), str(context.sweeper._target_))
-        return worst_value(context) if value is None else value
+        return run_sweep_job(request, context)
     with exit_on_user_error(FAILED):
         return _run_single(request)
 
@@ -54,7 +52,8 @@ def task(config: DictConfig) -> float:
 def _run_single(request: JobRequest) -> float:
     prepared = prepared_job(request)
     algorithm = request.choices["algo"]
-    with progress_bar(algorithm, prepared.job.horizon.rounds) as progress:
+    rounds = 0 if prepared.is_settled else prepared.job.horizon.rounds
+    with progress_bar(algorithm, rounds) as progress:
         outcome = run_job(prepared, progress, tell)
     for notice in outcome.notices:
         tell(notice)
@@ -64,9 +63,3 @@ def _run_single(request: JobRequest) -> float:
         print_result(outcome.summary, prepared.top.seed_list(), request.directory)
     value = outcome.objective(prepared.top.objective, prepared.top.seed_list())
     return math.nan if value is None else value
-
-
-def worst_value(context: Any) -> float:
-    """What a job that failed returns to a sweeper."""
-    direction = str(OmegaConf.select(context, "sweeper.direction", default="minimize"))
-    return -math.inf if "maximize" in direction else math.inf
