@@ -17,7 +17,7 @@ from collect import DATA, SWEEPS
 from keys import keys
 from moments import TABLES as MOMENTS
 
-from odfl_cli.core.slopes import loglog_slope
+from odfl_cli.core.statistics import loglog_slope
 
 DOCS = Path(__file__).parent
 PAGES = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]

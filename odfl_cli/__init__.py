@@ -30,12 +30,11 @@ if TYPE_CHECKING:
     from odfl_cli.metrics import Metrics
     from odfl_cli.plotting.result import Result
     from odfl_cli.problem.ball import Ball
-    from odfl_cli.problem.horizon import Horizon
     from odfl_cli.problem.oracles import Oracle, OracleCall
     from odfl_cli.problem.polytopes import Polytope
     from odfl_cli.problem.polytopes.linear import LinearSet
     from odfl_cli.problem.predictors import Predictor
-    from odfl_cli.problem.problem import Problem
+    from odfl_cli.problem.problem import Horizon, Problem
     from odfl_cli.problem.regularizers import Regularizer
     from odfl_cli.problem.surrogate import SmoothedCost
 

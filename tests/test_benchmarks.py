@@ -1,9 +1,12 @@
 """The benchmarks compare like with like, and their processes run."""
 
 import json
+from importlib import import_module
+from inspect import isgeneratorfunction
 
 import numpy as np
 import pytest
+from benchmarks.__main__ import PARTS, main
 from benchmarks.autograd_loop import df_ogd
 from benchmarks.processes import python
 from benchmarks.report import Row, in_units, verdict
@@ -11,7 +14,7 @@ from benchmarks.timing import job_of
 from support.problems import block_of
 
 from odfl_cli.engine import CompiledEngine, TorchEngine
-from odfl_cli.problem.horizon import Horizon
+from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.simulate import simulate
 
 ROUNDS = 12
@@ -67,3 +70,10 @@ def test_times_and_bounds_in_words():
     assert verdict(Row("x", 1.0, 3.5, "y", at_most=3.0)) == "≤ 3: MISSED"
     assert verdict(Row("x", 1.0, 3.5, "y", at_least=3.0)) == "≥ 3: met"
     assert verdict(Row("x", megabytes=10.0, below_megabytes=1000.0)) == "MB < 1000: met"
+
+
+def test_every_part_can_be_measured_alone_and_an_unknown_one_is_refused(capsys):
+    for name in PARTS:
+        assert isgeneratorfunction(import_module(f"benchmarks.parts.{name}").sections)
+    assert main(["nothing"]) == 2
+    assert f"nothing: there are {', '.join(PARTS)}" in capsys.readouterr().err

@@ -20,7 +20,7 @@ from support.problems import (
 )
 
 from odfl_cli.config.directory import conf_directory
-from odfl_cli.core.flat import flatten
+from odfl_cli.core.reading import flatten
 from odfl_cli.engine import Engine
 from odfl_cli.metrics import COLUMNS
 from odfl_cli.runs.build import build

@@ -17,9 +17,9 @@ from odfl_cli import Algorithm, Result, UserError, load, run, settings, sweep
 from odfl_cli.algorithms import PFOGD
 from odfl_cli.environments import Sin4
 from odfl_cli.plotting.style import LINE_STYLES
-from odfl_cli.problem.horizon import Horizon
 from odfl_cli.problem.polytopes import Box
 from odfl_cli.problem.predictors import Linear
+from odfl_cli.problem.problem import Horizon
 from odfl_cli.problem.regularizers import LogBarrier
 from odfl_cli.results.tables import Run
 

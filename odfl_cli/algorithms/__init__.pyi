@@ -12,6 +12,7 @@ from odfl_cli.algorithms.gradient import (
 )
 from odfl_cli.algorithms.guard import Guard
 from odfl_cli.algorithms.hedge import Hedge
+from odfl_cli.algorithms.naive import Always, Forecast, LastWeek, RollingMean, Yesterday
 from odfl_cli.algorithms.policy_gradient import PolicyGradient
 from odfl_cli.algorithms.references import Clairvoyant, Uniform
 from odfl_cli.algorithms.restart import Restart
@@ -27,19 +28,24 @@ __all__ = [
     "RLS",
     "SPO",
     "Algorithm",
+    "Always",
     "Belief",
     "Clairvoyant",
     "DFMoments",
     "FenchelYoung",
+    "Forecast",
     "GradientLearner",
     "Guard",
     "Hedge",
+    "LastWeek",
     "Perturbed",
     "PolicyGradient",
     "Restart",
+    "RollingMean",
     "SPOPrinted",
     "State",
     "Uniform",
     "Vote",
+    "Yesterday",
     "settings",
 ]

@@ -55,6 +55,10 @@ class Guard(Algorithm):
     name = "guard"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.rivals, dict):
+            raise UserError(
+                f"algo.rivals={self.rivals}: algorithms by name, see conf/algo/guard.yaml"
+            )
         if len(self.learners) == 1:
             raise UserError("algo.rivals: a guard needs one rival at least")
 

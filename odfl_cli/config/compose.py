@@ -17,7 +17,7 @@ from odfl_cli.config.directory import conf_directory, is_tuning
 from odfl_cli.config.explain import check_arguments, explained
 from odfl_cli.config.identity import register_resolvers
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.flat import flatten
+from odfl_cli.core.reading import flatten
 
 EXTRAS = {
     "hydra/launcher=joblib": ("hydra_plugins.hydra_joblib_launcher", "parallel"),

@@ -1,7 +1,12 @@
-"""JSON and YAML that somebody else may have written: regular files, bounded in size and depth."""
+"""Records of nested mappings: read from files that anybody may have written, sealed, flattened.
 
+Only regular files are read, bounded in size and depth. A seal is a checksum inside the record.
+"""
+
+import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +101,41 @@ def _plain(value: Any) -> Any:
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
+
+
+SEAL = "seal"
+
+
+def sealed(record: dict[str, Any]) -> dict[str, Any]:
+    """The record with its checksum as the last entry."""
+    return {**record, SEAL: checksum(record)}
+
+
+def is_intact(record: dict[str, Any]) -> bool:
+    """Whether the record is what was sealed; not where it has no seal."""
+    return record.get(SEAL) == checksum(record)
+
+
+def checksum(record: dict[str, Any]) -> str:
+    """The SHA-256 of all entries but the seal, whatever their order and layout."""
+    content = {name: value for name, value in record.items() if name != SEAL}
+    canonical = json.dumps(as_read(content), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def flatten(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested mappings as dotted keys: {"data": {"gamma": 1}} becomes {"data.gamma": 1}."""
+    flat: dict[str, Any] = {}
+    for key, value in config.items():
+        if isinstance(value, Mapping):
+            flat |= flatten(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def interpolated(value: Any, flat: Mapping[str, Any]) -> Any:
+    """What a plain reference such as ${data.items} stands for; any other value as it is."""
+    if isinstance(value, str) and value.startswith("${") and value.endswith("}"):
+        return flat.get(value[2:-1], value)
+    return value

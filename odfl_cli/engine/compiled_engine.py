@@ -1,5 +1,6 @@
-"""The fast engine: a whole block of rounds in one compiled kernel, seed by seed."""
+"""The fast engine: a whole block of rounds in one compiled kernel, seed by seed; who chooses it."""
 
+import logging
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +15,9 @@ from odfl_cli.core.cores import allotted_threads
 from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import PositiveInt, settings
-from odfl_cli.engine.base import Play, Trace
+from odfl_cli.engine.base import Engine, Play, Trace
 from odfl_cli.engine.parts import KERNELS, kernel_of
+from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.environments import Rounds
 
 
@@ -88,3 +90,23 @@ def thread_pool(threads: int) -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=thread_pool.cache_clear)  # a fork does not copy threads
+
+
+log = logging.getLogger("odfl")
+
+
+@settings
+class Auto:
+    """The fastest engine that can run the job."""
+
+    threads: PositiveInt | None = None
+    device: str = "cpu"
+
+    def choose(self, algorithm: Algorithm) -> Engine:
+        """CompiledEngine unless something lacks a kernel or another device is asked for."""
+        if self.device == "cpu" and not (missing := missing_kernel(algorithm)):
+            return CompiledEngine(threads=self.threads)
+        if self.threads:
+            reason = f"{missing} has no kernel" if self.device == "cpu" else f"device {self.device}"
+            log.info("engine.threads=%d is not used: %s, so torch runs it", self.threads, reason)
+        return TorchEngine(device=self.device).choose(algorithm)

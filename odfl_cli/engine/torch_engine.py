@@ -10,10 +10,9 @@ from odfl_cli.algorithms import Algorithm
 from odfl_cli.core.arrays import dot, map_arrays
 from odfl_cli.core.errors import RoundError, RowError, UserError
 from odfl_cli.core.settings import settings
-from odfl_cli.engine.base import Trace
-from odfl_cli.engine.notes import KAPPA_GAP, NEWTON_STEPS, counting, noted
+from odfl_cli.engine.base import KAPPA_GAP, NEWTON_STEPS, Trace, counting, noted
 from odfl_cli.environments import Rounds
-from odfl_cli.problem.solver import predicted_gap
+from odfl_cli.problem.problem import predicted_gap
 
 
 @settings

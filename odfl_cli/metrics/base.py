@@ -8,7 +8,7 @@ import numpy as np
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.engine import Trace
 from odfl_cli.environments import Environment, Rounds
-from odfl_cli.problem.horizon import Horizon
+from odfl_cli.problem.problem import Horizon
 
 
 class Run(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.core.settings import settings
-from odfl_cli.engine.notes import noted
+from odfl_cli.engine.base import noted
 from odfl_cli.environments import Environment
 from odfl_cli.metrics.base import PlayedBlock, RoundStart, Run
 

@@ -25,7 +25,7 @@ from odfl_cli.metrics.search import Effort
 from odfl_cli.metrics.theory.margin import margin_report
 from odfl_cli.metrics.theory.oracle_report import VALUES, OracleNotes, calls_an_oracle
 from odfl_cli.metrics.theory.theorems import broken_assumptions
-from odfl_cli.problem.horizon import Horizon
+from odfl_cli.problem.problem import Horizon
 
 NO_LAW = (
     "the law of the data is not known: "

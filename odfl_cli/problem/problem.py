@@ -1,14 +1,74 @@
-"""The task as an algorithm sees it: the parts it may use, and the sizes."""
+"""The task as an algorithm sees it: its parts, its sizes, its length, and how it decides."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from odfl_cli.core.arrays import Array
+import numpy as np
+from pydantic import Field
+
+from odfl_cli.core.arrays import Array, dot
+from odfl_cli.core.errors import RowError
+from odfl_cli.core.settings import Integer, settings
 from odfl_cli.problem.ball import Ball
 from odfl_cli.problem.oracles import Oracle
 from odfl_cli.problem.polytopes import Polytope
 from odfl_cli.problem.predictors import Predictor
 from odfl_cli.problem.regularizers import Regularizer
-from odfl_cli.problem.solver import decide
+
+ABSOLUTE_ROUNDING, RELATIVE_ROUNDING = 1e-9, 1e-12
+
+
+@settings
+class Horizon:
+    """T rounds, at most about `rows` of them logged."""
+
+    rounds: Annotated[Integer, Field(ge=1, le=10**9)]
+    rows: Annotated[Integer, Field(ge=2)] = 500
+
+    def logged(self) -> np.ndarray:
+        """Rounds in the CSV, from 1: all of a short run, else half evenly and half log-spaced."""
+        if self.rounds <= self.rows:
+            return np.arange(1, self.rounds + 1)
+        even = np.linspace(1, self.rounds, -(-self.rows // 2))
+        early = np.geomspace(1, self.rounds, self.rows // 2)
+        return np.unique(np.concatenate([even, early, [self.rounds]]).round().astype(np.int64))
+
+
+def decide(polytope: Polytope, prediction: Array, kappa: float) -> Array:
+    """Some w ∈ W with ⟨ĉ, w⟩ ≤ min_{w'∈W} ⟨ĉ, w'⟩ + κ, [..., d] as ĉ.
+
+    The paper's proposition allows any such w. This is the worst along one line: w* + λ (w_worst − w*)
+    with the largest λ ≤ 1 that κ allows. Deterministic, row by row, and verified.
+    """
+    best = polytope.minimise(prediction)
+    if kappa == 0.0:
+        return best
+    away = polytope.minimise(-prediction) - best
+    share = kappa / dot(prediction, away).clip(kappa)
+    decision = best + share[..., None] * away
+    verify(prediction, best, decision, kappa)
+    return decision
+
+
+def verify(prediction: Array, best: Array, decision: Array, kappa: float) -> None:
+    """Raises a RowError where the gap ⟨ĉ, w − w*⟩ is outside [0, κ] by more than rounding."""
+    gap = dot(prediction, decision - best)
+    size = dot(abs(prediction), abs(decision) + abs(best))
+    rounding = ABSOLUTE_ROUNDING + RELATIVE_ROUNDING * size
+    wrong = ((gap > kappa + rounding) | (gap < -rounding)).reshape(-1).tolist()
+    if True in wrong:
+        row = wrong.index(True)
+        raise RowError(
+            row,
+            len(wrong),
+            f"kappa={kappa:g}: the decision's predicted cost is "
+            f"{float(gap.reshape(-1)[row]):g} above that of the polytope's minimiser",
+        )
+
+
+def predicted_gap(polytope: Polytope, prediction: Array, decision: Array) -> Array:
+    """⟨ĉ, w⟩ − min_{w'∈W} ⟨ĉ, w'⟩, [...], which κ bounds."""
+    return dot(prediction, decision - polytope.minimise(prediction))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +83,7 @@ class Problem:
     polytope: Polytope  # W
     regularizer: Regularizer  # R
     oracle: Oracle  # O_ξ
+    feature_names: tuple[str, ...] = ()  # [p], where the data name them
     kappa: float = 0.0  # by how much a decision may miss the best predicted cost
 
     def __post_init__(self) -> None:

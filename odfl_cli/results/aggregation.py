@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.slopes import loglog_slope
-from odfl_cli.core.statistics import mean_ci95
+from odfl_cli.core.statistics import loglog_slope, mean_ci95
 from odfl_cli.results.grouping import Group, Settings, frozen, is_own
 
 

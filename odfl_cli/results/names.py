@@ -19,6 +19,11 @@ ALGORITHMS = {
     "hedge": "Hedge",
     "ogd": "OGD, no oracle",
     "df_ogd_endpoint": "DF-OGD, δ = 1",
+    "yesterday": "Yesterday",
+    "last_week": "Last week",
+    "rolling_mean": "Rolling mean",
+    "forecast": "Forecast",
+    "always": "Always the same",
     "uniform": "Uniform",
     "clairvoyant": "Clairvoyant",
 }

@@ -14,9 +14,8 @@ from typing import Any, Literal
 from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import open_regular
-from odfl_cli.core.flat import flatten, interpolated
 from odfl_cli.core.locks import LOCK, holder, is_locked
-from odfl_cli.core.reading import UnreadableError, read_json
+from odfl_cli.core.reading import UnreadableError, flatten, interpolated, read_json
 from odfl_cli.results.command import hydra_record, repeating_words, seeds_word
 from odfl_cli.results.ownership import HYDRA, HYDRA_FILES, LOG
 from odfl_cli.results.summary import (

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from odfl_cli.core.reading import UnreadableError
-from odfl_cli.core.sealing import SEAL, is_intact
+from odfl_cli.core.reading import SEAL, UnreadableError, is_intact
 
 FORMAT = 1
 """Of summary.json; a higher number is a newer version's."""

@@ -1,5 +1,6 @@
 """Configuration to objects: the only place that instantiates."""
 
+import re
 from collections.abc import Iterable
 from functools import cache, partial
 from pkgutil import resolve_name
@@ -55,6 +56,7 @@ def build(config: DictConfig, **given: Any) -> Job:
     problem = Problem(
         items=environment.items,
         features=environment.features,
+        feature_names=getattr(environment, "feature_names", ()),
         rounds=horizon.rounds,
         theta_set=Ball(radius=top.theta_radius),
         predictor=parts.make("predictor"),
@@ -126,8 +128,9 @@ class Parts:
                 return partial(_own_class(keys.pop("_target_")), **keys)
             return instantiate(node, _convert_="all", _partial_=True)
         except (InstantiationException, TypeError, ImportError, AttributeError) as error:
-            cause = error.__cause__ or error
-            reason = " ".join(str(cause).split())
+            reason = " ".join(str(error.__cause__ or error).split())
+            if flag := re.search(r"(_\w+_) flag must be (\S+ \S+?),.* full_key: (\S+)", reason):
+                raise UserError(f"{flag[3]}.{flag[1]}: must be {flag[2]}") from error
             raise UserError(f"{group}: {node['_target_']}: {reason}") from error
 
 

@@ -18,7 +18,7 @@ from odfl_cli.config.compose import compose_job, hydra_for
 from odfl_cli.config.identity import resolved
 from odfl_cli.config.schema import refusal
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.flat import flatten
+from odfl_cli.core.reading import flatten
 from odfl_cli.results.grouping import frozen
 from odfl_cli.results.tables import EXTRAS, Run, with_averages
 from odfl_cli.runs.build import build, sized

@@ -11,7 +11,7 @@ from odfl_cli import __version__
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import write_json
 from odfl_cli.core.locks import locked
-from odfl_cli.core.sealing import sealed
+from odfl_cli.core.reading import sealed
 from odfl_cli.metrics.base import with_earlier
 from odfl_cli.results.ownership import UNLISTED, note_unlisted, remove_leftovers
 from odfl_cli.results.runs import StoredRun

@@ -15,7 +15,7 @@ from odfl_cli.core.streams import draw
 from odfl_cli.engine import Engine, Trace
 from odfl_cli.environments import Environment, Rounds
 from odfl_cli.metrics import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
-from odfl_cli.problem.horizon import Horizon
+from odfl_cli.problem.problem import Horizon
 
 BLOCK_BYTES = 64 * 2**20
 PHASES = ("start", "data", "learn", "metrics")

@@ -1,38 +1,28 @@
-"""PYTHONPATH=tests python -m benchmarks [rounds] [barrier] [update] [command] [growth] [sweep] [pages]; all by default."""
+"""PYTHONPATH=tests python -m benchmarks [PART …]: the files in benchmarks/parts; all by default."""
 
+import importlib
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
-from benchmarks.barrier import barrier
-from benchmarks.end_to_end import command
-from benchmarks.growth import growth
-from benchmarks.pages import pages
-from benchmarks.report import print_table
-from benchmarks.rounds import rounds
-from benchmarks.spo_update import update
-from benchmarks.sweep import sweep
+from benchmarks.report import Section, print_table
 
-PARTS = {
-    "rounds": rounds,
-    "barrier": barrier,
-    "update": update,
-    "command": command,
-    "growth": growth,
-    "sweep": sweep,
-    "pages": pages,
-}
+PARTS = sorted(path.stem for path in Path(__file__).parent.glob("parts/[a-z]*.py"))
 
 
 def main(names: list[str]) -> int:
-    """Measures the parts named and prints their table."""
+    """Measures the parts named and prints one table; a part that is unknown is refused."""
     if unknown := set(names) - set(PARTS):
         print(f"{', '.join(sorted(unknown))}: there are {', '.join(PARTS)}", file=sys.stderr)
         return 2
-    sections = []
-    for name in names or PARTS:
-        print(f"measuring {name} …", file=sys.stderr, flush=True)
-        sections += PARTS[name]()
-    print_table(sections)
+    print_table([section for name in names or PARTS for section in measured(name)])
     return 0
+
+
+def measured(name: str) -> Iterator[Section]:
+    """The sections of one part."""
+    print(f"measuring {name} …", file=sys.stderr, flush=True)
+    yield from importlib.import_module(f"benchmarks.parts.{name}").sections()
 
 
 if __name__ == "__main__":

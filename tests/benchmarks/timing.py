@@ -8,7 +8,7 @@ import numpy as np
 from support.problems import composed_job
 
 from odfl_cli.engine import Engine
-from odfl_cli.problem.horizon import Horizon
+from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.simulate import Job, Simulation, simulate
 
 

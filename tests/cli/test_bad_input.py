@@ -166,7 +166,7 @@ def helper(costs):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["algo=mime"], ["algo=mime", "did you mean mine?", "broken, clairvoyant"]),
+        (["algo=mime"], ["algo=mime", "did you mean mine?", "always, broken, clairvoyant"]),
         (["algo=mine", "algo.rat=1"], ["algo.rat", "did you mean algo.rate?"]),
         (["-m", "algo=mine,uniform", "algo.rat=1"], ["algo.rat", "did you mean algo.rate?"]),
         (["algo=broken"], ["broken.yaml, line 2", "not YAML"]),

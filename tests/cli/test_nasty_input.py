@@ -10,7 +10,7 @@ import pytest
 from support.commands import complaints, odfl, run_directories
 from support.synthetic_runs import write_run
 
-from odfl_cli.core.sealing import SEAL, is_intact, sealed
+from odfl_cli.core.reading import SEAL, is_intact, sealed
 from odfl_cli.results.runs import inspect
 from odfl_cli.results.sweeps import IndexJob, read_index, update_index, write_index
 

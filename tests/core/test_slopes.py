@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from odfl_cli.core.slopes import loglog_slope
+from odfl_cli.core.statistics import loglog_slope
 
 X = np.geomspace(10, 1e4, 12)
 

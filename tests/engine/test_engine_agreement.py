@@ -13,8 +13,8 @@ from support.problems import composed_job, make_problem, with_kernel
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.engine import CompiledEngine, Engine, TorchEngine
 from odfl_cli.environments import Rounds, Sin4
-from odfl_cli.problem.horizon import Horizon
 from odfl_cli.problem.oracles import SGD
+from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.simulate import Job, Simulation, simulate
 
 ALGORITHMS = with_kernel()

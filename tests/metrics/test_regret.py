@@ -19,7 +19,7 @@ from odfl_cli.metrics.comparators import always_scored, find_comparator
 from odfl_cli.metrics.expected import rounds_nearest, sum_up_to
 from odfl_cli.metrics.losses import CompiledLosses, Descent, GeneralLosses, losses_for
 from odfl_cli.metrics.regret import evaluation_rounds
-from odfl_cli.problem.horizon import Horizon
+from odfl_cli.problem.problem import Horizon
 from odfl_cli.problem.surrogate import SmoothedCost
 from odfl_cli.runs.simulate import simulate
 

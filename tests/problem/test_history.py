@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.problems import composed_job
 
 from odfl_cli.core.streams import draw
-from odfl_cli.problem.oracles.history import History
+from odfl_cli.problem.oracles.base import History
 from odfl_cli.runs.simulate import simulate
 
 SIZES = st.integers(1, 12)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from odfl_cli.problem.horizon import Horizon
+from odfl_cli.problem.problem import Horizon
 
 lengths = st.integers(1, 200_000)
 rows = st.integers(2, 2000)

@@ -19,7 +19,7 @@ from odfl_cli.problem.polytopes import Simplex
 from odfl_cli.problem.polytopes.box import Box
 from odfl_cli.problem.polytopes.knapsack import Knapsack
 from odfl_cli.problem.polytopes.shortest_path import ShortestPath
-from odfl_cli.problem.solver import decide, predicted_gap, verify
+from odfl_cli.problem.problem import decide, predicted_gap, verify
 from odfl_cli.runs.simulate import simulate
 
 POLYTOPES = [

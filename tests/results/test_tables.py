@@ -10,7 +10,7 @@ from support.finished_runs import change_summary, write_finished, write_hydra
 from support.synthetic_runs import BEST_COST, harmonic, seal, seed_table, write_run, write_sweep
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.flat import flatten
+from odfl_cli.core.reading import flatten
 from odfl_cli.results.finding import newest
 from odfl_cli.results.tables import read_runs
 

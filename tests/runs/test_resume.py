@@ -13,7 +13,7 @@ from support.attempts import computations, csvs, summary
 from support.commands import complaints, odfl, run_directories
 from support.processes import ODFL
 
-from odfl_cli.core.sealing import sealed
+from odfl_cli.core.reading import sealed
 from odfl_cli.results.runs import inspect
 from odfl_cli.results.summary import file_record
 

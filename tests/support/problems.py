@@ -17,11 +17,10 @@ from odfl_cli.engine.compiled_engine import missing_kernel
 from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.environments import Environment, Rounds, Sin4
 from odfl_cli.problem.ball import Ball
-from odfl_cli.problem.horizon import Horizon
 from odfl_cli.problem.oracles import SGD
 from odfl_cli.problem.polytopes import Simplex
 from odfl_cli.problem.predictors import Linear
-from odfl_cli.problem.problem import Problem
+from odfl_cli.problem.problem import Horizon, Problem
 from odfl_cli.problem.regularizers import Entropy
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job

@@ -4,10 +4,9 @@ import numpy as np
 
 from odfl_cli.core.compiling import allocating, inner
 from odfl_cli.core.errors import RoundError
-from odfl_cli.engine.base import Trace
+from odfl_cli.engine.base import NEWTON_STEPS, Trace
 from odfl_cli.engine.kernels.polytopes import cheapest
 from odfl_cli.engine.kernels.predictors import predict, vjp
-from odfl_cli.engine.notes import NEWTON_STEPS
 from odfl_cli.engine.parts import ENTROPY
 from odfl_cli.problem.regularizers import newton
 from odfl_cli.problem.regularizers.log_barrier import GOOD_ENOUGH, failure

@@ -16,8 +16,7 @@ import numpy as np
 
 from odfl_cli.config.identity import digest
 from odfl_cli.core.files import write_json
-from odfl_cli.core.reading import UnreadableError, read_json
-from odfl_cli.core.sealing import is_intact, sealed
+from odfl_cli.core.reading import UnreadableError, is_intact, read_json, sealed
 from odfl_cli.environments.replay import csv_file, npz_file, parquet_file
 from odfl_cli.environments.replay.batches import Assembler, Batch
 from odfl_cli.environments.replay.files import (

@@ -1,12 +1,13 @@
-"""Oracles that take stochastic gradient steps: SGD, which the paper's experiments use, and Adam."""
+"""Oracles that take stochastic gradient steps: SGD, as in the paper, Adam, and several at once."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from odfl_cli.core.arrays import Array, array_namespace
-from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
-from odfl_cli.problem.oracles.base import Oracle, OracleCall
+from odfl_cli.core.settings import Integer, Positive, PositiveInt, Real, settings
+from odfl_cli.problem.oracles.base import Oracle, OracleCall, best_of
+from odfl_cli.problem.oracles.lbfgs import LBFGS
 
 Decay = Annotated[Real, Field(ge=0, lt=1)]
 
@@ -66,3 +67,35 @@ class Adam(Descent):
             move = self.lr * mean / (xp.sqrt(square) + self.epsilon)
             theta = call.theta_set.project(theta - move)
         return theta
+
+
+@settings
+class MultiStart(Descent):
+    """Descends by `rule` from the warm start and from `starts` random points of Θ.
+
+    The end points are compared by the objective's value; a sum of losses is evaluated in full, so
+    the time of a call grows with the rounds in the history.
+    """
+
+    starts: Annotated[Integer, Field(ge=0)] = 4
+    rule: Literal["sgd", "adam", "lbfgs"] = "sgd"
+
+    @property
+    def restarts(self) -> int:
+        """As many as `starts` says."""
+        return self.starts
+
+    def minimise(self, call: OracleCall) -> Array:
+        """The best end point of all descents; without `call.points` that of the warm start."""
+        xp = array_namespace(call.start)
+        starts = call.start[None]
+        if call.points is not None:
+            starts = xp.concat([starts, xp.moveaxis(call.points, 1, 0)])
+        ends = self._descent().minimise(call._replace(start=starts))
+        return best_of(ends, call.objective.value(ends))
+
+    def _descent(self) -> SGD | Adam | LBFGS:
+        if self.rule == "lbfgs":
+            return LBFGS(steps=self.steps, lr=self.lr)
+        kind = SGD if self.rule == "sgd" else Adam
+        return kind(steps=self.steps, lr=self.lr, batch=self.batch)

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
@@ -15,7 +16,7 @@ JOBS, REPETITIONS = 40, 3
 SMALL = ("-m", "algo=pf_ogd,spo", "horizon=smoke", "seeds=1")
 
 
-def sweep() -> list[Section]:
+def sections() -> Iterator[Section]:
     """Seconds per job: a long sweep less a short one, which starts up and compiles as well."""
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
@@ -35,7 +36,7 @@ def sweep() -> list[Section]:
         Row("a job that does nothing", each["noop"]),
         Row("odfl run -m", each["odfl"], each["odfl"] / each["noop"], "Hydra", at_most=2.0),
     ]
-    return [Section(f"a grid of {JOBS} jobs, 50 rounds and one seed each: per job", rows)]
+    yield Section(f"a grid of {JOBS} jobs, 50 rounds and one seed each: per job", rows)
 
 
 def per_job(few: list[float], many: list[float]) -> float:

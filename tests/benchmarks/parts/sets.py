@@ -1,5 +1,6 @@
 """One round of DF-OGD with the log barrier: compiled, batched torch, and through cvxpylayers."""
 
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 import numpy as np
@@ -18,9 +19,10 @@ EXACT = {"eps": 1e-10, "mode": "dense"}
 SEEDS, ROUNDS, TORCH_ROUNDS, LAYER_ROUNDS = 10, 200, 50, 3
 
 
-def barrier() -> list[Section]:
+def sections() -> Iterator[Section]:
     """The two problems; cvxpylayers where it is installed (pip install 'odfl[dev]')."""
-    return [section(name, overrides) for name, overrides in PROBLEMS.items()]
+    for name, overrides in PROBLEMS.items():
+        yield section(name, overrides)
 
 
 def section(name: str, overrides: tuple[str, ...]) -> Section:

@@ -1,5 +1,7 @@
 """One round of DF-OGD: compiled, batched torch, plain autograd, and the data alone."""
 
+from collections.abc import Iterator
+
 from support.problems import block_of
 
 from benchmarks.autograd_loop import df_ogd
@@ -11,9 +13,10 @@ SEEDS, ROUNDS = 10, 5000
 TORCH_ROUNDS, AUTOGRAD_ROUNDS = 500, 200
 
 
-def rounds() -> list[Section]:
+def sections() -> Iterator[Section]:
     """The paper's two sizes."""
-    return [section(5, targets=True), section(80, targets=False)]
+    yield section(5, targets=True)
+    yield section(80, targets=False)
 
 
 def section(items: int, *, targets: bool) -> Section:

@@ -1,6 +1,7 @@
 """A report of many runs: seconds to write it, its size, and seconds until a browser has drawn it."""
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from support.browser import Browser, why_not
@@ -17,7 +18,7 @@ RUNS = 2000
 ALGORITHMS = ("df_ogd", "df_ftpl", "pf_ogd", "spo", "uniform")
 
 
-def pages() -> list[Section]:
+def sections() -> Iterator[Section]:
     """One sweep of 2,000 runs, each with two seeds and settings of its own."""
     with tempfile.TemporaryDirectory() as folder:
         sweep = _sweep(Path(folder))
@@ -25,7 +26,7 @@ def pages() -> list[Section]:
         written = seconds(lambda: path.write_text(page(document(experiments([sweep]), []))))
         size = path.stat().st_size / 1e6
         rows = [Row(f"read, and written as {size:.2f} MB", written), _opened(path, Path(folder))]
-    return [Section(f"odfl report of {RUNS:,} runs", rows)]
+    yield Section(f"odfl report of {RUNS:,} runs", rows)
 
 
 def _sweep(folder: Path) -> Path:

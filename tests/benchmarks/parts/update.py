@@ -1,5 +1,6 @@
 """One online update of SPO+: compiled, torch, and PyEPO."""
 
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 from benchmarks.report import Row, Section
@@ -11,7 +12,7 @@ SIZE = ("algo=spo", "data.items=5", "data.features=10")
 ROUNDS = 1000
 
 
-def update() -> list[Section]:
+def sections() -> Iterator[Section]:
     """Seconds per update; PyEPO where it is installed (pip install 'odfl[bench]')."""
     compiled, (run, *_), fast = measured(CompiledEngine(threads=1), seeds=1)
     _, (other, *_), torch = measured(TorchEngine(), seeds=1)
@@ -23,7 +24,8 @@ def update() -> list[Section]:
         Row("torch, ten seeds batched", batched, batched / fast, "compiled"),
         Row("torch, one seed", torch, torch / fast, "compiled"),
     ]
-    return [Section("SPO+, K=5 p=10: one online update", [*rows, pyepo_row(compiled, run, fast)])]
+    rows.append(pyepo_row(compiled, run, fast))
+    yield Section("SPO+, K=5 p=10: one online update", rows)
 
 
 def measured(engine: Engine, seeds: int) -> tuple[Job, list[Simulation], float]:

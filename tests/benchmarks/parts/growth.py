@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,22 +14,19 @@ GIGABYTE, LONG = 1000.0, 100_000
 MILLION = {"rounds": 1_000_000, "items": 5, "seeds": 4}
 
 
-def growth() -> list[Section]:
+def sections() -> Iterator[Section]:
     """DF-OGD along each size, then a million rounds of the others."""
     horizons = [{"rounds": 10**power, "items": 5, "seeds": 4} for power in (3, 4, 5, 6)]
     items = [{"rounds": 1000, "items": K, "seeds": 10} for K in (5, 20, 80, 200, 500)]
     seeds = [{"rounds": 2000, "items": 5, "seeds": S} for S in (1, 10, 50, 200)]
+    largest = [{"rounds": 200, "items": 500, "seeds": 200}]
     with tempfile.TemporaryDirectory() as place:
         weigh = Scale(Path(place))
-        return [
-            series(weigh, "DF-OGD as T grows", horizons),
-            series(weigh, "DF-OGD as K grows", items),
-            series(weigh, "DF-OGD as S grows", seeds),
-            series(
-                weigh, "DF-OGD, the largest block", [{"rounds": 200, "items": 500, "seeds": 200}]
-            ),
-            million(weigh),
-        ]
+        yield series(weigh, "DF-OGD as T grows", horizons)
+        yield series(weigh, "DF-OGD as K grows", items)
+        yield series(weigh, "DF-OGD as S grows", seeds)
+        yield series(weigh, "DF-OGD, the largest block", largest)
+        yield million(weigh)
 
 
 class Scale:
