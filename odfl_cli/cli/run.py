@@ -10,10 +10,9 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from odfl_cli.config.compose import prefer_own_presets
+from odfl_cli.config.compose import prepare_hydra
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.config.explain import check_arguments, explained
-from odfl_cli.config.identity import register_resolvers
 from odfl_cli.core.errors import FAILED
 from odfl_cli.core.text import tell
 from odfl_cli.runs.callbacks import exit_on_user_error
@@ -29,8 +28,7 @@ def main(arguments: list[str]) -> None:
         arguments = check_arguments(arguments)
         sys.argv = ["odfl run", *arguments]
         sys.path.append(os.getcwd())  # a user's own components lie in the current directory
-        register_resolvers()
-        prefer_own_presets()
+        prepare_hydra()
         application = hydra.main(
             version_base="1.3", config_path=str(conf_directory()), config_name="config"
         )

@@ -1,8 +1,10 @@
 """Jobs of a sweep on this machine: side by side on the cores if they are small, else in turn."""
 
+import gc
 from collections.abc import Sequence
 from contextlib import chdir, nullcontext, suppress
 from pathlib import Path
+from typing import Any
 
 import yaml
 from hydra.core.hydra_config import HydraConfig
@@ -22,6 +24,9 @@ from odfl_cli.runs.sweep.job import run_sweep_job
 LARGE = 200_000_000
 """Numbers of data from which a job gets all cores: some seconds of drawing and learning."""
 
+COLLECT = 20
+"""Jobs after which what they left in memory is collected."""
+
 
 class Local:
     """Runs jobs from the configurations that were composed for the check."""
@@ -31,11 +36,13 @@ class Local:
     ) -> None:
         self.compositions, self._callbacks = compositions, context.callbacks
         self._task = task_function
+        self._directories: dict[Cell, Path] = {}
         self._large: set[Cell] = set()
         self._alike: dict[tuple[str, ...], Job] = {}
 
-    def note(self, cell: Cell, job: Job) -> None:
+    def note(self, cell: Cell, directory: Path, job: Job) -> None:
         """What a job that was checked tells on how to run it and the others."""
+        self._directories[cell] = directory
         self._alike.setdefault(self.compositions.structure(cell), job)
         if job.numbers() >= LARGE:
             self._large.add(cell)
@@ -65,13 +72,14 @@ class Local:
         for job in self._alike.values():
             with suppress(Exception):  # which the job itself reports
                 job.engine.start(job.algorithm)  # once for all copies
+        gc.freeze()  # what is here stays
         with env_override({VARIABLE: str(max(1, threads // workers))}):
             found = side_by_side(len(small), workers, lambda index: run_one(small[index]))
             return {small[index]: value for index, value in found}
 
     def _run(self, cell: Cell, number: int) -> float:
         job = self.compositions.job(cell)
-        config, directory = job.config, job.directory
+        config, directory = job.config, self._directories.get(cell) or job.directory
         with open_dict(config), read_write(config):
             config.hydra.job.id, config.hydra.job.num = str(number), number
             config.hydra.runtime.output_dir = str(directory)
@@ -83,6 +91,8 @@ class Local:
                 value = run_sweep_job(request, config.hydra, lambda: _begin(config, directory))
         ended = job_return(cell, value)
         self._callbacks.on_job_end(config=config, job_return=ended)
+        if number % COLLECT == 0:
+            gc.collect()  # which `odfl run` otherwise does rarely
         return value
 
 
@@ -105,15 +115,15 @@ def _begin(config: DictConfig, directory: Path) -> None:
 def write_hydra_files(config: DictConfig, folder: Path) -> None:
     """config.yaml, hydra.yaml and overrides.yaml as Hydra writes them, without copies of `config`."""
     folder.mkdir(exist_ok=True)
-    values: dict = OmegaConf.to_container(config, enum_to_str=True)  # type: ignore[assignment]
+    values: dict[str, Any] = OmegaConf.to_container(config, enum_to_str=True)  # type: ignore[assignment]
     hydra = {"hydra": values.pop("hydra")}
     parts = {"config": values, "hydra": hydra, "overrides": hydra["hydra"]["overrides"]["task"]}
     for name, part in parts.items():
-        (folder / f"{name}.yaml").write_text(_yaml(part), encoding="utf-8")
+        text = yaml.dump(part, Dumper=Dumper, allow_unicode=True, sort_keys=False)
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
 
 
-def _yaml(values: object) -> str:
-    dumper = get_omega_conf_dumper()
-    return yaml.dump(
-        values, default_flow_style=False, allow_unicode=True, sort_keys=False, Dumper=dumper
-    )
+class Dumper(getattr(yaml, "CDumper", yaml.Dumper)):  # type: ignore[misc]
+    """Writes texts as OmegaConf does, which quotes what it would read as a number; in C."""
+
+    yaml_representers = get_omega_conf_dumper().yaml_representers

@@ -129,7 +129,7 @@ def _checked(config: DictConfig, local: Local | None) -> Checked:
         identities[prepared.request.directory].add(prepared.identity)
         _note(found, cell, prepared)
         if local and not prepared.is_settled:
-            local.note(cell, prepared.job)
+            local.note(cell, prepared.request.directory, prepared.job)
     for directory, different in identities.items():
         if len(different) > 1:
             raise UserError(f"{directory}: {len(different)} different jobs would share it")
