@@ -17,7 +17,9 @@ BOOKKEEPING = frozenset(
 """Keys that say where results go and whether to compute them, not what they are."""
 NOT_IN_THE_NAME = {"seeds", "engine.threads"}
 """A seed's numbers depend neither on the other seeds nor on the number of cores."""
-FILE_KEYS = {"file", "files"}
+FILE_KEYS = {"file", "files", "weights"}
+CLASS_KEYS = {"_target_", "module"}
+"""Keys that name a class by its module."""
 OWN = "odfl_cli."
 """Of a class of this package the name counts and not the module, which may change."""
 ATTEMPT = ("force=", "retry=", "outputs=", "most_jobs=")

@@ -10,7 +10,7 @@ from typing import Any
 
 from hydra.utils import instantiate
 
-from odfl_cli.config.identity import FILE_KEYS, content, digest, file_checksum
+from odfl_cli.config.identity import CLASS_KEYS, FILE_KEYS, content, digest, file_checksum
 from odfl_cli.core.errors import is_users_file
 
 
@@ -26,9 +26,10 @@ def sources(config: Any) -> dict[str, str]:
             if isinstance(node[key], dict) and "_target_" in node[key]:
                 built = content(instantiate(node[key]), key)
                 found[str(node[key]["_target_"])] = digest(built)
-        module = str(node.get("_target_", "")).rpartition(".")[0]
-        if module and module.split(".")[0] != "odfl_cli":
-            _follow(module, found, named=True)
+        for key in CLASS_KEYS.intersection(node):
+            module = str(node[key]).rpartition(".")[0]
+            if module and module.split(".")[0] != "odfl_cli":
+                _follow(module, found, named=True)
     return found
 
 

@@ -1,7 +1,7 @@
 """The task as an algorithm sees it: its parts, its sizes, its length, and how it decides."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -12,7 +12,7 @@ from odfl_cli.core.settings import Integer, settings
 from odfl_cli.problem.ball import Ball
 from odfl_cli.problem.oracles import Oracle
 from odfl_cli.problem.polytopes import Polytope
-from odfl_cli.problem.predictors import Predictor
+from odfl_cli.problem.predictors import Predictor, prepared
 from odfl_cli.problem.regularizers import Regularizer
 
 ABSOLUTE_ROUNDING, RELATIVE_ROUNDING = 1e-9, 1e-12
@@ -85,6 +85,8 @@ class Problem:
     oracle: Oracle  # O_ξ
     feature_names: tuple[str, ...] = ()  # [p], where the data name them
     kappa: float = 0.0  # by how much a decision may miss the best predicted cost
+    X_shape: tuple[int, ...] = ()  # of one round's X where it is not [d, p]
+    seeds: tuple[int, ...] = ()  # whose parameters θ counts from, where a predictor has several
 
     def __post_init__(self) -> None:
         self.oracle.check(self.parameters)
@@ -93,6 +95,26 @@ class Problem:
     def parameters(self) -> int:
         """m, the length of θ."""
         return self.predictor.parameter_count(self.items, self.features)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one round's X, (d, p) for most data."""
+        return self.X_shape or (self.items, self.features)
+
+    def for_seeds(self, seeds: tuple[int, ...]) -> "Problem":
+        """The problem of these seeds, whose predictors may start from different parameters."""
+        own = getattr(self.predictor, "for_seeds", None)
+        return replace(self, seeds=seeds, predictor=own(seeds) if own else self.predictor)
+
+    def rows(self, part: slice) -> "Problem":
+        """The problem of some of its seeds, by their places."""
+        own = getattr(self.predictor, "rows", None)
+        return replace(self, seeds=self.seeds[part], predictor=own(part) if own else self.predictor)
+
+    def with_predictor(self, part: Any) -> "Problem":
+        """The same problem with another predictor."""
+        problem = replace(self, predictor=prepared(part, self.items, self.shape))
+        return problem.for_seeds(self.seeds) if self.seeds else problem
 
     def decide(self, prediction: Array) -> Array:
         """The decision for predicted costs [..., d]: a minimiser over W, or within κ of one."""

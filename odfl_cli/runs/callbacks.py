@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
+from odfl_cli.config.compose import require_extras
 from odfl_cli.config.explain import explained
 from odfl_cli.core.errors import BAD_INPUT, FAILED, UserError, report
 from odfl_cli.core.files import make_writable, open_regular
@@ -39,12 +40,14 @@ class CheckBeforeStart(Callback):
                 tell(line)
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
-        """Starts a sweep whose sweeper is not odfl's own, which does it itself."""
-        from odfl_cli.runs.sweep.grid import is_grid
+        """Checks the launcher and the sweeper; starts a sweep unless its sweeper does it itself."""
+        from odfl_cli.runs.sweep.grid import check_numbers, is_grid
         from odfl_cli.runs.sweep.start import start_search
 
-        if not is_grid(str(config.hydra.sweeper._target_)):
-            with exit_on_user_error():
+        with exit_on_user_error():
+            require_extras(config)
+            check_numbers(config)
+            if not is_grid(str(config.hydra.sweeper._target_)):
                 self.search = start_search(config)
 
     def on_multirun_end(self, config: DictConfig, **_: Any) -> None:

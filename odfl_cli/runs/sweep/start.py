@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from omegaconf import DictConfig, read_write
 
-from odfl_cli.config.compose import require_extras
 from odfl_cli.config.identity import digest
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import make_writable
@@ -27,7 +26,6 @@ from odfl_cli.runs.sweep.grid import (
     Cell,
     Compositions,
     add_for_jobs,
-    check_numbers,
     grid_cells,
     sweep_directory,
 )
@@ -100,8 +98,6 @@ def start_search(config: DictConfig) -> Sweep:
 
 def _check_top(config: DictConfig) -> str:
     """Checks what all jobs share; returns the name of this attempt, which they get to know."""
-    require_extras(config)
-    check_numbers(config)
     top_level(config)
     attempt = secrets.token_hex(6)
     add_for_jobs(config, f"+hydra.job.env_set.{ATTEMPT}='{attempt}'")
