@@ -37,6 +37,7 @@ class RollingMean(Algorithm):
     window: PositiveInt = 7
     season: PositiveInt = 1
     name = "rolling_mean"
+    takes_offers = True
 
     def init(self, seeds: int, truth: np.ndarray | None) -> PastState:
         """Nothing is known."""
@@ -71,6 +72,7 @@ class Yesterday(RollingMean):
     window: PositiveInt = 1
     season: PositiveInt = 1
     name = "yesterday"
+    takes_offers = True
 
 
 @settings
@@ -80,6 +82,7 @@ class LastWeek(RollingMean):
     window: PositiveInt = 1
     season: PositiveInt = 7
     name = "last_week"
+    takes_offers = True
 
 
 @settings
@@ -88,6 +91,7 @@ class Forecast(Algorithm):
 
     column: Item | str = 0
     name = "forecast"
+    takes_offers = True
 
     def __post_init__(self) -> None:
         names = self.problem.feature_names
@@ -116,6 +120,7 @@ class Always(Algorithm):
 
     items: Annotated[tuple[Item, ...], Field(min_length=1)] = (0,)
     name = "always"
+    takes_offers = True
 
     def __post_init__(self) -> None:
         if max(self.items) >= self.problem.items:

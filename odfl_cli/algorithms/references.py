@@ -6,6 +6,7 @@ from odfl_cli.algorithms.base import Algorithm, State
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
+from odfl_cli.problem.offers import centre, marked
 
 
 @settings
@@ -16,14 +17,18 @@ class Uniform(Algorithm):
     """
 
     name = "uniform"
+    takes_offers = True
     kernel = "references"
 
     def decide(self, state: State, X: Array) -> tuple[Array, Array]:
-        """ĉ = 0 and the polytope's interior point."""
+        """ĉ = 0 and the polytope's interior point, or what is left of it if items are not offered."""
         xp = array_namespace(X)
         prediction = xp.zeros(X.shape[:-1], dtype=X.dtype, device=X.device)
-        centre = self.problem.polytope.interior_point()
-        return prediction, prediction + xp.asarray(centre, dtype=X.dtype, device=X.device)
+        point = self.problem.polytope.interior_point()
+        point = xp.asarray(point, dtype=X.dtype, device=X.device)
+        if self.problem.offers_all:
+            return prediction, prediction + point
+        return marked(prediction, X[..., 0]), centre(point, X[..., 0])
 
 
 @settings

@@ -13,7 +13,12 @@ class Rounds(NamedTuple):
 
 
 class Environment(Protocol):
-    """Rounds by random access: (seed, round) and the configuration decide what a round holds."""
+    """Rounds by random access: (seed, round) and the configuration decide what a round holds.
+
+    An environment may offer more: `feature_names` [p]; `offers_all`, False if X has NaN as the
+    features of items that cannot be played in a round; `target`, what learners learn from in place of
+    the costs (odfl_cli.problem.targets).
+    """
 
     @property
     def items(self) -> int:

@@ -76,7 +76,8 @@ def simulate(
         with clock("metrics"):
             _check_finite(job, start, trace)
             costs, paid = costs or bool(data.costs.any()), paid or bool(trace.cost.any())
-            best = algorithm.problem.polytope.minimise(data.costs)
+            problem = algorithm.problem
+            best = problem.polytope.minimise(problem.marked(data.costs, data.X))
             recorder.add(PlayedBlock(start, data, trace, (data.costs * best).sum(-1)))
         progress(stop)
     with clock("metrics"):
