@@ -42,7 +42,9 @@ figures: $(STAMP)  ## the paper's experiments and the polytopes, drawn into outp
 	$(ODFL) plot outputs/sweeps/shortest_path --out outputs/figures/shortest_path
 	$(ODFL) run experiment=regularizers
 	$(ODFL) plot outputs/sweeps/regularizers --out outputs/figures/regularizers
-	$(ODFL) report main misspecification high_dimension knapsack shortest_path regularizers -o outputs/report.html
+	$(ODFL) run experiment=moments
+	$(ODFL) plot outputs/sweeps/moments --out outputs/figures/moments
+	$(ODFL) report main misspecification high_dimension knapsack shortest_path regularizers moments -o outputs/report.html
 
 figures-more: $(STAMP)  ## a drifting environment and the rates of regret; about 10 minutes
 	$(ODFL) run experiment=drift

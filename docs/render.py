@@ -15,7 +15,8 @@ import pandas as pd
 from cells import estimate, gap, plus_minus, table
 from collect import DATA, SWEEPS
 from keys import keys
-from moments import TABLES as MOMENTS
+from moments import RANKED
+from moments_tables import TABLES as MOMENTS
 
 from odfl_cli.core.statistics import loglog_slope
 
@@ -101,7 +102,7 @@ def slopes(sweep: str, key: str, column: str) -> str:
 
 def ranking(sweeps: Iterable[str]) -> str:
     """Average costs of all algorithms on several sweeps; a sweep's best is bold."""
-    means = {sweep: read(sweep).groupby("algo")["avg_cost"].mean() for sweep in sweeps}
+    means = {sweep: ranked(sweep).groupby("algo")["avg_cost"].mean() for sweep in sweeps}
     ranks = pd.DataFrame({sweep: mean.rank(pct=True) for sweep, mean in means.items()}).mean(axis=1)
     rows = [["algorithm", *means]]
     for algo in ranks.sort_values(kind="stable").index:
@@ -111,9 +112,19 @@ def ranking(sweeps: Iterable[str]) -> str:
     return table(rows)
 
 
+def ranked(sweep: str) -> pd.DataFrame:
+    """The final values of a sweep, and of DF-Moments and least squares on its seeds."""
+    more = read("df_moments_ranking")
+    ours = read(sweep)
+    more = more[(more["world"] == sweep) & ~more["algo"].isin(ours["algo"])]
+    return pd.concat([ours, more])[["algo", "seed", "avg_cost"]]
+
+
 def league_cell(algo: str, sweep: str, means: pd.Series) -> str:
     """An algorithm's average cost in a sweep, bold if it is the lowest."""
-    shown = cell(sweep, algo, "avg_cost")
+    rows = ranked(sweep)
+    values = rows.loc[rows["algo"] == algo, "avg_cost"]
+    shown = estimate(values) if len(values) else ""
     return f"**{shown}**" if algo == means.idxmin() else shown
 
 
@@ -197,7 +208,6 @@ def captioned(sweep: str, rows: list[list[str]]) -> str:
     return f"{table(rows)}\n\n*{counted}, up to {rounds} rounds: `{command}`*"
 
 
-COSTS = ("main", "high_dimension", "knapsack", "shortest_path", "drift", "stocks", "electricity")
 TABLES: dict[str, Callable[[], str]] = {
     "headline": headline,
     "main": partial(algorithms, "main", COST | MSE | REGRET),
@@ -217,7 +227,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "stocks": partial(algorithms, "stocks", COST | MSE),
     "stocks-uniform": partial(gaps, "stocks", "avg_cost", ["uniform"], [*OURS, *BASELINES]),
     "electricity": partial(algorithms, "electricity", COST | MSE),
-    "ranking": partial(ranking, COSTS),
+    "ranking": partial(ranking, RANKED),
     "bound": bound,
     "claims": claims,
     "keys": keys,

@@ -83,6 +83,7 @@ def test_every_table_and_every_data_file_is_shown() -> None:
         "limits",
         "df_moments",
         "df_moments_ablation",
+        "df_moments_ranking",
     }
 
 

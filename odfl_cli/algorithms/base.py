@@ -1,13 +1,15 @@
 """The contract of an algorithm, and the decision that all of them share."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import SkipValidation
 
 from odfl_cli.core.arrays import Array
+from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Positive, settings
-from odfl_cli.core.streams import Draw
+from odfl_cli.core.streams import Draw, draw
 from odfl_cli.problem.oracles import OracleCall, uniform_in_ball
 from odfl_cli.problem.problem import Problem
 
@@ -55,6 +57,11 @@ class Algorithm:
         """The number of the paper's theorem that bounds its regret, if one does."""
         return None
 
+    @property
+    def learners(self) -> tuple["Algorithm", ...]:
+        """The algorithms that learn inside this one, from every round and whatever it plays."""
+        return ()
+
     def draws(self) -> dict[str, Draw]:
         """The randomness of one round by the name under which `update` receives it."""
         return {}
@@ -91,3 +98,20 @@ def start_points(name: str, problem: Problem, draws: dict[str, Array]) -> Array 
     """The starting points, uniform in Θ, [S, restarts, m]."""
     normals = draws.get(f"{name}/starts")
     return None if normals is None else uniform_in_ball(normals, problem.theta_set.radius)
+
+
+def design_of(problem: Problem, algo: str) -> Callable[[Array], Array]:
+    """D with g(θ, X) = D(X) θ as a function of X, or a UserError where the predictor has none.
+
+    What the predictor offers as `design` is tried at a random point: a subclass may predict otherwise.
+    """
+    predictor: Any = problem.predictor
+    design = getattr(predictor, "design", None)
+    theta = draw((0,), "design/theta", Draw("normal", (problem.parameters,)))[0, 0]
+    X = draw((0,), "design/x", Draw("normal", (problem.items, problem.features)))[0, 0]
+    if design is None or not np.allclose(predictor.predict(theta, X), design(X) @ theta, rtol=1e-9):
+        raise UserError(
+            f"algo={algo} needs a predictor that is linear in θ, "
+            f"and {type(predictor).__name__} is not; choose predictor=linear"
+        )
+    return design

@@ -2,70 +2,88 @@
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
-from odfl_cli.cli.parser import Parser, located
+from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import Interval
-from odfl_cli.core.text import assignments, plus_minus, printable, table, tell
+from odfl_cli.core.text import latex, markdown, plus_minus, printable, table, tell
 from odfl_cli.results.finding import finished_runs
-from odfl_cli.results.ranking import Ranked, league, rank
+from odfl_cli.results.ranking import Ranked, league, rank, telling_words
+from odfl_cli.results.selection import Where, located
 
 DESCRIPTION = """\
 Ranks the finished jobs of a sweep by the final value of a column: mean over the seeds with its 95%
 interval, and the paired difference to the winner over the seeds that both have. Jobs that differ in
-nothing but their seeds are pooled. Ends with the command that repeats the winner. Several sweeps make one
-Markdown table, an algorithm a row and a sweep a column, each with its best settings in it."""
+nothing but their seeds are pooled. Ends with the command that repeats the winner. Several sweeps
+make one Markdown table, an algorithm a row and a sweep a column, each with its best settings in it;
+a sweep that is not there is left out."""
 EXAMPLES = """\
   odfl best outputs/sweeps/grid
-  odfl best grid --by regret --top 5
-  odfl best main high_dimension knapsack
+  odfl best grid --by avg_dynamic_regret --top 5 --where data.gamma=0.5
+  odfl best main high_dimension knapsack --latex
 """
-HEADINGS = ("rank", "algorithm", "differs in", "seeds", "mean", "behind the first")
-DIFFERS_IN = HEADINGS.index("differs in")
+HEADINGS = ("rank", "algorithm", "overrides", "seeds", "mean", "behind the first")
+OVERRIDES = HEADINGS.index("overrides")
 
 
 def main(argv: list[str]) -> int:
     """Prints the ranking; returns the exit code."""
     parser = Parser("best", DESCRIPTION, EXAMPLES)
-    parser.add_argument("sweeps", nargs="+", metavar="SWEEP", help="its directory, or its name")
+    parser.add_runs("+", "several make one table")
     parser.add_argument("--by", metavar="COLUMN", default="avg_cost", help="avg_cost by default")
     parser.add_argument("--max", action="store_true", help="the largest is best, not the smallest")
     parser.add_argument("--top", type=_count, metavar="N", help="only the first N")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--json", action="store_true", help="as JSON")
+    shape.add_argument("--latex", action="store_true", help="as a table for LaTeX with booktabs")
     arguments = parser.parse_args(argv)
-    rankings = {name: _ranking(name, arguments) for name in arguments.sweeps}
-    if len(rankings) > 1:
+    if len(arguments.runs) > 1:
         if arguments.json:
             raise UserError("best: --json is for one sweep")
-        print(league({Path(name).name: ranked for name, ranked in rankings.items()}))
+        rows = league(dict(_rankings(arguments)))
+        print(latex(rows) if arguments.latex else markdown(rows))
         return 0
-    (ranked,) = rankings.values()
-    print(_json(ranked) if arguments.json else _text(ranked))
+    ranked = _ranking(located(arguments.runs[0]), arguments)
+    if arguments.json:
+        print(_json(ranked))
+    elif arguments.latex:
+        print(latex(_rows(ranked)))
+    else:
+        again = printable(ranked[0].run.command)
+        print(f"{table(_rows(ranked), elastic=OVERRIDES)}\n\n{again}")
     return 0
 
 
-def _ranking(sweep: str, arguments: argparse.Namespace) -> list[Ranked]:
-    runs = finished_runs([located(sweep, "sweeps")], tell)
+def _rankings(arguments: argparse.Namespace) -> Iterator[tuple[str, list[Ranked]]]:
+    """Of every sweep with finished runs; what is left out is told, and a UserError if all are."""
+    refusals = []
+    for name in arguments.runs:
+        try:
+            yield Path(name).name, _ranking(located(name), arguments)
+        except UserError as error:
+            refusals.append(error)
+    if len(refusals) == len(arguments.runs):
+        raise refusals.pop()
+    for refusal in refusals:
+        tell(f"left out: {refusal}")
+
+
+def _ranking(place: Path, arguments: argparse.Namespace) -> list[Ranked]:
+    runs = finished_runs([place], tell, Where.parse(arguments.where))
     return rank(runs, arguments.by, largest=arguments.max)[: arguments.top]
 
 
-def _text(ranked: list[Ranked]) -> str:
-    rows = [_row(place, one, ranked[0]) for place, one in enumerate(ranked, start=1)]
-    again = printable(ranked[0].run.command)
-    return f"{table([HEADINGS, *rows], elastic=DIFFERS_IN)}\n\n{again}"
-
-
-def _row(place: int, one: Ranked, winner: Ranked) -> tuple[str, ...]:
-    gap = one.behind(winner) if one is not winner else None
-    return (
-        str(place),
-        one.run.algorithm,
-        assignments(one.differs),
-        str(len(one.values)),
-        plus_minus(**one.figure),
-        _behind(*gap) if gap else "-",
-    )
+def _rows(ranked: list[Ranked]) -> list[tuple[str, ...]]:
+    """The heading, and a row for each."""
+    rows: list[tuple[str, ...]] = [HEADINGS]
+    for place, (one, words) in enumerate(zip(ranked, telling_words(ranked), strict=True), start=1):
+        gap = one.behind(ranked[0]) if place > 1 else None
+        seeds, figure = str(len(one.values)), plus_minus(**one.figure)
+        behind = _behind(*gap) if gap else "-"
+        rows.append((str(place), one.run.algorithm, words, seeds, figure, behind))
+    return rows
 
 
 def _behind(seeds: int, gap: Interval) -> str:
@@ -80,6 +98,7 @@ def _json(ranked: list[Ranked]) -> str:
         rows.append(
             {
                 "algorithm": one.run.algorithm,
+                "overrides": one.run.overrides,
                 "differs": one.differs,
                 "seeds": sorted(one.values),
                 **one.figure,

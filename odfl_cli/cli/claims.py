@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from odfl_cli.cli.parser import OUTPUTS, Parser
+from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
+from odfl_cli.results.selection import OUTPUTS
 
 if TYPE_CHECKING:  # they bring pandas and Hydra, which --help can do without
     from odfl_cli.claims.table import Row
@@ -23,9 +24,17 @@ def main(arguments: list[str]) -> int:
 
     rows = [*_comparison_rows(options), *_statement_rows(options)]
     if not rows:
-        raise UserError(f"claims: no claim's name holds {options.only!r}")
+        raise UserError(f"--only {options.only}: no claim's name holds it; {_known_names()}")
     print(as_json(rows) if options.json else as_markdown(rows))
     return 0
+
+
+def _known_names() -> str:
+    from odfl_cli.claims.comparisons import comparisons
+    from odfl_cli.claims.statements import statements
+
+    names = [one.name for one in comparisons()] + [one.name for one in statements()]
+    return f"there are {', '.join(names)}"
 
 
 def _comparison_rows(options: argparse.Namespace) -> "list[Row]":

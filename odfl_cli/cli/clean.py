@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from odfl_cli.cli.parser import OUTPUTS, Parser
+from odfl_cli.cli.parser import Parser, chosen
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import open_below
 from odfl_cli.core.locks import LOCK, is_locked, locked
@@ -15,6 +15,7 @@ from odfl_cli.core.text import UNITS, age, printable, size, table, tell
 from odfl_cli.results.finding import find_runs
 from odfl_cli.results.ownership import is_run, remove_run
 from odfl_cli.results.runs import StoredRun, attempt_begun, inspect_files, is_starting
+from odfl_cli.results.selection import EVERY, OUTPUTS, Where
 from odfl_cli.results.sweeps import INDEX
 
 DESCRIPTION = """\
@@ -45,7 +46,7 @@ class Removal:
 def main(argv: list[str]) -> int:
     """Lists, asks, removes; returns the exit code."""
     parser = Parser("clean", DESCRIPTION, EXAMPLES)
-    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="outputs by default")
+    parser.add_runs("*", "all below outputs by default")
     parser.add_argument("--failed", action="store_true", help="the last attempt failed")
     parser.add_argument("--unfinished", action="store_true", help="begun, and no longer running")
     parser.add_argument("--older-than", type=_seconds, metavar="AGE", help="30d, 12h, 2w, 90m")
@@ -57,26 +58,27 @@ def main(argv: list[str]) -> int:
         raise UserError(
             "clean: say which runs: --failed, --unfinished, --older-than 30d or --version X"
         )
-    chosen = [
+    paths, where = chosen(arguments)
+    matching = [
         removal
-        for removal in removals(arguments.paths or [OUTPUTS])
+        for removal in removals(paths or [OUTPUTS], where)
         if _matches(removal.run, states, arguments.older_than, arguments.version)
         and _is_within(removal)
     ]
-    if not chosen:
+    if not matching:
         print("nothing to remove")
-    elif arguments.yes or _agreed(chosen):
-        _remove_all(chosen)
+    elif arguments.yes or _agreed(matching):
+        _remove_all(matching)
     else:
         print("nothing removed")
     return 0
 
 
-def removals(paths: list[Path]) -> list[Removal]:
-    """Every run that the paths hold, each once."""
+def removals(paths: list[Path], where: Where = EVERY) -> list[Removal]:
+    """Every run that the paths hold and that meets the conditions, each once."""
     found: dict[Path, Removal] = {}
     for path in paths:
-        for run in find_runs([path], warn=lambda line: None):
+        for run in find_runs([path], lambda line: None, where):
             found.setdefault(run.directory.resolve(), Removal(run, _root(path)))
     return list(found.values())
 
@@ -130,13 +132,13 @@ def _matches(run: StoredRun, states: set[str], older: float | None, version: str
     )
 
 
-def _agreed(chosen: list[Removal]) -> bool:
+def _agreed(matching: list[Removal]) -> bool:
     """Shows what would go, and asks."""
-    runs = [removal.run for removal in chosen]
+    runs = [removal.run for removal in matching]
     rows = [(str(run.directory), run.state, size(run.size), age(run.age)) for run in runs]
     print(table([("run", "state", "size", "age"), *rows], elastic=0))
-    plural = "s" if len(chosen) > 1 else ""
-    total = f"{len(chosen)} run{plural}, {size(sum(run.size for run in runs))}"
+    plural = "s" if len(matching) > 1 else ""
+    total = f"{len(matching)} run{plural}, {size(sum(run.size for run in runs))}"
     if not sys.stdin.isatty():
         raise UserError(f"clean: {total}: not removed without being asked; add --yes")
     try:
@@ -145,8 +147,8 @@ def _agreed(chosen: list[Removal]) -> bool:
         return False
 
 
-def _remove_all(chosen: list[Removal]) -> None:
-    for removal in chosen:
+def _remove_all(matching: list[Removal]) -> None:
+    for removal in matching:
         directory, freed = removal.run.directory, size(removal.run.size)
         try:
             removed = remove(removal)

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from odfl_cli.cli.parser import Parser, located
+from odfl_cli.cli.parser import Parser, chosen
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic
 from odfl_cli.core.text import printable, shown, tell
@@ -19,7 +19,7 @@ DESCRIPTION = """\
 Writes one table: a row for every run, seed and logged round with run, algo, the keys in which the
 runs differ, seed, t, and all columns of the CSVs. The file appears whole or not at all."""
 EXAMPLES = """\
-  odfl export outputs/sweeps/main -o results.csv
+  odfl export main -o results.csv --where algo=df_ogd,pf_ogd
   odfl export main -o results.parquet          needs the extra parquet: pip install 'odfl[parquet]'
 """
 SUFFIXES = (".csv", ".parquet")
@@ -28,14 +28,15 @@ SUFFIXES = (".csv", ".parquet")
 def main(argv: list[str]) -> int:
     """Writes the table; returns the exit code."""
     parser = Parser("export", DESCRIPTION, EXAMPLES)
-    parser.add_argument("sweep", metavar="SWEEP", help="its directory or name, or a folder of runs")
+    parser.add_runs("+", "or a folder of runs")
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FILE", help="….csv or ….parquet"
     )
     arguments = parser.parse_args(argv)
     output: Path = arguments.output
     _check(output)
-    whole = tidy(finished_runs([located(arguments.sweep, "sweeps")], tell))
+    paths, where = chosen(arguments)
+    whole = tidy(finished_runs(paths, tell, where))
     try:
         with atomic(output, "wb") as file:
             if output.suffix == ".csv":

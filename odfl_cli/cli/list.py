@@ -6,11 +6,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from odfl_cli.cli.parser import OUTPUTS, Parser
+from odfl_cli.cli.parser import Parser, chosen
 from odfl_cli.core.statistics import Interval, interval
 from odfl_cli.core.text import (
     age,
-    assignments,
     plus_minus,
     printable,
     relative,
@@ -21,28 +20,29 @@ from odfl_cli.core.text import (
 from odfl_cli.results.finding import find_runs
 from odfl_cli.results.grouping import differing_keys
 from odfl_cli.results.runs import StoredRun
+from odfl_cli.results.selection import OUTPUTS
 
 DESCRIPTION = """\
-Lists runs: their state (finished, failed, running, unfinished, damaged, newer), what they differ
-in, seeds, final average cost with its 95% interval, size on disk and age."""
+Lists runs: their state (finished, failed, running, unfinished, damaged, newer), what was typed
+beyond the default, seeds, final average cost with its 95% interval, size on disk and age."""
 EXAMPLES = """\
   odfl list                          all runs below outputs/
-  odfl list outputs/sweeps/main      the jobs of a sweep
+  odfl list main                     the jobs of a sweep
+  odfl list --where algo=df_ogd,pf_ogd data.gamma=0.5
   odfl list --json | jq '.[] | select(.state == "failed") | .error'
 """
-HEADINGS = ("run", "state", "differs in", "seeds", "average cost", "size", "age")
-DIFFERS_IN = HEADINGS.index("differs in")
+HEADINGS = ("run", "state", "overrides", "seeds", "average cost", "size", "age")
+OVERRIDES = HEADINGS.index("overrides")
 
 
 def main(argv: list[str]) -> int:
     """Prints the table, or JSON; returns the exit code."""
     parser = Parser("list", DESCRIPTION, EXAMPLES)
-    parser.add_argument(
-        "paths", nargs="*", type=Path, metavar="PATH", help="runs, sweeps or folders of them"
-    )
+    parser.add_runs("*", "all below outputs by default")
     parser.add_argument("--json", action="store_true", help="a JSON list with all there is to tell")
     arguments = parser.parse_args(argv)
-    runs = find_runs(arguments.paths or [OUTPUTS], tell)
+    paths, where = chosen(arguments)
+    runs = find_runs(paths or [OUTPUTS], tell, where)
     if arguments.json:
         keys = differing_keys(runs)
         print(json.dumps([described(run, keys) for run in runs], indent=2))
@@ -57,7 +57,8 @@ def described(run: StoredRun, keys: list[str]) -> dict[str, Any]:
         "directory": str(run.directory),
         "state": run.state,
         "algorithm": run.algorithm,
-        "differs": _differing(run, keys),
+        "overrides": run.overrides,
+        "differs": {key: run.settings[key] for key in keys if key in run.settings},
         "seeds": list(run.seeds),
         "avg_cost": _final_cost(run),
         "bytes": run.size,
@@ -73,24 +74,25 @@ def print_runs(runs: list[StoredRun]) -> None:
     if not runs:
         print("no runs there yet: odfl run starts one")
         return
-    keys = differing_keys(runs)
     top = Path(os.path.commonpath([os.path.abspath(run.directory.parent) for run in runs]))
-    print(table([HEADINGS, *(_row(run, keys, top) for run in runs)], elastic=DIFFERS_IN))
+    print(table([HEADINGS, *(_row(run, top) for run in runs)], elastic=OVERRIDES))
     states = Counter(run.state for run in runs)
     counts = ", ".join(f"{count} {state}" for state, count in states.items())
     where = relative(top)
     print(f"\n{printable(where)}: {counts}, {size(sum(run.size for run in runs))}")
 
 
-def _row(run: StoredRun, keys: list[str], top: Path) -> tuple[str, ...]:
-    differing = _differing(run, keys)
-    if not run.directory.name.startswith(f"{run.algorithm}-"):  # else the name tells it
-        differing = {"algo": run.algorithm} | differing
+def _row(run: StoredRun, top: Path) -> tuple[str, ...]:
+    algo, words = f"algo={run.algorithm}", run.overrides
+    if run.directory.name.startswith(f"{run.algorithm}-"):  # the name tells it
+        words = [word for word in words if word != algo]
+    elif algo not in words:
+        words = [algo, *words]
     cost, seeds = _final_cost(run), len(run.seeds)
     return (
         os.path.relpath(run.directory, top),
         run.state,
-        run.reason or "" if run.state == "damaged" else assignments(differing),
+        run.reason or "" if run.state == "damaged" else " ".join(words) or "-",
         f"{seeds} of {len(run.listed)}" if seeds < len(run.listed) else str(seeds),
         plus_minus(**cost) if cost else "-",
         size(run.size),
@@ -102,7 +104,3 @@ def _final_cost(run: StoredRun) -> Interval | None:
     """Mean and interval of the average cost, of a run that has results."""
     values = run.final("avg_cost")
     return interval(values.values()) if values else None
-
-
-def _differing(run: StoredRun, keys: list[str]) -> dict[str, Any]:
-    return {key: run.settings[key] for key in keys if key in run.settings}

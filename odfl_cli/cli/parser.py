@@ -1,13 +1,11 @@
 """What the command lines of the verbs have in common."""
 
 import argparse
-import os
 from pathlib import Path
 from typing import NoReturn
 
 from odfl_cli.core.errors import UserError
-
-OUTPUTS = Path("outputs")
+from odfl_cli.results.selection import Where, located
 
 
 class Parser(argparse.ArgumentParser):
@@ -23,14 +21,22 @@ class Parser(argparse.ArgumentParser):
         )
         self.verb = verb
 
+    def add_runs(self, nargs: str, help: str) -> None:
+        """The runs that a verb takes, and the conditions that they must meet, as typed."""
+        self.add_argument(
+            "runs", nargs=nargs, metavar="RUN|SWEEP",
+            help=f"a directory, the name of a sweep or a run, or the beginning of a hash; {help}",
+        )  # fmt: skip
+        self.add_argument(
+            "--where", nargs="+", action="extend", default=[], metavar="KEY=VALUE",
+            help="only runs with these settings: --where algo=df_ogd,pf_ogd data.gamma=0.5",
+        )  # fmt: skip
+
     def error(self, message: str) -> NoReturn:
         """Refuses the command line."""
         raise UserError(f"{self.verb}: {message}; see 'odfl {self.verb} --help'")
 
 
-def located(name: str, kind: str) -> Path:
-    """A directory as given, or outputs/<kind>/<name> for short."""
-    for path in (Path(name), OUTPUTS / kind / name):
-        if os.path.isdir(path):  # a name that is too long is none
-            return path
-    raise UserError(f"{name}: no such directory, nor is there {OUTPUTS / kind / name}")
+def chosen(arguments: argparse.Namespace) -> tuple[list[Path], Where]:
+    """The directories and the conditions that were typed."""
+    return [located(name) for name in arguments.runs], Where.parse(arguments.where)

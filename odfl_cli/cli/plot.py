@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from odfl_cli.cli.list import print_runs
-from odfl_cli.cli.parser import OUTPUTS, Parser
+from odfl_cli.cli.parser import Parser, chosen
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import printable, tell
 from odfl_cli.results.finding import find_runs, newest
+from odfl_cli.results.selection import OUTPUTS, Where
 
 if TYPE_CHECKING:  # they bring pandas and seaborn, which --help and --list can do without
     from odfl_cli.plotting.figure_files import Sheet
@@ -39,22 +40,24 @@ def main(argv: list[str]) -> int:
         raise UserError("--y needs --x or --gap; without them every column has its figure")
     if arguments.loglog and (arguments.gap or not arguments.x):
         raise UserError("--loglog needs --x, and differences (--gap) have no logarithm")
-    directories = arguments.directories or [newest(OUTPUTS)]
+    directories, where = chosen(arguments)
+    directories = directories or [newest(OUTPUTS)]
     if arguments.list:
-        print_runs(find_runs(directories, tell))
+        print_runs(find_runs(directories, tell, where))
     else:
-        _plot(directories, arguments)
+        _plot(directories, where, arguments)
     return 0
 
 
-def _plot(directories: list[Path], arguments: argparse.Namespace) -> None:
+def _plot(directories: list[Path], where: Where, arguments: argparse.Namespace) -> None:
     from matplotlib import rc_context
 
     from odfl_cli.plotting.figure_files import make_directory, write_table
     from odfl_cli.plotting.style import theme
     from odfl_cli.results.tables import read_runs, summary_table
 
-    runs, out = read_runs(directories, tell), arguments.out
+    runs = read_runs(directories, tell, where)
+    out = arguments.out
     with rc_context(theme()):
         sheets = _sheets(runs, arguments)
         make_directory(out)
@@ -85,9 +88,7 @@ def _sheets(runs: "list[Run]", arguments: argparse.Namespace) -> "list[Sheet]":
 def _parser() -> Parser:
     parser = Parser("plot", DESCRIPTION, EXAMPLES)
     add = parser.add_argument
-    add("directories", nargs="*", type=Path, metavar="DIR",
-        help="a run, a sweep, or any directory to search for runs "
-        "(default: the newest sweep or run under outputs/)")  # fmt: skip
+    parser.add_runs("*", "the newest under outputs by default")
     add("--out", type=Path, default=Path("outputs/figures"), metavar="DIR",
         help="where the figures go (default: %(default)s)")  # fmt: skip
     add("--x", metavar="KEY", help="draw the final value against a swept key, such as data.gamma")

@@ -5,11 +5,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from odfl_cli.cli.parser import OUTPUTS, Parser, located
+from odfl_cli.cli.parser import Parser, chosen
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, read_regular
 from odfl_cli.core.text import printable, size, tell
 from odfl_cli.results.finding import newest
+from odfl_cli.results.selection import OUTPUTS, Where
 
 DESCRIPTION = """\
 Writes one HTML file that needs no server and no network: the verdict in words, a leaderboard,
@@ -27,7 +28,7 @@ def main(argv: list[str]) -> int:
     """Writes the page; returns the exit code."""
     parser = Parser("report", DESCRIPTION, EXAMPLES)
     add = parser.add_argument
-    add("sweeps", nargs="*", metavar="SWEEP|RUN", help="directories or names of sweeps and runs")
+    parser.add_runs("*", "the newest by default")
     add("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE",
         help="where the page goes (default: %(default)s)")  # fmt: skip
     add("--claims", type=Path, metavar="FILE", help="what 'odfl claims --json' printed")
@@ -36,9 +37,9 @@ def main(argv: list[str]) -> int:
     add("--open", action="store_true", help="open the page in the browser")
     arguments = parser.parse_args(argv)
     _check_target(arguments.output, arguments.force)
-    paths = [_located(name) for name in arguments.sweeps] or [newest(OUTPUTS)]
+    paths, where = chosen(arguments)
     claims = _claims(arguments.claims) if arguments.claims else []
-    text = _page(paths, claims, arguments.title)
+    text = _page(paths or [newest(OUTPUTS)], where, claims, arguments.title)
     _write(arguments.output, text)
     print(f"{printable(str(arguments.output))}: {size(len(text.encode()))}")
     if arguments.open:
@@ -46,12 +47,12 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _page(paths: list[Path], claims: list[Any], title: str) -> str:
+def _page(paths: list[Path], where: Where, claims: list[Any], title: str) -> str:
     from odfl_cli.report.content import document
     from odfl_cli.report.page import page
     from odfl_cli.report.sources import experiments
 
-    found = experiments(paths)
+    found = experiments(paths, where)
     states = Counter(run["state"] for one in found for run in one.runs)
     others = [f"{count} {state}" for state, count in states.items() if state != "finished"]
     if others:
@@ -59,12 +60,6 @@ def _page(paths: list[Path], claims: list[Any], title: str) -> str:
     if unread := sum(one.unread for one in found):
         tell(f"{unread} further runs are not on the page: name fewer sweeps")
     return page(document(found, claims, title))
-
-
-def _located(name: str) -> Path:
-    """A directory as given, or the sweep or the run of that name under outputs/."""
-    run = OUTPUTS / "runs" / name
-    return run if not Path(name).is_dir() and run.is_dir() else located(name, "sweeps")
 
 
 def _check_target(output: Path, force: bool) -> None:

@@ -8,29 +8,34 @@ import yaml
 
 from odfl_cli import __version__
 from odfl_cli.cli.list import described
-from odfl_cli.cli.parser import Parser, located
+from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import interval
 from odfl_cli.core.text import age, assignments, plus_minus, printable, size
 from odfl_cli.results.ownership import is_run
 from odfl_cli.results.runs import StoredRun, inspect
+from odfl_cli.results.selection import located
 
 DESCRIPTION = """\
 Shows one run: its state, its final figures, its configuration, its files, and one command that
 computes the same numbers again."""
 EXAMPLES = """\
   odfl show outputs/runs/df_ogd-3a14e3471e86
-  odfl show df_ogd-3a14e3471e86          the same
+  odfl show 3a14                         the same, if no other run's hash begins so
 """
 
 
 def main(argv: list[str]) -> int:
     """Prints the run; returns the exit code."""
     parser = Parser("show", DESCRIPTION, EXAMPLES)
-    parser.add_argument("run", metavar="RUN", help="its directory, or its name in outputs/runs")
+    parser.add_argument(
+        "run",
+        metavar="RUN",
+        help="its directory, its name, or the beginning of its hash",
+    )
     parser.add_argument("--json", action="store_true", help="as JSON")
     arguments = parser.parse_args(argv)
-    directory = located(arguments.run, "runs")
+    directory = located(arguments.run)
     if not is_run(directory):
         raise UserError(f"{directory}: not the directory of a run; 'odfl list' finds them")
     run = inspect(directory)

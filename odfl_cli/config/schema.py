@@ -60,8 +60,8 @@ def refusal(error: ValidationError, group: str = "", component: Any = None) -> U
     message = message or _sentence(first)
     if first["type"] in {"missing", "unexpected_keyword_argument", "extra_forbidden"}:
         return UserError(f"{key}: {message}")
-    if first["type"] == "value_error" and not location:
-        return UserError(f"{key}: {message}")
+    if first["type"] == "value_error" and not location:  # of several keys, or of none
+        return UserError(message if message.startswith(f"{group}.") else f"{key}: {message}")
     return UserError(f"{key}={_shown(first['input'])}: {message}")
 
 

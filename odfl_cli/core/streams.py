@@ -17,6 +17,16 @@ class Draw(NamedTuple):
     kind: Kind
     shape: tuple[int, ...] = ()
     value: float = 0.0  # of a constant
+    stream: str | None = None  # the stream's name where it is not the draw's
+
+
+def draw_all(
+    seeds: tuple[int, ...], specs: dict[str, Draw], start: int, stop: int
+) -> dict[str, np.ndarray]:
+    """The draws of rounds start ≤ t < stop by their names, [S, stop − start, *shape] each."""
+    return {
+        name: draw(seeds, spec.stream or name, spec, start, stop) for name, spec in specs.items()
+    }
 
 
 def draw(

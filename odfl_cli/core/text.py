@@ -1,13 +1,15 @@
 """Text for people: tables, means with their intervals, sizes, ages, suggestions, lines on stderr."""
 
 import difflib
+import itertools
+import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-PIPED_WIDTH = 100
 ELASTIC_MINIMUM = 12
 MOST_NAMED = 30
 """Words in a message on an unknown one."""
@@ -27,17 +29,31 @@ def tell(line: str) -> None:
 
 
 def table(rows: Iterable[Sequence[str]], elastic: int | None = None) -> str:
-    """Aligned columns; the elastic one is cut so that a line fits the screen, or 100 columns."""
+    """Aligned columns; on a screen the elastic one is folded so that a line fits."""
     cells = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    if elastic is not None:
+    if elastic is not None and sys.stdout.isatty():
         others = sum(widths) - widths[elastic] + 2 * (len(widths) - 1)
-        room = max(ELASTIC_MINIMUM, _screen_width() - others)
+        room = max(ELASTIC_MINIMUM, shutil.get_terminal_size().columns - others)
         widths[elastic] = min(widths[elastic], room)
+    lines = (line for row in cells for line in _folded(row, widths))
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; the first row is its heading, the first column code."""
+    heading, *body = rows
+    lines = [heading, ["---"] * len(heading), *([f"`{row[0]}`", *row[1:]] for row in body)]
+    return "\n".join(f"| {' | '.join(map(printable, line))} |" for line in lines)
+
+
+def latex(rows: Sequence[Sequence[str]]) -> str:
+    """A tabular with the rules of the package booktabs; the first row is its heading."""
+    heading, *body = [" & ".join(map(_latex_cell, row)) + r" \\" for row in rows]
+    columns = "l" * len(rows[0])
     return "\n".join(
-        "  ".join(_cut(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True))
-        .rstrip()
-        for row in cells
+        [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", heading, r"\midrule", *body,
+         r"\bottomrule", r"\end{tabular}"]
     )  # fmt: skip
 
 
@@ -105,9 +121,16 @@ def shown(value: Any) -> str:
     return words[value] if value is None or isinstance(value, bool) else str(value)
 
 
-def _cut(cell: str, width: int) -> str:
-    return cell if len(cell) <= width else cell[: width - 1] + "…"
+def _latex_cell(text: str) -> str:
+    """Special characters escaped, **bold** set in bold, and the signs of numbers in math mode."""
+    escaped = re.sub(r"([&%$#_{}])", r"\\\1", printable(text).replace("\\", r"\textbackslash "))
+    signs = re.sub("[−-](?=[0-9])", "$-$", escaped).replace("±", r"$\pm$")
+    return re.sub(r"\*\*(.*)\*\*", r"\\textbf{\1}", signs)
 
 
-def _screen_width() -> int:
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
+def _folded(row: Sequence[str], widths: Sequence[int]) -> Iterable[tuple[str, ...]]:
+    """The lines of a row: a cell that is too wide goes on below."""
+    cells = [
+        textwrap.wrap(cell, max(width, 1)) or [""] for cell, width in zip(row, widths, strict=True)
+    ]
+    return itertools.zip_longest(*cells, fillvalue="")

@@ -22,11 +22,14 @@ from odfl_cli.environments import Rounds
 
 
 def missing_kernel(algorithm: Algorithm) -> str | None:
-    """The first of data, algorithm, problem's parts and κ that has no kernel, or None."""
+    """The first of data, algorithm, its learners, problem's parts and κ that has no kernel, or None."""
     if beyond := algorithm.problem.beyond_kernels:
         return beyond
     if kernel_of(algorithm) is None:
         return f"algo {type(algorithm).__name__}"
+    for learner in algorithm.learners:
+        if missing := missing_kernel(learner):
+            return missing
     for name, kernels in KERNELS.items():
         part = getattr(algorithm.problem, name)
         if kernel_of(part) not in kernels:
@@ -49,8 +52,10 @@ class CompiledEngine:
         return self
 
     def start(self, algorithm: Algorithm) -> None:
-        """Compiles the kernel, or loads it from disk."""
-        _kernel(algorithm)
+        """Compiles the kernels, or loads them from disk."""
+        for learner in algorithm.learners:
+            self.start(learner)
+        kernel_module(algorithm)
 
     def advance(
         self, algorithm: Algorithm, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]
@@ -58,7 +63,7 @@ class CompiledEngine:
         """One kernel call per seed; the kernels release the interpreter's lock."""
         seeds, length = rounds.costs.shape[:2]
         trace = Trace.blank(algorithm, seeds, length)
-        state, play = _kernel(algorithm).prepare(algorithm, state, rounds, draws, trace)
+        state, play = kernel_module(algorithm).prepare(algorithm, state, rounds, draws, trace)
         pool = thread_pool(self.threads or allotted_threads())
         failures = [failure for failure in pool.map(attempt(play), range(seeds)) if failure]
         if failures:
@@ -66,7 +71,8 @@ class CompiledEngine:
         return state, trace
 
 
-def _kernel(algorithm: Algorithm) -> ModuleType:
+def kernel_module(algorithm: Algorithm) -> ModuleType:
+    """The module in odfl_cli.engine.kernels that plays the algorithm."""
     return load_kernel(f"odfl_cli.engine.kernels.{algorithm.kernel}")
 
 

@@ -32,7 +32,9 @@ class Drifting:
 
     def __post_init__(self) -> None:
         if self.drift == "periodic" and self.anchors((0,), 0, 1).shape[-1] < 2:
-            raise ValueError("drift=periodic turns θ* in a plane; features must be at least 2")
+            raise ValueError(
+                "data.drift=periodic turns θ* in a plane; data.features must be at least 2"
+            )
 
     @property
     def stationary(self) -> bool:

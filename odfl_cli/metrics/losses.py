@@ -111,7 +111,7 @@ class GeneralLosses:
         self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds
     ) -> tuple[np.ndarray, float]:
         """The best of a few angles, denser and denser towards θ on both sides."""
-        if not getattr(self.problem.predictor, "linear", False):
+        if not hasattr(self.problem.predictor, "design"):
             return theta, np.inf
         tried = on_circle(self.problem, theta, direction, np.concatenate([-ANGLES, ANGLES]))
         values = self.paid(tried, rounds).mean(-1)

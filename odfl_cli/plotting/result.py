@@ -15,12 +15,12 @@ from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
 from odfl_cli.results.finding import newest
 from odfl_cli.results.grouping import differing_keys, group_runs
+from odfl_cli.results.selection import OUTPUTS, located
 from odfl_cli.results.tables import Run, final_figures, read_runs
 
 if TYPE_CHECKING:  # matplotlib comes with the first figure
     from matplotlib.axes import Axes
 
-OUTPUTS = Path("outputs")
 SHOWN = ("avg_cost", "avg_mse")  # columns whose means a notebook shows
 LONGEST = 120  # characters
 
@@ -130,14 +130,5 @@ def _plus_minus(row: "pd.Series[Any]", column: str) -> str:
 
 def load_runs(places: Sequence[str | Path]) -> Result:
     """The runs at the places, or what finished last under outputs/."""
-    found = [_located(place) for place in places] or [newest(OUTPUTS)]
+    found = [located(place) for place in places] or [newest(OUTPUTS)]
     return Result(read_runs(found, lambda line: warnings.warn(line, stacklevel=4)))
-
-
-def _located(place: str | Path) -> Path:
-    """A directory as given, or that of a sweep or run by its name."""
-    candidates = [Path(place), OUTPUTS / "sweeps" / place, OUTPUTS / "runs" / place]
-    for path in candidates:
-        if path.is_dir():
-            return path
-    raise UserError(f"{place}: no such directory, nor a sweep or run of this name in {OUTPUTS}")

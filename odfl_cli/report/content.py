@@ -29,7 +29,7 @@ from odfl_cli.report.verdict import Contestant, headline, judged, leader_of, ran
 from odfl_cli.results.aggregation import Line, sort_key
 from odfl_cli.results.grouping import Group, Settings, frozen, is_own
 from odfl_cli.results.names import REFERENCES
-from odfl_cli.results.tables import CUMULATIVE
+from odfl_cli.results.summary import CUMULATIVE
 
 RANKED_BY = "avg_cost"
 

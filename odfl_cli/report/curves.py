@@ -10,7 +10,7 @@ from odfl_cli.core.statistics import mean_ci95
 from odfl_cli.report.arrays import Arrays
 from odfl_cli.report.decisions import DECISIONS
 from odfl_cli.results.grouping import Group
-from odfl_cli.results.tables import CUMULATIVE
+from odfl_cli.results.summary import CUMULATIVE
 
 MEAN_NUMBERS, SEED_NUMBERS = 90_000, 48_000  # of the page: some 250 and 150 kB
 MOST_POINTS, FEWEST_POINTS = 240, 24  # of a curve

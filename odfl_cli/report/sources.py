@@ -16,6 +16,7 @@ from odfl_cli.results.finding import Place, find_places, stored_run
 from odfl_cli.results.grouping import Group, group_runs
 from odfl_cli.results.ownership import is_run
 from odfl_cli.results.runs import StoredRun
+from odfl_cli.results.selection import EVERY, Where
 from odfl_cli.results.sweeps import INDEX, read_index
 from odfl_cli.results.tables import Run, read_run
 
@@ -38,9 +39,10 @@ class Experiment:
 
 @dataclass
 class _Room:
-    """How many more runs the page has room for."""
+    """Which runs the page shows, and how many more it has room for."""
 
     left: int
+    where: Where
 
     def take(self, places: list[Place]) -> list[Place]:
         taken = places[: self.left]
@@ -48,17 +50,17 @@ class _Room:
         return taken
 
 
-def experiments(paths: list[Path], most: int = MOST_RUNS) -> list[Experiment]:
+def experiments(paths: list[Path], where: Where = EVERY, most: int = MOST_RUNS) -> list[Experiment]:
     """Every sweep that the paths name or hold, and the runs beside them; a UserError for none."""
-    room = _Room(most)
+    room = _Room(most, where)
     sweeps = [sweep for path in paths for sweep in _sweeps(path)]
     loose = [path for path in paths if not _sweeps(path)]
     names = _distinct([sweep.name for sweep in sweeps])
     found = [_experiment(name, [at], room) for name, at in zip(names, sweeps, strict=True)]
     found += [_experiment(_loose_name(loose), loose, room)] if loose else []
     if not any(one.runs for one in found):
-        where = ", ".join(map(str, paths))
-        raise UserError(f"report: there is no run in {where}; start one with 'odfl run'")
+        place = ", ".join(map(str, paths))
+        raise UserError(f"report: there is no run in {place}; start one with 'odfl run'")
     return [one for one in found if one.runs]
 
 
@@ -67,12 +69,13 @@ def _experiment(name: str, paths: list[Path], room: _Room) -> Experiment:
     taken = room.take(every)
     runs: list[Run] = []
     facts = []
-    for stored in map(stored_run, taken):
+    for stored in room.where.of(list(map(stored_run, taken))):
         run, missing = _read(stored)
         if run is not None:
             runs.append(run)
         facts.append(_facts(stored, run, missing))
-    facts += [_absent(directory) for path in paths for directory in _not_begun(path)]
+    if not room.where.conditions:
+        facts += [_absent(directory) for path in paths for directory in _not_begun(path)]
     return Experiment(name, group_runs(runs), facts, len(every) - len(taken))
 
 

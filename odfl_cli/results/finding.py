@@ -10,6 +10,7 @@ from pathlib import Path
 from odfl_cli.core.errors import UserError
 from odfl_cli.results.ownership import is_run
 from odfl_cli.results.runs import StoredRun, inspect, status
+from odfl_cli.results.selection import EVERY, Where
 from odfl_cli.results.summary import SUMMARY, Seeds
 from odfl_cli.results.sweeps import INDEX, read_index
 
@@ -17,9 +18,11 @@ Warn = Callable[[str], None]
 Place = tuple[Path, Seeds | None]  # a run's directory and the seeds asked for; None: all
 
 
-def find_runs(paths: list[Path], warn: Warn) -> list[StoredRun]:
-    """Every run in or below the paths, and the jobs of every sweep there, each once."""
-    return [stored_run(place) for place in find_places(paths, warn)]
+def find_runs(paths: list[Path], warn: Warn, where: Where = EVERY) -> list[StoredRun]:
+    """Every run in or below the paths that meets the conditions, and the jobs of every sweep there,
+    each once.
+    """
+    return where.of([stored_run(place) for place in find_places(paths, warn)])
 
 
 def stored_run(place: Place) -> StoredRun:
@@ -45,17 +48,17 @@ def find_places(paths: list[Path], warn: Warn) -> list[Place]:
     return list(found.values())
 
 
-def finished_runs(paths: list[Path], warn: Warn) -> list[StoredRun]:
+def finished_runs(paths: list[Path], warn: Warn, where: Where = EVERY) -> list[StoredRun]:
     """The runs whose results are whole; `warn` is called with how many others there are."""
-    runs = find_runs(paths, warn)
+    runs = find_runs(paths, warn, where)
     whole = [run for run in runs if run.is_whole]
     others = Counter(run.state for run in runs if not run.is_whole)
-    where = ", ".join(map(str, paths))
+    place = ", ".join(map(str, paths))
     counts = ", ".join(f"{count} {state}" for state, count in others.items())
     if not whole:
-        raise UserError(f"no finished run in {where}" + (f" ({counts})" if counts else ""))
+        raise UserError(f"no finished run in {place}" + (f" ({counts})" if counts else ""))
     if others:
-        warn(f"left out of {where}: {counts}")
+        warn(f"left out of {place}: {counts}")
     warn_of_more_seeds(whole, warn)
     return whole
 

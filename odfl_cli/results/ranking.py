@@ -5,7 +5,7 @@ from typing import Any
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import Interval, interval
-from odfl_cli.core.text import did_you_mean, plus_minus, printable
+from odfl_cli.core.text import assignments, did_you_mean, plus_minus
 from odfl_cli.results.grouping import differing_keys, frozen
 from odfl_cli.results.runs import StoredRun
 
@@ -46,8 +46,23 @@ def rank(runs: list[StoredRun], column: str, largest: bool = False) -> list[Rank
     return sorted(ranked, key=lambda pool: pool.figure["mean"], reverse=largest)
 
 
-def league(sweeps: dict[str, list[Ranked]]) -> str:
-    """A Markdown table of means with intervals, a row per algorithm; each sweep's best is bold.
+def telling_words(ranked: list[Ranked]) -> list[str]:
+    """For each what was typed of it and not of all the others, or the settings in which it differs."""
+    typed = [
+        [word for word in one.run.overrides if word != f"algo={one.run.algorithm}"]
+        for one in ranked
+    ]
+    shared = set.intersection(*map(set, typed)) if len(ranked) > 1 else set()
+    words = [" ".join(word for word in of_one if word not in shared) for of_one in typed]
+    names = [(one.run.algorithm, text) for one, text in zip(ranked, words, strict=True)]
+    return [
+        name[1] or "-" if names.count(name) == 1 else assignments(one.differs)
+        for one, name in zip(ranked, names, strict=True)
+    ]
+
+
+def league(sweeps: dict[str, list[Ranked]]) -> list[list[str]]:
+    """A table of means with intervals, a row per algorithm; each sweep's best is **bold**.
 
     Of an algorithm that a sweep has with several settings, its best one counts. Rows are in the
     order of the mean rank over the sweeps that have the algorithm.
@@ -57,10 +72,10 @@ def league(sweeps: dict[str, list[Ranked]]) -> str:
         for one in ranked:
             best[name].setdefault(one.run.algorithm, one)
     algorithms = {algorithm for ranked in best.values() for algorithm in ranked}
-    rows = [["algorithm", *best], ["---"] * (1 + len(best))]
+    rows = [["algorithm", *best]]
     for algorithm in sorted(algorithms, key=lambda name: (_mean_rank(name, best), name)):
-        rows.append([f"`{algorithm}`", *(_cell(algorithm, ranked) for ranked in best.values())])
-    return "\n".join(f"| {' | '.join(map(printable, row))} |" for row in rows)
+        rows.append([algorithm, *(_cell(algorithm, ranked) for ranked in best.values())])
+    return rows
 
 
 def _mean_rank(algorithm: str, sweeps: dict[str, dict[str, Ranked]]) -> float:

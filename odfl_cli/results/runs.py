@@ -123,13 +123,22 @@ class StoredRun:
     @property
     def command(self) -> str:
         """`odfl run …`, ready to paste, for the seeds that were asked for."""
-        words = self._record.get("command")
-        if words is None:  # up to 0.2.0
-            hydra = hydra_record(self.directory)
-            overrides = self._record.get("overrides", hydra["overrides"])
-            words = repeating_words(overrides, hydra["config_directories"])
         seeds = self.asked or self.listed
-        return shlex.join(["odfl", "run", *words, *([seeds_word(seeds)] if seeds else [])])
+        return shlex.join(["odfl", "run", *self._words, *([seeds_word(seeds)] if seeds else [])])
+
+    @property
+    def overrides(self) -> list[str]:
+        """What was typed beyond the default: the command without its flags and the seeds."""
+        return [word for word in self._words if "=" in word and not word.startswith("hydra.")]
+
+    @cached_property
+    def _words(self) -> list[str]:
+        words = self._record.get("command")
+        if words is not None:
+            return list(words)
+        hydra = hydra_record(self.directory)  # up to 0.2.0
+        overrides = self._record.get("overrides", hydra["overrides"])
+        return repeating_words(overrides, hydra["config_directories"])
 
     @property
     def size(self) -> int:

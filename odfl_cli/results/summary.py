@@ -11,6 +11,8 @@ from odfl_cli.core.reading import SEAL, UnreadableError, is_intact
 FORMAT = 1
 """Of summary.json; a higher number is a newer version's."""
 SUMMARY, FAILURE = "summary.json", "failed.json"
+CUMULATIVE = ("regret", "static_regret", "expected_static_regret", "dynamic_regret", "bound")
+"""Columns that accumulate: each has an average per round, avg_…, for whoever reads results."""
 
 Seeds = tuple[int, ...]
 
@@ -50,6 +52,11 @@ class Summary:
         final = {
             name: dict(zip(seeds, column["per_seed"], strict=True))
             for name, column in content["final"].items()
+        }
+        final |= {
+            f"avg_{name}": {seed: value / content["rounds"] for seed, value in final[name].items()}
+            for name in CUMULATIVE
+            if name in final
         }
         return cls(
             content["choices"], content["config"], seeds, content["rounds"], final,

@@ -19,10 +19,10 @@ from odfl_cli.results.aggregation import sort_key
 from odfl_cli.results.finding import Warn, find_runs, warn_of_more_seeds
 from odfl_cli.results.grouping import differing_keys
 from odfl_cli.results.runs import CSV_LARGEST, StoredRun
-from odfl_cli.results.summary import file_record, seed_file
+from odfl_cli.results.selection import EVERY, Where
+from odfl_cli.results.summary import CUMULATIVE, file_record, seed_file
 
 REQUIRED_COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost")
-CUMULATIVE = ("regret", "static_regret", "expected_static_regret", "dynamic_regret", "bound")
 EXTRAS = ("marks", "margin", "oracle_share")
 SEED_FILE = re.compile(r"seed-(\d+)\.csv")
 
@@ -49,12 +49,12 @@ class Run:
         return last.sort_values("seed", ignore_index=True)
 
 
-def read_runs(directories: list[Path], warn: Warn) -> list[Run]:
+def read_runs(directories: list[Path], warn: Warn, where: Where = EVERY) -> list[Run]:
     """Every readable run in or below the directories; `warn` is called with what was skipped.
 
     Of a run that a sweep names, the seeds that the sweep asked for.
     """
-    found = find_runs(directories, warn)
+    found = find_runs(directories, warn, where)
     runs = []
     for stored in found:
         try:
@@ -62,9 +62,9 @@ def read_runs(directories: list[Path], warn: Warn) -> list[Run]:
         except UnreadableError as error:
             warn(f"skipped {stored.directory}: {error}")
     if not runs:
-        where = ", ".join(map(str, directories))
+        place = ", ".join(map(str, directories))
         reason = "no run there could be read" if found else "no directory there holds a run"
-        raise UserError(f"nothing to plot in {where}: {reason}")
+        raise UserError(f"nothing to plot in {place}: {reason}")
     warn_of_more_seeds(found, warn)
     return runs
 

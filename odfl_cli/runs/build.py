@@ -1,5 +1,6 @@
 """Configuration to objects: the only place that instantiates."""
 
+import re
 from typing import Any
 
 from hydra.errors import InstantiationException
@@ -127,6 +128,7 @@ class Parts:
         try:
             return instantiate(node, _convert_="all", _partial_=True)
         except (InstantiationException, TypeError) as error:  # TypeError: a flag of Hydra's
-            cause = error.__cause__ or error
-            reason = " ".join(str(cause).split())
+            reason = " ".join(str(error.__cause__ or error).split())
+            if flag := re.search(r"(_\w+_) flag must be (\S+ \S+?),.* full_key: (\S+)", reason):
+                raise UserError(f"{flag[3]}.{flag[1]}: must be {flag[2]}") from error
             raise UserError(f"{group}: {node['_target_']}: {reason}") from error

@@ -11,7 +11,7 @@ import numpy as np
 
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.core.errors import RoundError, UserError
-from odfl_cli.core.streams import draw
+from odfl_cli.core.streams import draw_all
 from odfl_cli.engine import Engine, Trace
 from odfl_cli.environments import Environment, Rounds
 from odfl_cli.metrics import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
@@ -67,10 +67,7 @@ def simulate(
     for start, stop in _blocks(rounds, block or job.block_rounds()):
         with clock("data"), np.errstate(all="ignore"):  # what is not finite is found below
             data = _checked(job, job.environment.rounds(seeds, start, stop), stop - start)
-            draws = {
-                name: draw(seeds, name, spec, start, stop)
-                for name, spec in algorithm.draws().items()
-            }
+            draws = draw_all(seeds, algorithm.draws(), start, stop)
         with clock("learn"):
             state, trace = _advance(job, recorder, state, start, data, draws)
         with clock("metrics"):

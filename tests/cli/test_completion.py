@@ -34,7 +34,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command.chmod(0o755)
     (home / "conf" / "algo").mkdir(parents=True)
     (home / "conf" / "algo" / "my_own.yaml").write_text("_target_: mine.Own\nspeed: 1\n")
-    (home / "results_of_tuesday").mkdir()
+    for name in ("results_of_tuesday", "outputs/sweeps/first_sweep", "outputs/runs/df_ogd-3a14"):
+        (home / name).mkdir(parents=True)
     return home
 
 
@@ -88,6 +89,8 @@ def shell(request: pytest.FixtureRequest, home: Path):
         ("odfl run --config-dir conf algo=my", "odfl run --config-dir conf algo=my_own"),
         ("odfl run --mult", "odfl run --multirun"),
         ("odfl list resu", "odfl list results_of_tuesday/"),
+        ("odfl best first_sw", "odfl best first_sweep"),
+        ("odfl show df_ogd-3", "odfl show df_ogd-3a14"),
         ("odfl clean --unfi", "odfl clean --unfinished"),
         ("odfl completion ba", "odfl completion bash"),
     ],

@@ -62,20 +62,49 @@ def test_only_what_differs_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
     ]
 
 
-def test_a_line_fits_100_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    keys = [f"data.some_rather_long_key_{number}" for number in range(5)]
-    for value in (1, 2):
-        write_finished(
-            tmp_path / f"clairvoyant-123456789ab{value}",
-            algo="clairvoyant",
-            config=dict.fromkeys(keys, value),
-        )
+def test_what_was_typed_is_never_cut_in_a_pipe_and_folded_on_a_screen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [f"data.some_rather_long_key_{number}=1" for number in range(5)]
+    run = write_finished(tmp_path / "clairvoyant-123456789ab1", algo="clairvoyant")
+    change_summary(run, overrides=["algo=clairvoyant", *words, "seeds=3"])
+    assert main([str(tmp_path)]) == 0
+    assert " ".join(words) in capsys.readouterr().out.splitlines()[1]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "120")
     assert main([str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert all(len(line) <= 100 for line in lines[:3])
-    assert "clairvoyant-123456789ab2" in lines[2]
-    assert "some_rather" in lines[2]
-    assert "…" in lines[2]
+    assert len(lines) > 5
+    assert all(len(line) <= 120 for line in lines)
+    assert [word for line in lines for word in line.split() if "=" in word] == words
+
+
+def test_names_prefixes_and_conditions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs are found by name, by the beginning of a hash and by their settings."""
+    monkeypatch.chdir(tmp_path)
+    for gamma, name in ((0.0, "ab12"), (0.5, "ab99"), (1.0, "cd34")):
+        write_finished(Path("outputs/runs") / f"df_ogd-{name}", config={"data.gamma": gamma})
+    write_sweep(
+        Path("outputs/sweeps/two"), [Path(f"outputs/runs/df_ogd-{n}") for n in ("ab12", "cd34")]
+    )
+
+    def found(*arguments: str) -> list[str]:
+        return [run["directory"][-4:] for run in listed(capsys, *arguments)]
+
+    assert found("two") == ["ab12", "cd34"]
+    assert found("cd") == found("df_ogd-cd34") == found("outputs/runs/df_ogd-cd34") == ["cd34"]
+    assert found("--where", "data.gamma=0,1.00") == ["ab12", "cd34"]
+    assert found("two", "--where", "data.gamma=1", "algo=df_ogd,pf_ogd") == ["cd34"]
+    for words, refusal in (
+        (["ab"], "ab: 2 runs begin so: df_ogd-ab12, df_ogd-ab99"),
+        (["--where", "data.gama=1"], "no run has this key; did you mean data.gamma"),
+        (["--where", "data.gamma=7"], "no run has it; there are 0.0, 0.5, 1.0"),
+        (["--where", "gamma"], "should be KEY=VALUE"),
+    ):
+        with pytest.raises(UserError, match=refusal):
+            main(words)
 
 
 def test_a_sweep_lists_its_jobs_and_their_seeds_alone(

@@ -170,7 +170,7 @@ def test_fresh_polynomial_samples_follow_the_law_of_their_round(drift):
         (["data.shift_rate=inf"], ["data.shift_rate=inf"]),
         (
             ["data.drift=periodic", "data.features=1"],
-            ["data: drift=periodic turns θ* in a plane; features must be at least 2"],
+            ["data.drift=periodic turns θ* in a plane; data.features must be at least 2"],
         ),
     ],
     ids=" ".join,

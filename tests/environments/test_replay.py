@@ -448,7 +448,8 @@ def test_a_mask_changes_nothing_where_everything_is_offered(exported):
 
 
 def test_a_mask_needs_names_of_items(tmp_path):
+    file = tmp_path / "masked.csv"
+    file.write_text(MASKED)
+    unnamed = Columns(round="day", item=None)
     with pytest.raises(UserError, match=r"data.on_missing=mask: data.columns.item has to name"):
-        file = tmp_path / "masked.csv"
-        file.write_text(MASKED)
-        Replay(file=str(file), columns=Columns(round="day", item=None), on_missing="mask")
+        Replay(file=str(file), columns=unnamed, on_missing="mask")

@@ -114,7 +114,7 @@ def refusal(file: Path, **settings) -> str:
         Replay(file=str(file), **settings)
     assert not list(file.parent.glob("cache/odfl/replay/*"))
     name, line = str(caught.value).split(": ", 1)
-    assert name == str(file)
+    assert name == f"data.file={file}"
     return line
 
 

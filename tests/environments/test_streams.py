@@ -131,11 +131,11 @@ def test_costs_of_a_group_are_over_before_its_next_round(monkeypatch):
     """36 starting rows cut a region's rows into groups that share no slot in one round."""
     monkeypatch.setattr(emissions, "read", lambda _: random_rates(3 * emissions.WEEK))
     groups = {b.group: b.values for b in emissions.batches((Path("SGIP_CAISO_PGE_x.csv.gz"),))}
-    assert list(groups)[0] == "PGE 0"
+    assert next(iter(groups)) == "PGE 0"
     assert list(groups)[-1] == "PGE 35 early"
     later = np.stack([groups[f"PGE {offset}"][:80, :, -1] for offset in range(36)])
     assert len(np.unique(later[0])) == 80 * 36  # no slot twice in one group
-    np.testing.assert_array_equal(later[0, 1], later[35, 0, 1:].tolist() + [later[35, 1, 0]])
+    np.testing.assert_array_equal(later[0, 1], [*later[35, 0, 1:], later[35, 1, 0]])
 
 
 # ---- flights ----

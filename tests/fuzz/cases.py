@@ -23,15 +23,20 @@ TOP = (
     "retry",
     "most_jobs",
 )
-NEEDS_MORE = {"polytope=custom", "data=replay", "algo=restart"}
-"""Choices that need a file or another choice, and complain of that before anything else."""
+NEEDS = {
+    "polytope=custom": ("polytope.file=set.yaml", "data.items=3", "regularizer=quadratic"),
+    "data=replay": ("data.file=rounds.csv",),
+    "oracle=exact": ("data.features=2",),
+    "algo=rls_adaptive": ("metrics=basic",),
+}
+"""What a choice needs beside it: without, it complains of that before anything else."""
 VALUES = (
     "", "abc", "null", "true", "???", "nan", "inf", "-inf", "-1", "0", "1", "0.5", "1e-320", "1e308",
     "1e400", "1000000000000000000000000000000", "1_000", "[]", "[1,2]", "[[1],[2]]", "{}", "{a:1}",
     "${nope.nope}", "${data.items}", "'a b'", '"\\n"', "../../canary/precious", "/dev/null",
     "ü", "'\x1b[31mred'", "x" * 3000,
 )  # fmt: skip
-VERBS = ("list", "show", "best", "export", "clean", "run")
+VERBS = ("list", "show", "best", "plot", "report", "export", "clean", "run")
 FILES = (
     "runs/finished/summary.json", "runs/finished/seed-0.csv", "runs/finished/run.log",
     "runs/finished/.hydra/config.yaml", "runs/finished/.hydra/hydra.yaml", "runs/finished/.lock",
@@ -94,7 +99,7 @@ def keys() -> list[tuple[str, str]]:
     for group in GROUPS:
         for file in sorted((CONF / group).glob("*.yaml")):
             choice = f"{group}={file.stem}"
-            names = () if choice in NEEDS_MORE else _names(yaml.safe_load(file.read_text()) or {})
+            names = _names(yaml.safe_load(file.read_text()) or {})
             found += [(choice, f"{group}.{name}") for name in names]
     return found
 

@@ -158,7 +158,7 @@ def test_only_what_is_offered_is_played_and_paid(algo):
 
 def test_regret_in_hindsight_knows_what_is_offered():
     """The best fixed parameter is not better than the best decisions, nor worse than the learner."""
-    large, small = environments()
+    large, _ = environments()
     one = simulate(job(large, "algo=rls", "metrics=regret")).table["static_regret"][:, -1]
     total = simulate(job(large, "algo=rls")).table["regret"][:, -1]
     assert (one <= total).all()

@@ -305,7 +305,7 @@ def test_the_three_formats_say_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "given", "words"),
     [
-        (Box, {"dimension": 2, "lower": 1.0}, "lower=1 should be below upper=1"),
+        (Box, {"dimension": 2, "lower": 1.0}, "polytope.lower=1 should be below polytope.upper=1"),
         (Box, {"dimension": 3, "upper": [1.0, 2.0]}, "upper has 2 numbers"),
         (Box, {"dimension": 0}, "dimension"),
         (Box, {"dimension": 2, "lower": float("nan")}, "finite"),

@@ -14,7 +14,7 @@ from odfl_cli.algorithms import Algorithm
 from odfl_cli.config.compose import prefer_own_presets
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.config.identity import register_resolvers
-from odfl_cli.core.streams import draw
+from odfl_cli.core.streams import draw_all
 from odfl_cli.engine.compiled_engine import missing_kernel
 from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.environments import Environment, Rounds, Sin4
@@ -74,10 +74,7 @@ def make_job(
 
 def block_of(job: Job, start: int, stop: int) -> tuple[Rounds, dict[str, np.ndarray]]:
     """The data and the algorithm's draws of rounds start ≤ t < stop."""
-    draws = {
-        name: draw(job.seeds, name, spec, start, stop)
-        for name, spec in job.algorithm.draws().items()
-    }
+    draws = draw_all(job.seeds, job.algorithm.draws(), start, stop)
     return job.environment.rounds(job.seeds, start, stop), draws
 
 

@@ -57,7 +57,8 @@ def write_run(
         for column in tables[0].columns.drop("t")
         if all(np.isfinite(table[column].iloc[-1]) for table in tables)
     }
-    change_summary(directory, final=final, overrides=[f"algo={algo}"])
+    typed = [f"{key}={value}" for key, value in (config or {}).items()]
+    change_summary(directory, final=final, overrides=[f"algo={algo}", *typed])
     seal(directory, version)
     return directory
 

@@ -23,8 +23,13 @@ _odfl() {
         completion*) candidates="bash zsh" ;;
         datadata) candidates="check export example" ;;
         *)
-            [[ $word == -* ]] || return # a path
-            candidates=$("${given[0]}" "${given[1]}" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)
+            if [[ $word == -* ]]; then
+                candidates=$("${given[0]}" "${given[1]}" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)
+            elif [[ " list show best export clean plot report " == *" ${given[1]} "* ]]; then
+                candidates=$(ls outputs/sweeps outputs/runs 2>/dev/null | grep -v :) # or else a path
+            else
+                return # a path
+            fi
             ;;
     esac
     COMPREPLY=($(compgen -W "$candidates" -- "$word"))

@@ -22,6 +22,9 @@ _odfl() {
             if [[ $PREFIX == -* ]]; then
                 compadd -- ${(fu)"$($words[1] $words[2] --help 2>/dev/null | grep -oE -- '--[a-z-]+')"}
             else
+                if [[ " list show best export clean plot report " == *" $words[2] "* ]]; then
+                    compadd -- outputs/{sweeps,runs}/*(N/:t)
+                fi
                 _files
             fi
             ;;

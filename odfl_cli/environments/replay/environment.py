@@ -129,7 +129,10 @@ class Replay:
         from odfl_cli.environments.replay.recording import record
 
         chosen = self.columns, self.group, self.standardise, self.on_missing
-        return [record(Path(path), *chosen) for path in self._paths]
+        try:
+            return [record(Path(path), *chosen) for path in self._paths]
+        except UserError as error:  # it begins with the file's name
+            raise UserError(f"data.file={error}") from error
 
     @cached_property
     def _groups(self) -> "dict[int, tuple[Recording, int]]":

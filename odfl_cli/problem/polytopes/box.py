@@ -20,12 +20,13 @@ class Box(LinearSet):
             bound = getattr(self, name)
             if isinstance(bound, tuple) and len(bound) != self.dimension:
                 raise ValueError(
-                    f"{name} has {len(bound)} numbers; give one, or {self.dimension} (the dimension)"
+                    f"polytope.{name} has {len(bound)} numbers; give one, or {self.dimension}"
                 )
         lower, upper = self._bounds()
         if wrong := np.flatnonzero(lower >= upper).tolist():
             i = wrong[0]
-            raise ValueError(f"lower={lower[i]:g} should be below upper={upper[i]:g}")
+            low, high = f"polytope.lower={lower[i]:g}", f"polytope.upper={upper[i]:g}"
+            raise ValueError(f"{low} should be below {high}")
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
         """Upper where the cost is negative, lower elsewhere (so also where it is zero)."""

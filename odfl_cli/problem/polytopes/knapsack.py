@@ -28,10 +28,10 @@ class Knapsack(LinearSet):
         if self.weights is None:
             return
         if self.weights_seed is not None:
-            raise ValueError("weights and weights_seed: give one of the two")
+            raise ValueError("polytope.weights and polytope.weights_seed: give one of the two")
         if len(self.weights) != self.dimension:
             raise ValueError(
-                f"weights has {len(self.weights)} numbers; give {self.dimension} (the dimension)"
+                f"polytope.weights has {len(self.weights)} numbers; give {self.dimension}"
             )
 
     @cached_property

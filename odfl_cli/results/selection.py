@@ -1,0 +1,100 @@
+"""Which runs a command names: directories, sweeps, runs, prefixes of hashes, conditions on keys."""
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.text import did_you_mean, shown
+from odfl_cli.results.runs import StoredRun
+
+OUTPUTS = Path("outputs")
+MOST_NAMED = 5
+
+
+def located(name: str | Path, outputs: Path = OUTPUTS) -> Path:
+    """The directory of that path, or under `outputs` of that sweep, that run, or the only run
+    whose name or hash begins so.
+    """
+    for path in (Path(name), outputs / "sweeps" / name, outputs / "runs" / name):
+        if os.path.isdir(path):  # a name that is too long is none
+            return path
+    found = [run for run in names(outputs)["runs"] if _begins(run, str(name))] if name else []
+    if len(found) == 1:
+        return outputs / "runs" / found[0]
+    if found:
+        more = ", …" if len(found) > MOST_NAMED else ""
+        raise UserError(
+            f"{name}: {len(found)} runs begin so: {', '.join(found[:MOST_NAMED])}{more}"
+        )
+    raise UserError(f"{name}: no such directory, nor a sweep or a run of that name in {outputs}")
+
+
+def names(outputs: Path = OUTPUTS) -> dict[str, list[str]]:
+    """The names of the sweeps and of the runs."""
+    found: dict[str, list[str]] = {"sweeps": [], "runs": []}
+    for kind in found:
+        with suppress(OSError):
+            found[kind] = sorted(one.name for one in os.scandir(outputs / kind) if one.is_dir())
+    return found
+
+
+@dataclass(frozen=True)
+class Where:
+    """Conditions on settings: each key with the values that it may have, as they are typed."""
+
+    conditions: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def parse(cls, words: Iterable[str]) -> "Where":
+        """Of words like `data.gamma=0,0.5`."""
+        conditions = {}
+        for word in words:
+            key, _, values = word.partition("=")
+            if not key or not values:
+                raise UserError(f"--where {word}: should be KEY=VALUE or KEY=VALUE,VALUE")
+            conditions[key] = tuple(values.split(","))
+        return cls(conditions)
+
+    def of(self, runs: list[StoredRun]) -> list[StoredRun]:
+        """The runs that meet all conditions; a UserError where none does."""
+        left = runs
+        for key, values in self.conditions.items():
+            having = [run for run in left if key in run.settings]
+            if left and not having:
+                known = sorted(
+                    {name for run in left for name in run.settings if "_target_" not in name}
+                )
+                raise UserError(f"--where {key}: no run has this key; {did_you_mean(key, known)}")
+            kept = [run for run in having if _is_one_of(run.settings[key], values)]
+            if left and not kept:
+                there = dict.fromkeys(shown(run.settings[key]) for run in having)
+                words = f"{key}={','.join(values)}"
+                raise UserError(f"--where {words}: no run has it; there are {', '.join(there)}")
+            left = kept
+        return left
+
+
+EVERY = Where({})
+
+
+def _begins(run: str, prefix: str) -> bool:
+    return run.startswith(prefix) or run.rpartition("-")[2].startswith(prefix)
+
+
+def _is_one_of(value: Any, texts: Iterable[str]) -> bool:
+    """Whether a setting is written like one of the texts, or is the same number."""
+    number = None if isinstance(value, bool) else _number(value)
+    return any(
+        shown(value) == text or (number is not None and number == _number(text)) for text in texts
+    )
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
