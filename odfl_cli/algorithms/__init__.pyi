@@ -1,4 +1,4 @@
-from odfl_cli.algorithms.base import Algorithm, Belief, State
+from odfl_cli.algorithms.base import Algorithm, Belief, State, for_seeds, on_problem
 from odfl_cli.algorithms.df_ftpl import DFFTPL
 from odfl_cli.algorithms.df_moments import DFMoments
 from odfl_cli.algorithms.df_ogd import DFOGD, OGD
@@ -47,5 +47,7 @@ __all__ = [
     "Uniform",
     "Vote",
     "Yesterday",
+    "for_seeds",
+    "on_problem",
     "settings",
 ]

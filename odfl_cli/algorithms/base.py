@@ -1,6 +1,7 @@
 """The contract of an algorithm, and the decision that all of them share."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -86,6 +87,16 @@ class Algorithm:
         return state._replace(t=state.t + 1)
 
 
+def on_problem(algorithm: Any, problem: Problem) -> Any:
+    """The algorithm with the same hyperparameters on `problem`."""
+    return algorithm if problem is algorithm.problem else replace(algorithm, problem=problem)
+
+
+def for_seeds(algorithm: Any, seeds: tuple[int, ...]) -> Any:
+    """The algorithm on the problem of these seeds."""
+    return on_problem(algorithm, algorithm.problem.for_seeds(seeds))
+
+
 def start_draws(name: str, problem: Problem) -> dict[str, Draw]:
     """The draws behind the random starting points of the oracle, if it uses any."""
     restarts = problem.oracle.restarts
@@ -108,7 +119,7 @@ def design_of(problem: Problem, algo: str) -> Callable[[Array], Array]:
     predictor: Any = problem.predictor
     design = getattr(predictor, "design", None)
     theta = draw((0,), "design/theta", Draw("normal", (problem.parameters,)))[0, 0]
-    X = draw((0,), "design/x", Draw("normal", (problem.items, problem.features)))[0, 0]
+    X = draw((0,), "design/x", Draw("normal", problem.shape))[0, 0]
     if design is None or not np.allclose(predictor.predict(theta, X), design(X) @ theta, rtol=1e-9):
         raise UserError(
             f"algo={algo} needs a predictor that is linear in θ, "

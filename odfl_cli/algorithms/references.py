@@ -6,7 +6,8 @@ from odfl_cli.algorithms.base import Algorithm, State
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
-from odfl_cli.problem.offers import centre, marked
+from odfl_cli.core.streams import Draw, draw
+from odfl_cli.problem.offers import centre
 
 
 @settings
@@ -23,12 +24,13 @@ class Uniform(Algorithm):
     def decide(self, state: State, X: Array) -> tuple[Array, Array]:
         """ĉ = 0 and the polytope's interior point, or what is left of it if items are not offered."""
         xp = array_namespace(X)
-        prediction = xp.zeros(X.shape[:-1], dtype=X.dtype, device=X.device)
+        lead = X.shape[: X.ndim - len(self.problem.shape)]
+        prediction = xp.zeros((*lead, self.problem.items), dtype=X.dtype, device=X.device)
         point = self.problem.polytope.interior_point()
         point = xp.asarray(point, dtype=X.dtype, device=X.device)
         if self.problem.offers_all:
             return prediction, prediction + point
-        return marked(prediction, X[..., 0]), centre(point, X[..., 0])
+        return self.problem.marked(prediction, X), centre(point, X[..., 0])
 
 
 @settings
@@ -40,9 +42,16 @@ class Clairvoyant(Algorithm):
 
     def init(self, seeds: int, truth: np.ndarray | None) -> State:
         """θ_t = Π_Θ(θ*) for all t."""
-        if truth is None or truth.shape[-1] != self.problem.parameters:
+        if truth is None or not self._takes(truth):
             raise UserError(
                 "algo=clairvoyant needs data with a known parameter of the predictor's size; "
                 "choose data=sin4 with predictor=linear"
             )
         return State(t=0, theta=self.problem.theta_set.project(truth))
+
+    def _takes(self, truth: np.ndarray) -> bool:
+        """Whether it is as long as θ, and θ counts from a predictor of zero costs."""
+        problem = self.problem
+        X = draw((0,), "clairvoyant/probe", Draw("normal", problem.shape))[0]
+        zero = np.zeros((1, problem.parameters))
+        return truth.shape[-1] == zero.shape[-1] and not problem.predictor.predict(zero, X).any()

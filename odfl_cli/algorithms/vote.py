@@ -7,7 +7,7 @@ sleeping copies of the experts on the geometric intervals of Daniely, Gonen & Sh
 
 import math
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -91,7 +91,7 @@ class Vote(Mixture):
         part, problem = known(self.settings, name, "expert"), self.problem
         if slash:
             own = known(self.predictors, predictor, "predictor")
-            problem = replace(problem, predictor=made(own, f"algo.predictors.{predictor}"))
+            problem = problem.with_predictor(made(own, f"algo.predictors.{predictor}"))
         return made(part, f"algo.settings.{name}", problem=problem)
 
     @property

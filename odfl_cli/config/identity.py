@@ -19,7 +19,9 @@ BOOKKEEPING = frozenset(
 """Keys that say where results go and whether to compute them, not what they are."""
 NOT_IN_THE_NAME = {"seeds", "engine.threads"}
 """A seed's numbers depend neither on the other seeds nor on the number of cores."""
-FILE_KEYS = {"file", "files"}
+FILE_KEYS = {"file", "files", "weights"}
+CLASS_KEYS = {"_target_", "module"}
+"""Keys that name a class by its module."""
 OWN = "odfl_cli."
 """Of a class of this package the name counts and not the module, which may change."""
 ATTEMPT = ("force=", "retry=", "outputs=", "most_jobs=")
@@ -83,9 +85,10 @@ def sources(config: Any) -> dict[str, str]:
     for key in FILE_KEYS.intersection(config):
         if isinstance(config[key], dict) and "_target_" in config[key]:
             below[str(config[key]["_target_"])] = digest(_content(instantiate(config[key]), key))
-    module = str(config.get("_target_", "odfl_cli.")).rpartition(".")[0]
-    if module.split(".")[0] != "odfl_cli" and (found := _source(module)):
-        below[module] = found
+    for key in CLASS_KEYS.intersection(config):
+        module = str(config[key]).rpartition(".")[0]
+        if module.split(".")[0] != "odfl_cli" and (found := _source(module)):
+            below[module] = found
     return below
 
 

@@ -9,10 +9,12 @@ DEGREES = 3
 """Of freedom of Student's law: the smallest number for which a variance exists."""
 
 
-def student(seeds: tuple[int, ...], name: str, start: int, stop: int, X: np.ndarray) -> np.ndarray:
-    """X [S, B, K, p] with every item's row divided by √(χ²₃/3): rows of a multivariate t law."""
-    normals = draw(seeds, f"{name}_scale", Draw("normal", (X.shape[2], DEGREES)), start, stop)
-    return X / np.sqrt((normals**2).mean(-1))[..., None]
+def student_scale(
+    seeds: tuple[int, ...], name: str, start: int, stop: int, items: int
+) -> np.ndarray:
+    """√(χ²₃/3), [S, B, K, 1]: normal rows divided by it have a multivariate t law."""
+    normals = draw(seeds, f"{name}_scale", Draw("normal", (items, DEGREES)), start, stop)
+    return np.sqrt((normals**2).mean(-1))[..., None]
 
 
 def conditioned(seeds: tuple[int, ...], condition: float, X: np.ndarray) -> np.ndarray:

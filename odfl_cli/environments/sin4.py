@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import Integer, NonNegative, Positive, PositiveInt, Real, settings
 from odfl_cli.core.streams import Draw, draw
-from odfl_cli.environments.base import Rounds
-from odfl_cli.environments.covariates import conditioned, student
+from odfl_cli.environments.base import Rounds, filled
+from odfl_cli.environments.covariates import conditioned, student_scale
 from odfl_cli.environments.drift import Drifting
 from odfl_cli.environments.sin4_law import REVERSAL, CostLaw, expected_cost, link
 
@@ -52,14 +53,20 @@ class Sin4(Drifting):
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
         """X_t [S, B, K, p] and c_t [S, B, K] of rounds start ≤ t < stop."""
-        X = self._covariates(seeds, "data/covariates", start, stop)
+        return filled(self, seeds, start, stop, self._fill)
+
+    def _fill(self, seeds: tuple[int, ...], start: int, stop: int, rounds: Rounds) -> None:
+        """The rounds of some seeds, in place of what `rounds` holds."""
+        X = self._covariates(seeds, "data/covariates", start, stop, rounds.X)
         if self.shift_rate > 0:
             X += self.shift(seeds, X.shape[2:], start, stop)
         signal = np.einsum("sbkp,sbp->sbk", X, self.drifting_theta(seeds, start, stop))
         costs = self._mean_cost(signal)
-        noise = draw(seeds, "data/noise", Draw("normal", (self.items,)), start, stop)
-        costs += self.noise_std * noise
-        return Rounds(X, np.clip(costs, 0.0, 1.0, out=costs) if self.clip else costs)
+        noise = draw(seeds, "data/noise", Draw("normal", (self.items,)), start, stop, rounds.costs)
+        noise *= self.noise_std
+        np.add(costs, noise, out=noise)
+        if self.clip:
+            np.clip(noise, 0.0, 1.0, out=noise)
 
     def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
         """Samples of round t's law with E[c_t | X_t], the noise ε_t and the drift ζ_t averaged out.
@@ -97,18 +104,24 @@ class Sin4(Drifting):
         np.negative(half[:, : size // 2], out=X[:, 1::2])
         return X
 
-    def _covariates(self, seeds: tuple[int, ...], name: str, start: int, stop: int) -> np.ndarray:
+    def _covariates(
+        self,
+        seeds: tuple[int, ...],
+        name: str,
+        start: int,
+        stop: int,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
         """L·Z without L: the Cholesky factor of a Toeplitz ρ^{|i−j|} is a first-order recursion."""
-        shape = (self.items, self.features)
-        X = draw(seeds, name, Draw("normal", shape), start, stop)
-        X[:, :, 1:] *= math.sqrt(1.0 - self.rho**2)
-        for item in range(1, self.items):
-            X[:, :, item] += self.rho * X[:, :, item - 1]
+        X = draw(seeds, name, Draw("normal", (self.items, self.features)), start, stop, out)
+        correlate = load_kernel("odfl_cli.environments.sin4_kernel").correlate
+        for rows in X:
+            correlate(rows, self.rho, math.sqrt(1.0 - self.rho**2))
         if self.features_law == "student":
-            X = student(seeds, name, start, stop, X)
+            X /= student_scale(seeds, name, start, stop, self.items)
         if self.condition > 1.0:
-            X = conditioned(seeds, self.condition, X)
-        return np.abs(X) if self.features_law == "positive" else X
+            X[:] = conditioned(seeds, self.condition, X)
+        return np.abs(X, out=X) if self.features_law == "positive" else X
 
     def _mean_cost(self, signal: np.ndarray) -> np.ndarray:
         """E[c_t | X_t, θ*_t] before clipping, elementwise in X_tθ*_t."""

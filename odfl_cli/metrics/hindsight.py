@@ -1,11 +1,12 @@
 """The best fixed θ on the rounds that were played."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from odfl_cli.environments import Environment, Rounds
+from odfl_cli.environments import Environment, Rounds, shape_of
 from odfl_cli.metrics.losses import Losses
 from odfl_cli.metrics.search import Effort, search
 
@@ -26,8 +27,7 @@ class PlayedRounds:
     """
 
     def __init__(self, environment: Environment, seeds: tuple[int, ...], rounds: int) -> None:
-        items, features = environment.items, environment.features
-        of_a_seed = 8 * rounds * items * (features + 1)
+        of_a_seed = 8 * rounds * (math.prod(shape_of(environment)) + environment.items)
         self._environment, self._seeds, self._rounds = environment, seeds, rounds
         self._fit = len(seeds) * of_a_seed <= KEPT_BYTES
         self._kept: list[Rounds] = []

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms import Algorithm, on_problem
 from odfl_cli.core.arrays import dot, map_arrays
 from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.engine.parts import kernel_of
@@ -202,7 +202,8 @@ class Plays:
         size = len(rounds.costs)
         repeated = lambda x: np.broadcast_to(x[seed], (size, *x.shape[1:]))  # noqa: E731
         many = map_arrays(state, np.ndarray, repeated)
-        return dot(rounds.costs, self._algorithm.decide(many, rounds.X)[1])
+        own = on_problem(self._algorithm, self._algorithm.problem.rows(slice(seed, seed + 1)))
+        return dot(rounds.costs, own.decide(many, rounds.X)[1])
 
 
 def losses_for(problem: Problem) -> Losses:

@@ -125,11 +125,8 @@ class RegretMetrics:
         self._oracle = OracleNotes(algorithm, self._evaluated, len(seeds), choice.oracle)
         self._environment, self._algorithm = environment, algorithm
         self._played = PlayedRounds(environment, seeds, run.horizon.rounds)
-        self._losses = losses_for(algorithm.problem)
-        law = known_law(environment)
-        self._expected = law and ExpectedCosts(
-            law, self._losses, self.watched, choice.sample, choice.steps
-        )
+        self._law = known_law(environment)
+        losses_for(algorithm.problem)  # loads what is compiled, before the rounds are timed
         self._report: dict[str, Any] = {}
 
     def watch(self, before: RoundStart) -> None:
@@ -180,13 +177,16 @@ class RegretMetrics:
     def _measure(self, row: int) -> tuple[Expected | None, Hindsight]:
         seed, thetas = self._seeds[row], self._plays.thetas()[row]
         near = spread_out(thetas, 1)
-        scattered = scatter(self._losses.problem, seed, self._choice.starts)
+        losses = losses_for(self._algorithm.problem.rows(slice(row, row + 1)))
+        scattered = scatter(losses.problem, seed, self._choice.starts)
         expected = None
-        if self._expected:
-            expected = self._expected.of(self._plays, row, seed, scattered)
+        if self._law:
+            expected = ExpectedCosts(
+                self._law, losses, self.watched, self._choice.sample, self._choice.steps
+            ).of(self._plays, row, seed, scattered)
             near = np.concatenate([near, spread_out(expected.thetas, 1)])
         hindsight = in_hindsight(
-            self._losses,
+            losses,
             self._played,
             row,
             self._evaluated,

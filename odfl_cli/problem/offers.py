@@ -40,6 +40,10 @@ class Wrapped:
 class OfferedPredictor(Wrapped):
     """g(θ, X) and its gradient, in which items that are not offered have no part."""
 
+    def __getattr__(self, name: str) -> Any:
+        own = super().__getattr__(name)
+        return (lambda seeds: OfferedPredictor(own(seeds))) if name == "for_seeds" else own
+
     def vjp(self, theta: Array, X: Array, v: Array) -> Array:
         """(∇_θ g)ᵀ v over the offered items."""
         xp = array_namespace(X)

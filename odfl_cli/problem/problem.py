@@ -1,7 +1,7 @@
 """The task as an algorithm sees it: its parts, its sizes, its length, and how it decides."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -20,7 +20,7 @@ from odfl_cli.problem.offers import (
 )
 from odfl_cli.problem.oracles import Oracle
 from odfl_cli.problem.polytopes import Polytope
-from odfl_cli.problem.predictors import Predictor
+from odfl_cli.problem.predictors import Predictor, prepared
 from odfl_cli.problem.regularizers import Regularizer
 from odfl_cli.problem.targets import Target, transformed
 
@@ -96,6 +96,8 @@ class Problem:
     kappa: float = 0.0  # by how much a decision may miss the best predicted cost
     target: Target = "raw"  # what learners learn from in place of the costs
     offers_all: bool = True  # False: NaN in X marks items that cannot be played in a round
+    X_shape: tuple[int, ...] = ()  # of one round's X where it is not [d, p]
+    seeds: tuple[int, ...] = ()  # whose parameters θ counts from, where a predictor has several
 
     def __post_init__(self) -> None:
         self.oracle.check(self.parameters)
@@ -104,6 +106,26 @@ class Problem:
     def parameters(self) -> int:
         """m, the length of θ."""
         return self.predictor.parameter_count(self.items, self.features)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one round's X, (d, p) for most data."""
+        return self.X_shape or (self.items, self.features)
+
+    def for_seeds(self, seeds: tuple[int, ...]) -> "Problem":
+        """The problem of these seeds, whose predictors may start from different parameters."""
+        own = getattr(self.predictor, "for_seeds", None)
+        return replace(self, seeds=seeds, predictor=own(seeds) if own else self.predictor)
+
+    def rows(self, part: slice) -> "Problem":
+        """The problem of some of its seeds, by their places."""
+        own = getattr(self.predictor, "rows", None)
+        return replace(self, seeds=self.seeds[part], predictor=own(part) if own else self.predictor)
+
+    def with_predictor(self, part: Any) -> "Problem":
+        """The same problem with another predictor."""
+        problem = replace(self, predictor=prepared(part, self.items, self.shape))
+        return problem.for_seeds(self.seeds) if self.seeds else problem
 
     def decide(self, prediction: Array) -> Array:
         """The decision for predicted costs [..., d]: a minimiser over W, or within κ of one."""

@@ -12,9 +12,10 @@ from odfl_cli.config.identity import plain
 from odfl_cli.config.schema import TopLevel, refusal
 from odfl_cli.core.errors import UserError, message
 from odfl_cli.core.text import did_you_mean
-from odfl_cli.environments import Environment
+from odfl_cli.environments import Environment, shape_of
 from odfl_cli.problem.ball import Ball
 from odfl_cli.problem.offers import OFFERS
+from odfl_cli.problem.predictors import prepared
 from odfl_cli.problem.problem import Problem
 from odfl_cli.runs.simulate import Job
 
@@ -51,18 +52,21 @@ def build(config: DictConfig, **given: Any) -> Job:
     horizon = parts.make("horizon")
     if check_extent := getattr(environment, "check_extent", None):  # recorded rounds come to an end
         check_extent(top.seed_list(), horizon.rounds)
+    shape = shape_of(environment)
+    predictor = prepared(parts.make("predictor"), environment.items, shape)
     problem = Problem(
         items=environment.items,
         features=environment.features,
         feature_names=getattr(environment, "feature_names", ()),
         rounds=horizon.rounds,
-        theta_set=Ball(radius=top.theta_radius),
-        predictor=parts.make("predictor"),
+        theta_set=Ball(radius=getattr(predictor, "radius", None) or top.theta_radius),
+        predictor=predictor,
         polytope=polytope,
         regularizer=parts.make("regularizer", polytope=polytope),
         oracle=parts.make("oracle"),
         kappa=top.kappa,
         target=getattr(environment, "target", "raw"),
+        X_shape=shape,
     )
     offers_all = getattr(environment, "offers_all", True)
     problem = problem if offers_all else problem.with_offers()

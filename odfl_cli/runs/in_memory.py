@@ -194,9 +194,14 @@ def _part(group: str, part: Any) -> Any:
 
 def _call(group: str, maker: Callable[[], Any]) -> Any:
     try:
-        return maker()
+        part = maker()
     except ValidationError as error:
         raise refusal(error, group, getattr(maker, "func", maker)) from error
+    if hasattr(part, "named_parameters"):  # of torch modules, made anew for every seed
+        from odfl_cli.problem.predictors import TorchModule
+
+        return TorchModule(module=maker)
+    return part
 
 
 def _made(job: Job, group: str, part: Any) -> Any:
