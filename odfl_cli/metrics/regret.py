@@ -14,8 +14,15 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Integer, PositiveInt, settings
 from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments import Environment, known_law, switches_of
-from odfl_cli.metrics.base import PlayedBlock, RoundStart, Run, by_seed
-from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, standard_notes
+from odfl_cli.metrics.base import (
+    COLUMNS,
+    BasicMetrics,
+    PlayedBlock,
+    RoundStart,
+    Run,
+    by_seed,
+    standard_notes,
+)
 from odfl_cli.metrics.comparators import always_scored, scatter, spread_out
 from odfl_cli.metrics.expected import Expected, ExpectedCosts, sum_up_to
 from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight

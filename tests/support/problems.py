@@ -11,9 +11,8 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.config.compose import prefer_own_presets
+from odfl_cli.config.compose import prepare_hydra
 from odfl_cli.config.directory import conf_directory
-from odfl_cli.config.identity import register_resolvers
 from odfl_cli.core.streams import draw_all
 from odfl_cli.engine.compiled_engine import missing_kernel
 from odfl_cli.engine.torch_engine import TorchEngine
@@ -177,8 +176,7 @@ def runnable(choice: str, folder: Path) -> tuple[str, ...]:
 @cache
 def composed(*overrides: str, hydra: bool = False) -> DictConfig:
     """The configuration as `odfl run …` would compose it. Shared: do not change it."""
-    register_resolvers()
-    prefer_own_presets()
+    prepare_hydra()
     with initialize_config_dir(str(conf_directory()), version_base="1.3"):
         return compose("config", overrides=list(overrides), return_hydra_config=hydra)
 
