@@ -7,6 +7,7 @@ from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
 from odfl_cli.core.streams import Draw, draw
+from odfl_cli.problem.offers import centre
 
 
 @settings
@@ -17,15 +18,19 @@ class Uniform(Algorithm):
     """
 
     name = "uniform"
+    takes_offers = True
     kernel = "references"
 
     def decide(self, state: State, X: Array) -> tuple[Array, Array]:
-        """ĉ = 0 and the polytope's interior point."""
+        """ĉ = 0 and the polytope's interior point, or what is left of it if items are not offered."""
         xp = array_namespace(X)
         lead = X.shape[: X.ndim - len(self.problem.shape)]
         prediction = xp.zeros((*lead, self.problem.items), dtype=X.dtype, device=X.device)
-        centre = self.problem.polytope.interior_point()
-        return prediction, prediction + xp.asarray(centre, dtype=X.dtype, device=X.device)
+        point = self.problem.polytope.interior_point()
+        point = xp.asarray(point, dtype=X.dtype, device=X.device)
+        if self.problem.offers_all:
+            return prediction, prediction + point
+        return self.problem.marked(prediction, X), centre(point, X[..., 0])
 
 
 @settings
