@@ -1,17 +1,14 @@
 """The fast engine: a whole block of rounds in one compiled kernel, seed by seed; who chooses it."""
 
 import logging
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.core.cores import allotted_threads
+from odfl_cli.core.cores import on_threads
 from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import PositiveInt, settings
@@ -22,7 +19,9 @@ from odfl_cli.environments import Rounds
 
 
 def missing_kernel(algorithm: Algorithm) -> str | None:
-    """The first of algorithm, its learners, problem's parts and κ that has no kernel, or None."""
+    """The first of data, algorithm, its learners, problem's parts and κ that has no kernel, or None."""
+    if beyond := algorithm.problem.beyond_kernels:
+        return beyond
     if kernel_of(algorithm) is None:
         return f"algo {type(algorithm).__name__}"
     for learner in algorithm.learners:
@@ -62,8 +61,9 @@ class CompiledEngine:
         seeds, length = rounds.costs.shape[:2]
         trace = Trace.blank(algorithm, seeds, length)
         state, play = kernel_module(algorithm).prepare(algorithm, state, rounds, draws, trace)
-        pool = thread_pool(self.threads or allotted_threads())
-        failures = [failure for failure in pool.map(attempt(play), range(seeds)) if failure]
+        failures = [
+            failure for failure in on_threads(attempt(play), seeds, self.threads) if failure
+        ]
         if failures:
             raise min(failures, key=lambda failure: (failure.round_index, failure.seed_index))
         return state, trace
@@ -86,16 +86,6 @@ def attempt(play: Play) -> Callable[[int], RoundError | None]:
         return None
 
     return attempted
-
-
-@cache
-def thread_pool(threads: int) -> ThreadPoolExecutor:
-    """One pool for all blocks and jobs of the process."""
-    return ThreadPoolExecutor(threads)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=thread_pool.cache_clear)  # a fork does not copy threads
 
 
 log = logging.getLogger("odfl")

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm, for_seeds
+from odfl_cli.core.cores import ahead, allotted_threads, at_most
 from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.streams import draw_all
 from odfl_cli.engine import Engine, Trace
@@ -18,7 +19,8 @@ from odfl_cli.environments import Environment, Rounds, shape_of
 from odfl_cli.metrics import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
 from odfl_cli.problem.problem import Horizon
 
-BLOCK_BYTES = 64 * 2**20
+BLOCK_BYTES = 32 * 2**20  # two blocks are held: one is drawn while the other is played
+T = TypeVar("T")
 PHASES = ("start", "data", "learn", "metrics")
 
 
@@ -48,17 +50,46 @@ class Job:
     seeds: tuple[int, ...]
     metrics: Metrics = field(default_factory=Basic)
 
+    def numbers(self) -> int:
+        """How many numbers its data has: the features and costs of all rounds and seeds."""
+        per_round = self.environment.items * (self.environment.features + 1)
+        return len(self.seeds) * self.horizon.rounds * per_round
+
     def block_rounds(self) -> int:
         """Rounds processed at once: as many as the memory budget holds, a power of two."""
         numbers = math.prod(shape_of(self.environment)) + 4 * self.environment.items
         per_round = 8 * len(self.seeds) * numbers
         return min(1024, max(16, 1 << max(1, BLOCK_BYTES // per_round).bit_length() - 1))
 
+    def drawn(self, blocks: Iterator[tuple[int, int]]) -> Iterator["Drawn"]:
+        """The blocks start ≤ t < stop; each drawn while the one before is played, where that is safe."""
+        safe = getattr(self.environment, "thread_safe", False) and allotted_threads() > 1
+        return ahead(self._draw, blocks) if safe else map(self._draw, blocks)
+
+    def _draw(self, block: tuple[int, int]) -> "Drawn":
+        start, stop = block
+        with np.errstate(all="ignore"):  # what is not finite is found in the trace
+            data = _checked(self, self.environment.rounds(self.seeds, start, stop), stop - start)
+        return Drawn(start, data, draw_all(self.seeds, self.algorithm.draws(), start, stop))
+
+
+class Drawn(NamedTuple):
+    """A block of rounds from round `start` on, with the algorithm's draws by name."""
+
+    start: int
+    data: Rounds
+    draws: dict[str, np.ndarray]
+
 
 def simulate(
     job: Job, block: int | None = None, progress: Callable[[int], None] = lambda rounds: None
 ) -> Simulation:
     """Plays T rounds; calls `progress` with the number played. The block size changes no number."""
+    with at_most(getattr(job.engine, "threads", None)):
+        return _simulate(job, block or job.block_rounds(), progress)
+
+
+def _simulate(job: Job, block: int, progress: Callable[[int], None]) -> Simulation:
     clock = Clock()
     job = replace(job, algorithm=for_seeds(job.algorithm, job.seeds))
     algorithm, seeds, rounds = job.algorithm, job.seeds, job.horizon.rounds
@@ -67,18 +98,17 @@ def simulate(
         job.engine.start(algorithm)
     costs, paid = False, False
     state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
-    for start, stop in _blocks(rounds, block or job.block_rounds()):
-        with clock("data"), np.errstate(all="ignore"):  # what is not finite is found below
-            data = _checked(job, job.environment.rounds(seeds, start, stop), stop - start)
-            draws = draw_all(seeds, algorithm.draws(), start, stop)
+    blocks = job.drawn(_blocks(rounds, block))
+    for start, data, draws in clock.waiting("data", blocks):
         with clock("learn"):
             state, trace = _advance(job, recorder, state, start, data, draws)
         with clock("metrics"):
             _check_finite(job, start, trace)
             costs, paid = costs or bool(data.costs.any()), paid or bool(trace.cost.any())
-            best = algorithm.problem.polytope.minimise(data.costs)
+            problem = algorithm.problem
+            best = problem.polytope.minimise(problem.marked(data.costs, data.X))
             recorder.add(PlayedBlock(start, data, trace, (data.costs * best).sum(-1)))
-        progress(stop)
+        progress(start + data.costs.shape[1])
     with clock("metrics"):
         table = recorder.table()
     return Simulation(table, state, clock.seconds, recorder.report(), costs and not paid)
@@ -120,6 +150,15 @@ class Clock:
         begun = time.perf_counter()
         yield
         self.seconds[name] += time.perf_counter() - begun
+
+    def waiting(self, name: str, values: Iterator[T]) -> Iterator[T]:
+        """The values; the time until each is there counts under `name`."""
+        while True:
+            with self(name):
+                value = next(values, None)
+            if value is None:
+                return
+            yield value
 
 
 def _checked(job: Job, rounds: Rounds, length: int) -> Rounds:

@@ -68,7 +68,7 @@ def oracles(draw: st.DrawFn, rounds: int) -> SGD:
 @st.composite
 def jobs(draw: st.DrawFn, algo: str) -> Job:
     """The algorithm as its YAML sets it, its own rates scaled, on data of any small shape."""
-    rounds = draw(st.integers(1, 50))
+    rounds = draw(st.integers(1, 30))
     items, features = draw(st.integers(2, 9)), draw(st.integers(1, 6))
     radius = draw(st.floats(0.05, 5.0))
     problem = replace(
@@ -117,7 +117,7 @@ def assert_bitwise(one: Simulation, other: Simulation, rows: list[int]) -> None:
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_compiled_equals_torch(algo: str, data: st.DataObject) -> None:
     """Costs, squared errors, θ and path length to 1e-9, each engine with its own block size.
@@ -149,7 +149,7 @@ def test_compiled_equals_torch(algo: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_threads_blocks_and_other_seeds_change_no_bit(algo: str, data: st.DataObject) -> None:
     job = data.draw(jobs(algo))
@@ -168,10 +168,10 @@ def test_threads_blocks_and_other_seeds_change_no_bit(algo: str, data: st.DataOb
 @pytest.mark.parametrize(("items", "features"), [(80, 10), (37, 33)])
 def test_bits_stay_where_loops_fill_whole_vectors(algo: str, items: int, features: int) -> None:
     """Sums long enough for every width of vector register, a remainder, and many seeds at once."""
-    size = (f"data.items={items}", f"data.features={features}", "horizon.rounds=24")
+    size = (f"data.items={items}", f"data.features={features}", "horizon.rounds=12")
     job = composed_job(f"algo={algo}", "engine=compiled", "seeds=11", *size)
     alone = simulate(replace(job, engine=CompiledEngine(threads=1)))
-    for threads, block in [(2, 24), (3, 7), (8, 1)]:
+    for threads, block in [(2, 12), (3, 5), (8, 1)]:
         threaded = replace(job, engine=CompiledEngine(threads=threads))
         assert_bitwise(simulate(threaded, block), alone, list(range(11)))
         assert_bitwise(simulate(replace(threaded, seeds=(9, 4)), block), alone, [9, 4])
