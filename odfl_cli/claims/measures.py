@@ -3,7 +3,7 @@
 from odfl_cli.claims.verdict import Estimate
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import mean_ci95
-from odfl_cli.results.aggregation import curve_slope
+from odfl_cli.results.aggregation import by_seed, curve_slope
 from odfl_cli.results.grouping import Group
 
 
@@ -26,7 +26,7 @@ def difference_of_gaps(later: tuple[Group, Group], sooner: tuple[Group, Group]) 
 
 def slope(group: Group, column: str) -> Estimate:
     """The slope of a column against t on logarithmic axes."""
-    mean, ci95 = curve_slope(group, column)
+    mean, ci95 = curve_slope(by_seed(group, column))
     return Estimate(mean, ci95, group.seeds)
 
 
