@@ -39,9 +39,10 @@ figures: $(STAMP)  ## the paper's experiments and the polytopes, drawn into outp
 	$(ODFL) run experiment=knapsack
 	$(ODFL) run experiment=shortest_path
 	$(ODFL) run experiment=regularizers
-	$(ODFL) plot main high_dimension knapsack shortest_path regularizers --out outputs/figures
+	$(ODFL) run experiment=moments
+	$(ODFL) plot main high_dimension knapsack shortest_path regularizers moments --out outputs/figures
 	$(ODFL) plot misspecification --out outputs/figures/misspecification --gap pf_ogd:df_ogd --x data.gamma
-	$(ODFL) report main misspecification high_dimension knapsack shortest_path regularizers -o outputs/report.html
+	$(ODFL) report main misspecification high_dimension knapsack shortest_path regularizers moments -o outputs/report.html
 
 figures-more: $(STAMP)  ## a drifting environment and the rates of regret; about 10 minutes
 	$(ODFL) run experiment=drift

@@ -138,4 +138,6 @@ def _shown(value: Any) -> str:
     """A default as it is typed."""
     if value == "???":
         return "required"
+    if isinstance(value, dict) and all(isinstance(x, dict) and _is_part(x) for x in value.values()):
+        return ", ".join(f"`{name}`" for name in value)
     return f"`{value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}`"

@@ -1,16 +1,16 @@
-"""Runs every algorithm on the worlds of docs/df-moments.md, and makes that page's tables.
+"""Runs every algorithm on the worlds of docs/df-moments.md.
 
-`python docs/moments.py run [WORLD …]` computes what docs/data/df_moments.csv lacks; `python
-docs/moments.py ablation` the same for docs/data/df_moments_ablation.csv. docs/render.py writes the tables.
+`python docs/moments.py run [WORLD …]` computes what docs/data/df_moments.csv lacks, `ablation` and
+`ranking` the same for df_moments_ablation.csv and df_moments_ranking.csv. docs/moments_tables.py makes
+the tables, docs/render.py writes them.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from cells import estimate, table
-from collect import DATA
+from collect import DATA, SWEEPS
 
 from odfl_cli.config.compose import compose_job
 from odfl_cli.runs.build import build
@@ -42,9 +42,19 @@ WORLDS = {
     "reversing tail": [*LONG, "data.link=reversing", *UNCLIPPED],
     "reversing tail, K = 80": [*HARD, "data.link=reversing", *UNCLIPPED],
 }
-COMPILED = ["df_moments", "df_ogd", "df_ftpl", "pf_ogd", "spo"]
-OTHERS = ["rls", "rls_forgetting", "restart", "guard"]
-ALGORITHMS = [*COMPILED, *OTHERS]
+RECORDED = {"stocks": range(1, 11), "electricity": range(1, 2)}
+"""Experiments on recorded rounds, and their seeds: the periods of the record."""
+WORLDS |= {world: [f"experiment={world}"] for world in RECORDED}
+PAPER = ["df_ogd", "df_ftpl", "pf_ogd", "spo"]
+LEAST_SQUARES = ["rls", "rls_forgetting", "rls_adaptive"]
+OTHERS = [*LEAST_SQUARES, "restart"]
+MIXTURES = ["guard", "vote"]
+ALGORITHMS = ["df_moments", *PAPER, *OTHERS, *MIXTURES]
+RIVALS = ["rls", "spo", "df_ogd"]
+"""Of the guard, as conf/algo/guard.yaml names them."""
+EXPERTS = ["df_ogd", "df_ftpl", "rls", "spo", "df_moments"]
+"""Of the vote, as conf/algo/vote.yaml names them; in it they pay what they pay alone."""
+CERTIFIED = ["K = 5", "K = 80", "K = 80, switching"]
 ABLATION = {
     "full": [],
     "without the second moment": ["algo.curvature=false"],
@@ -55,7 +65,12 @@ ABLATION = {
     "3 standard errors": ["algo.standard_errors=3"],
 }
 ABLATED = ["K = 5", "K = 80", "K = 80, switching", "γ = 0.5, A = 1, T = 1000", "knapsack"]
-COLUMNS = {"avg_cost": "cost", "dynamic_regret": "regret"}
+COLUMNS = {"avg_cost": "cost", "dynamic_regret": "regret", "certificate": "certificate"}
+
+
+RANKED = ("main", "high_dimension", "knapsack", "shortest_path", "drift", "stocks", "electricity")
+"""Experiments of the ranking in docs/results.md, on whose seeds `RANKED_ALGORITHMS` are run too."""
+RANKED_ALGORITHMS = ["df_moments", "rls"]
 
 
 def collect(name: str, jobs: dict[tuple[str, ...], list[str]]) -> None:
@@ -67,12 +82,21 @@ def collect(name: str, jobs: dict[tuple[str, ...], list[str]]) -> None:
         if key in finished:
             continue
         print(*key, file=sys.stderr, flush=True)
-        rows = finals(overrides, SEEDS[key[2]]).assign(**dict(zip(keys, key, strict=True)))
-        done = pd.concat([done, rows])[[*keys, "seed", "t", *COLUMNS]]
+        rows = finals(overrides, seeds_of(key[0], key[2])).assign(
+            **dict(zip(keys, key, strict=True))
+        )
+        done = pd.concat([done, rows]).reindex(columns=[*keys, "seed", "t", *COLUMNS])
         done.to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
 
 
-def finals(overrides: list[str], seeds: range) -> pd.DataFrame:
+def seeds_of(world: str, name: str) -> Sequence[int]:
+    """The seeds of a set; of the ranking, those on which the experiment was run."""
+    if name == "ranking":
+        return sorted(int(seed) for seed in pd.read_csv(DATA / f"{world}.csv")["seed"].unique())
+    return RECORDED[world] if name == "recorded" else SEEDS[name]
+
+
+def finals(overrides: list[str], seeds: Sequence[int]) -> pd.DataFrame:
     """The last row of every seed; regret per round."""
     job = build(compose_job([*overrides, f"seeds=[{','.join(map(str, seeds))}]"]))
     columns = simulate(job).table
@@ -88,10 +112,10 @@ def comparison(worlds: list[str]) -> None:
         "df_moments",
         {
             (world, algo, seeds): [f"algo={algo}", *WORLDS[world]]
-            for algorithms in (COMPILED, OTHERS)  # the fast ones first
-            for seeds in ("fresh", "used")
+            for seeds in ("recorded", "fresh", "used")
+            for algo in sorted(ALGORITHMS, key="restart".__eq__)  # the slow one last
             for world in worlds
-            for algo in algorithms
+            if (seeds == "recorded") == (world in RECORDED)
         },
     )
 
@@ -108,60 +132,27 @@ def ablation() -> None:
     )
 
 
-def comparison_table(seeds: str) -> str:
-    """Cost and regret of DF-Moments, and by how much the others exceed it, paired by seed."""
-    data = pd.read_csv(DATA / "df_moments.csv")
-    data = data[data["set"] == seeds]
-    others = [algo for algo in ALGORITHMS[1:] if algo in set(data["algo"])]
-    rows = [["world", "df_moments: cost", "regret", *others]]
-    for world in [world for world in WORLDS if world in set(data["world"])]:
-        part = data[data["world"] == world]
-        ours = part[part["algo"] == "df_moments"]
-        column, values = by_seed(part)
-        regret = estimate(values["df_moments"]) if column == "dynamic_regret" else ""
-        gaps = [gap(values, algo, "df_moments") for algo in others]
-        rows.append([world, f"{ours['avg_cost'].mean():.4f}", regret, *gaps])
-    return table(rows)
-
-
-def ablation_table() -> str:
-    """Regret, or cost, of the full algorithm, and what it costs to leave a rule out, paired by seed."""
-    data = pd.read_csv(DATA / "df_moments_ablation.csv")
-    worlds = {world: by_seed(data[data["world"] == world]) for world in ABLATED}
-    rows = [["variant", *ABLATED]]
-    measured = [COLUMNS[column] for column, _ in worlds.values()]
-    full = [f"{values['full'].mean():.4f}" for _, values in worlds.values()]
-    rows.append(["full", *(f"{what} {x}" for what, x in zip(measured, full, strict=True))])
-    for variant in [name for name in ABLATION if name != "full"]:
-        rows.append([variant, *(gap(values, variant, "full") for _, values in worlds.values())])
-    return table(rows)
-
-
-def by_seed(data: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """Regret where it was measured, else the average cost: its column, and a table seed × algo."""
-    column = "dynamic_regret" if data["dynamic_regret"].notna().all() else "avg_cost"
-    return column, data.pivot(index="seed", columns="algo", values=column)
-
-
-def gap(values: pd.DataFrame, one: str, other: str) -> str:
-    """The paired difference, or nothing where one was not run."""
-    return estimate(values[one] - values[other]) if one in values else ""
-
-
-TABLES: dict[str, Callable[[], str]] = {
-    "df-moments-fresh": lambda: comparison_table("fresh"),
-    "df-moments-used": lambda: comparison_table("used"),
-    "df-moments-ablation": ablation_table,
-}
+def ranking() -> None:
+    """DF-Moments and least squares on the seeds of the experiments that the paper's algorithms run."""
+    collect(
+        "df_moments_ranking",
+        {
+            (sweep, algo, "ranking"): [*SWEEPS[sweep], f"algo={algo}"]
+            for algo in RANKED_ALGORITHMS
+            for sweep in RANKED
+        },
+    )
 
 
 def main(arguments: list[str]) -> None:
-    """`run` or `ablation`."""
+    """`run`, `ablation` or `ranking`."""
     match arguments:
         case ["run", *worlds]:
             comparison(worlds or list(WORLDS))
         case ["ablation"]:
             ablation()
+        case ["ranking"]:
+            ranking()
         case _:
             sys.exit(__doc__)
 

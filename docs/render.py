@@ -10,12 +10,14 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from cells import estimate, gap, plus_minus, table
 from collect import DATA, SWEEPS
 from keys import keys
-from moments import TABLES as MOMENTS
+from moments import RANKED
+from moments_tables import TABLES as MOMENTS
 
 from odfl_cli.core.statistics import loglog_slope
 
@@ -26,6 +28,7 @@ OURS, BASELINES = ("df_ogd", "df_ftpl"), ("pf_ogd", "spo")
 COST, MSE = {"average cost": "avg_cost"}, {"average MSE": "avg_mse"}
 FEATURES = ("linear", "quadratic", "difference")
 REGRET = {"average dynamic regret": "avg_dynamic_regret"}
+SIGNS = {"above": ">", "at most": "≤", "below": "<"}
 
 
 def main() -> None:
@@ -101,7 +104,7 @@ def slopes(sweep: str, key: str, column: str) -> str:
 
 def ranking(sweeps: Iterable[str]) -> str:
     """Average costs of all algorithms on several sweeps; a sweep's best is bold."""
-    means = {sweep: read(sweep).groupby("algo")["avg_cost"].mean() for sweep in sweeps}
+    means = {sweep: ranked(sweep).groupby("algo")["avg_cost"].mean() for sweep in sweeps}
     ranks = pd.DataFrame({sweep: mean.rank(pct=True) for sweep, mean in means.items()}).mean(axis=1)
     rows = [["algorithm", *means]]
     for algo in ranks.sort_values(kind="stable").index:
@@ -111,9 +114,19 @@ def ranking(sweeps: Iterable[str]) -> str:
     return table(rows)
 
 
+def ranked(sweep: str) -> pd.DataFrame:
+    """The final values of a sweep, and of DF-Moments and least squares on its seeds."""
+    more = read("df_moments_ranking")
+    ours = read(sweep)
+    more = more[(more["world"] == sweep) & ~more["algo"].isin(ours["algo"])]
+    return pd.concat([ours, more])[["algo", "seed", "avg_cost"]]
+
+
 def league_cell(algo: str, sweep: str, means: pd.Series) -> str:
     """An algorithm's average cost in a sweep, bold if it is the lowest."""
-    shown = cell(sweep, algo, "avg_cost")
+    rows = ranked(sweep)
+    values = rows.loc[rows["algo"] == algo, "avg_cost"]
+    shown = estimate(values) if len(values) else ""
     return f"**{shown}**" if algo == means.idxmin() else shown
 
 
@@ -134,15 +147,21 @@ def bound() -> str:
 
 
 def claims() -> str:
-    """Every judged claim."""
-    rows = [["claim", "where", "measured", "claimed", "n", "verdict"]]
+    """Every judged claim with its controls."""
+    rows = [["claim", "where", "measured", "claimed", "controls", "n", "verdict"]]
     for one in json.loads((DATA / "claims.json").read_text()):
-        value, ci95 = (math.nan if one[key] is None else one[key] for key in ("value", "ci95"))
-        sign = ">" if one["claimed"]["side"] == "above" else "≤"
-        claimed = f"{sign} {one['claimed']['limit']:g}"
+        claimed = f"{SIGNS[one['claimed']['side']]} {one['claimed']['limit']:g}".replace("-", "−")
+        controls = [f"{name} {measured(control)}" for name, control in one["controls"].items()]
         count, verdict = str(one["count"]), one["verdict"]
-        rows.append([one["claim"], one["where"], plus_minus(value, ci95), claimed, count, verdict])
+        told = [one["claim"], one["where"], measured(one), claimed, "; ".join(controls)]
+        rows.append([*told, count, verdict])
     return table(rows)
+
+
+def measured(one: dict[str, Any]) -> str:
+    """The value and the interval of a judged claim or of one of its controls."""
+    value, ci95 = (math.nan if one[key] is None else one[key] for key in ("value", "ci95"))
+    return plus_minus(value, ci95)
 
 
 def headline() -> str:
@@ -197,7 +216,6 @@ def captioned(sweep: str, rows: list[list[str]]) -> str:
     return f"{table(rows)}\n\n*{counted}, up to {rounds} rounds: `{command}`*"
 
 
-COSTS = ("main", "high_dimension", "knapsack", "shortest_path", "drift", "stocks", "electricity")
 TABLES: dict[str, Callable[[], str]] = {
     "headline": headline,
     "main": partial(algorithms, "main", COST | MSE | REGRET),
@@ -217,7 +235,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "stocks": partial(algorithms, "stocks", COST | MSE),
     "stocks-uniform": partial(gaps, "stocks", "avg_cost", ["uniform"], [*OURS, *BASELINES]),
     "electricity": partial(algorithms, "electricity", COST | MSE),
-    "ranking": partial(ranking, COSTS),
+    "ranking": partial(ranking, RANKED),
     "bound": bound,
     "claims": claims,
     "keys": keys,

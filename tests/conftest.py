@@ -12,6 +12,14 @@ settings.load_profile("odfl")
 
 
 @pytest.fixture
+def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures are laid out but not rendered: for tests of what is drawn, not of pictures."""
+    monkeypatch.setattr(
+        "matplotlib.figure.Figure.savefig", lambda self, *_, **__: self.draw_without_rendering()
+    )
+
+
+@pytest.fixture
 def start() -> Iterator[Start]:
     """Starts a command without waiting for it; whatever still runs after the test is killed."""
     with starting() as start:

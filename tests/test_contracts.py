@@ -16,25 +16,26 @@ from support.problems import (
     composed_job,
     groups,
     runnable,
+    skip_without_data,
     with_kernel,
 )
 
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.core.reading import flatten
-from odfl_cli.engine import Engine
+from odfl_cli.engine import CompiledEngine, Engine, TorchEngine
 from odfl_cli.metrics import COLUMNS
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job, Simulation, simulate
 from odfl_cli.runs.sweep.grid import is_grid
 
 ALGORITHMS = choices("algo")
-ENGINES = [engine for engine in choices("engine") if engine != "auto"]  # auto is one of the others
+ENGINES = {"compiled": CompiledEngine(), "torch": TorchEngine()}  # auto is one of them
 PAIRS = [
     (algorithm, engine)
     for engine in ENGINES
     for algorithm in (with_kernel() if engine == "compiled" else ALGORITHMS)
 ]
-ROUNDS = 70
+ROUNDS = 40
 FEWER = 20  # where there are many items, for time
 SEEDS = tuple(range(2, 19))  # 17: whole vectors of any width, and a rest
 
@@ -44,13 +45,12 @@ def small_job(
 ) -> Job:
     job = composed_job(
         f"algo={algo}",
-        f"engine={engine}",
         f"horizon.rounds={ROUNDS if items < 30 else FEWER}",
         f"data.items={items}",
         f"data.features={items - 1}",
         f"theta_radius={radius}",
     )
-    return replace(job, seeds=seeds)
+    return replace(job, seeds=seeds, engine=ENGINES[engine])
 
 
 @cache
@@ -90,13 +90,13 @@ def assert_same(one: Simulation, other: Simulation, rows: slice) -> None:
 def test_a_seed_does_not_see_the_other_seeds(algo, engine, items):
     """Bitwise the same alone, among 3, among 7 and among 17."""
     everyone = simulated(algo, SEEDS, engine, items)
-    for start, stop in [(0, 1), (5, 6), (16, 17), (4, 7), (0, 7)]:
+    for start, stop in [(0, 1), (16, 17), (4, 7), (0, 7)]:
         few = simulated(algo, SEEDS[start:stop], engine, items)
         assert_same(few, everyone, slice(start, stop))
 
 
 @pytest.mark.parametrize(("algo", "engine"), PAIRS)
-@pytest.mark.parametrize("block", [1, 7, 64])
+@pytest.mark.parametrize("block", [1, 7, 32])
 def test_the_block_size_changes_no_number(algo, engine, block):
     seeds = SEEDS[:7]
     cut = simulated(algo, seeds, engine, block=block)
@@ -172,12 +172,12 @@ def test_the_data_are_the_same_for_every_algorithm(algo):
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
 def test_what_one_draws_no_other_does(algo):
-    """Algorithms name their own streams, experts as they do alone; no environment uses them."""
+    """Algorithms name their own streams, learners as they do alone; no environment uses them."""
     algorithm = small_job(algo, SEEDS[:1]).algorithm
     assert algo.startswith(algorithm.name)  # a variant shares the draws of its original
-    experts = getattr(algorithm, "experts", ())
-    owners = {algorithm.name, *(experts if isinstance(experts, tuple | list) else ())}
-    assert {name.split("/")[0] for name in algorithm.draws()} <= owners
+    owners = {algorithm.name, *(learner.name for learner in algorithm.learners)}
+    streams = {spec.stream or name for name, spec in algorithm.draws().items()}
+    assert {stream.split("/")[0] for stream in streams} <= owners
 
 
 @pytest.mark.parametrize(
@@ -185,6 +185,7 @@ def test_what_one_draws_no_other_does(algo):
     [(group, choice) for group in groups() for choice in choices(group)],
 )
 def test_every_choice_runs(group, choice, tmp_path):
+    skip_without_data(choice)
     chosen = runnable(f"{group}={choice}", tmp_path)
     job = composed_job(*chosen, "horizon.rounds=6", "seeds=2")
     table = simulate(job).table
@@ -242,6 +243,7 @@ def test_every_file_of_a_pair_names_a_pair():
 
 @pytest.mark.parametrize("experiment", choices("experiment"))
 def test_every_cell_of_an_experiment_builds(experiment):
+    skip_without_data(experiment)
     sweeper = composed(f"experiment={experiment}", hydra=True).hydra.sweeper
     if not is_grid(sweeper._target_):  # the sweeper chooses values as it goes
         assert build(composed(f"experiment={experiment}"))

@@ -83,6 +83,7 @@ def test_every_table_and_every_data_file_is_shown() -> None:
         "limits",
         "df_moments",
         "df_moments_ablation",
+        "df_moments_ranking",
     }
 
 
@@ -332,7 +333,8 @@ def test_the_set_in_a_file_runs(written: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "script", ["first.py", "notebook.py", "mixed.py", "gammas.py", "own_parts.py"]
+    "script",
+    ["first.py", "notebook.py", "mixed.py", "gammas.py", "own_parts.py", "with_a_module.py"],
 )
 def test_scripts_run(script: str, written: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(written / script))
@@ -363,3 +365,10 @@ def test_the_predictor_of_the_guide_is_right(written: Path) -> None:
     theta, X, v = rng.normal(size=3), rng.normal(size=(4, 3)), rng.normal(size=4)
     numeric = finite_difference(lambda at: float(v @ predictor.predict(at, X)), theta)
     np.testing.assert_allclose(predictor.vjp(theta, X, v), numeric, atol=1e-8)
+
+
+def test_every_test_that_the_page_on_checks_names_exists() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGES["docs/checks.md"])
+    assert len(named) > 30
+    for path, test in named:
+        assert f"def {test}(" in (REPOSITORY / path).read_text(), f"{path}::{test}"

@@ -1,4 +1,4 @@
-from odfl_cli.algorithms.base import Algorithm, Belief, State
+from odfl_cli.algorithms.base import Algorithm, Belief, State, for_seeds, on_problem
 from odfl_cli.algorithms.df_ftpl import DFFTPL
 from odfl_cli.algorithms.df_moments import DFMoments
 from odfl_cli.algorithms.df_ogd import DFOGD, OGD
@@ -14,7 +14,7 @@ from odfl_cli.algorithms.guard import Guard
 from odfl_cli.algorithms.hedge import Hedge
 from odfl_cli.algorithms.naive import Always, Forecast, LastWeek, RollingMean, Yesterday
 from odfl_cli.algorithms.policy_gradient import PolicyGradient
-from odfl_cli.algorithms.references import Clairvoyant, Uniform
+from odfl_cli.algorithms.references import Clairvoyant, Frozen, Uniform
 from odfl_cli.algorithms.restart import Restart
 from odfl_cli.algorithms.rls import RLS
 from odfl_cli.algorithms.vote import Vote
@@ -34,6 +34,7 @@ __all__ = [
     "DFMoments",
     "FenchelYoung",
     "Forecast",
+    "Frozen",
     "GradientLearner",
     "Guard",
     "Hedge",
@@ -47,5 +48,7 @@ __all__ = [
     "Uniform",
     "Vote",
     "Yesterday",
+    "for_seeds",
+    "on_problem",
     "settings",
 ]

@@ -1,13 +1,16 @@
 """The contract of an algorithm, and the decision that all of them share."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import SkipValidation
 
 from odfl_cli.core.arrays import Array
+from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Positive, settings
-from odfl_cli.core.streams import Draw
+from odfl_cli.core.streams import Draw, draw
 from odfl_cli.problem.oracles import OracleCall, uniform_in_ball
 from odfl_cli.problem.problem import Problem
 
@@ -43,6 +46,8 @@ class Algorithm:
     name: ClassVar[str] = "algorithm"
     kernel: ClassVar[str | None] = None
     """The module in odfl_cli.engine.kernels that computes the same; subclasses do not inherit it."""
+    takes_offers: ClassVar[bool] = False
+    """Whether it can play rounds that do not offer every item: X has NaN there, costs have 0."""
     noted: ClassVar[tuple[str, ...]] = ()
     """Fields [S] of the state that are recorded after every round."""
     reported: ClassVar[tuple[str, ...]] = ()
@@ -52,6 +57,11 @@ class Algorithm:
     def theorem(self) -> int | None:
         """The number of the paper's theorem that bounds its regret, if one does."""
         return None
+
+    @property
+    def learners(self) -> tuple["Algorithm", ...]:
+        """The algorithms that learn inside this one, from every round and whatever it plays."""
+        return ()
 
     def draws(self) -> dict[str, Draw]:
         """The randomness of one round by the name under which `update` receives it."""
@@ -77,6 +87,16 @@ class Algorithm:
         return state._replace(t=state.t + 1)
 
 
+def on_problem(algorithm: Any, problem: Problem) -> Any:
+    """The algorithm with the same hyperparameters on `problem`."""
+    return algorithm if problem is algorithm.problem else replace(algorithm, problem=problem)
+
+
+def for_seeds(algorithm: Any, seeds: tuple[int, ...]) -> Any:
+    """The algorithm on the problem of these seeds."""
+    return on_problem(algorithm, algorithm.problem.for_seeds(seeds))
+
+
 def start_draws(name: str, problem: Problem) -> dict[str, Draw]:
     """The draws behind the random starting points of the oracle, if it uses any."""
     restarts = problem.oracle.restarts
@@ -89,3 +109,20 @@ def start_points(name: str, problem: Problem, draws: dict[str, Array]) -> Array 
     """The starting points, uniform in Θ, [S, restarts, m]."""
     normals = draws.get(f"{name}/starts")
     return None if normals is None else uniform_in_ball(normals, problem.theta_set.radius)
+
+
+def design_of(problem: Problem, algo: str) -> Callable[[Array], Array]:
+    """D with g(θ, X) = D(X) θ as a function of X, or a UserError where the predictor has none.
+
+    What the predictor offers as `design` is tried at a random point: a subclass may predict otherwise.
+    """
+    predictor: Any = problem.predictor
+    design = getattr(predictor, "design", None)
+    theta = draw((0,), "design/theta", Draw("normal", (problem.parameters,)))[0, 0]
+    X = draw((0,), "design/x", Draw("normal", problem.shape))[0, 0]
+    if design is None or not np.allclose(predictor.predict(theta, X), design(X) @ theta, rtol=1e-9):
+        raise UserError(
+            f"algo={algo} needs a predictor that is linear in θ, "
+            f"and {type(predictor).__name__} is not; choose predictor=linear"
+        )
+    return design

@@ -18,7 +18,7 @@ class DFFTPLState(NamedTuple):
 
     t: int
     theta: Array  # [S, m]
-    X: Array  # [S, capacity, d, p]
+    X: Array  # [S, capacity, *the shape of X]
     costs: Array  # [S, capacity, d]
     alpha: Array  # [S]
     eta: Array  # [S]
@@ -35,6 +35,7 @@ class DFFTPL(Algorithm):
     c_eta: Positive = 1000.0
     belief: Belief = Field(default_factory=Belief)
     name = "df_ftpl"
+    takes_offers = True
     kernel = "df_ftpl"
     noted = ("alpha", "eta")
 
@@ -54,7 +55,7 @@ class DFFTPL(Algorithm):
         return DFFTPLState(
             t=0,
             theta=np.zeros((seeds, problem.parameters)),
-            X=np.empty((seeds, capacity, problem.items, problem.features)),
+            X=np.empty((seeds, capacity, *problem.shape)),
             costs=np.empty((seeds, capacity, problem.items)),
             alpha=np.full(seeds, self.alpha),
             eta=np.full(seeds, self.eta),

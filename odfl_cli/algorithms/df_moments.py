@@ -27,13 +27,13 @@ n_A counts the coordinates: m for the first moment, m(m + 1)/2 for the second.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.algorithms.base import Algorithm, design_of
 from odfl_cli.core.arrays import Array, array_namespace, dot
-from odfl_cli.core.errors import UserError
 from odfl_cli.core.matrices import (
     inverted,
     mean,
@@ -46,7 +46,6 @@ from odfl_cli.core.matrices import (
     weighted_sum,
 )
 from odfl_cli.core.settings import NonNegative, PositiveInt, settings
-from odfl_cli.problem.problem import Problem
 
 POWER_STEPS = 2
 """Steps of line 8 in a round; u moves little between rounds, so more change nothing."""
@@ -111,7 +110,12 @@ class DFMoments(Algorithm):
     kernel = "df_moments"
 
     def __post_init__(self) -> None:
-        design_of(self.problem)
+        design_of(self.problem, self.name)
+
+    @cached_property
+    def design(self) -> Callable[[Array], Array]:
+        """D as a function of X."""
+        return design_of(self.problem, self.name)
 
     @property
     def fading(self) -> np.ndarray:
@@ -148,7 +152,7 @@ class DFMoments(Algorithm):
         self, state: DFMomentsState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> DFMomentsState:
         """Lines 2 to 10."""
-        t, D = state.t + 1, design_of(self.problem)(X)
+        t, D = state.t + 1, self.design(X)
         spread, push = self._perturbed(state, t, D, costs)  # 9, with D and c as they came
         state, D, costs = self._centred(state, t, D, costs)  # 2
         seen = self._statistics(state, D, costs)  # 3
@@ -277,17 +281,6 @@ class DFMoments(Algorithm):
         kept = signal_share(float(self.errors[0]) * pull_noise, square(seen.inverse, pull))
         length = kept / xp.sqrt(xp.clip(pull_noise, min=TINY))
         return normalised(seen.sigma, u - length[..., None] * times(seen.inverse, pull))
-
-
-def design_of(problem: Problem) -> Callable[[Array], Array]:
-    """The predictor's design matrix as a function of X, or a UserError where it has none."""
-    design: Any = getattr(problem.predictor, "design", None)
-    if design is None:
-        raise UserError(
-            f"algo=df_moments needs a predictor that is linear in θ, "
-            f"and {type(problem.predictor).__name__} is not; choose predictor=linear"
-        )
-    return design
 
 
 def signal_share(noise: Array, size: Array) -> Array:

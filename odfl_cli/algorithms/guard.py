@@ -10,33 +10,30 @@ from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from pydantic import Field, SkipValidation, ValidationError
+from pydantic import Field, SkipValidation
 
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.config.schema import refusal
-from odfl_cli.core.arrays import Array, array_namespace, dot
-from odfl_cli.core.errors import UserError
+from odfl_cli.algorithms.mixture import Mixture, made
+from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.errors import RowError, UserError
 from odfl_cli.core.settings import Real, settings
-from odfl_cli.core.streams import Draw
-from odfl_cli.problem.problem import Problem
 
 TINY = 1e-300
 """Stands in for a range of zero, which divides a zero."""
 
 
 class GuardState(NamedTuple):
-    """The parameters that are mixed, with the states of the algorithms behind them."""
+    """The weights of the base and its rivals, and their states."""
 
     t: int
     theta: Array  # of the base, [S, m]
-    thetas: Array  # of the base, then of the rivals, [S, 1 + N, m]
     log_weights: Array  # ln v_k, [S, 1 + N]
     reach: Array  # the largest |ℓ_0 − ℓ_k| so far, [S]
-    states: tuple[Any, ...]
+    states: tuple[Any, ...]  # of the base, then of the rivals
 
 
 @settings
-class Guard(Algorithm):
+class Guard(Mixture):
     """Plays Σ_k p_k w*(θ_k) with p ∝ v; v_0 of the base stays, v_k ← v_k (1 + η (ℓ_0 − ℓ_k)/range).
 
     Rivals begin with a share η of the weight. With costs ℓ in a known range, in any sequence of rounds:
@@ -53,6 +50,7 @@ class Guard(Algorithm):
     eta: Annotated[Real, Field(gt=0, le=0.5)] = 0.5
     range: Annotated[Real, Field(gt=0)] | None = None
     name = "guard"
+    kernel = "guard"
 
     def __post_init__(self) -> None:
         if not isinstance(self.rivals, dict):
@@ -67,72 +65,40 @@ class Guard(Algorithm):
         """The base, then the rivals."""
         rivals = {f"algo.rivals.{name}": rival for name, rival in self.rivals.items() if rival}
         parts = {"algo.base": self.base, **rivals}
-        return tuple(built(part, self.problem, key) for key, part in parts.items())
-
-    def draws(self) -> dict[str, Draw]:
-        """What the algorithms draw, each in a stream of its own."""
-        return {
-            f"guard/{k}/{name}": spec
-            for k, learner in enumerate(self.learners)
-            for name, spec in learner.draws().items()
-        }
+        return tuple(made(part, key, problem=self.problem) for key, part in parts.items())
 
     def init(self, seeds: int, truth: np.ndarray | None) -> GuardState:
         """Weight 1 − η on the base, η divided among the rivals."""
         states = tuple(learner.init(seeds, None) for learner in self.learners)
         rivals = len(states) - 1
         prior = np.log([1.0 - self.eta, *[self.eta / rivals] * rivals])
-        thetas = np.stack([state.theta for state in states], axis=1)
         weights = np.tile(prior, (seeds, 1))
-        return GuardState(0, states[0].theta, thetas, weights, np.zeros(seeds), states)
+        return GuardState(0, states[0].theta, weights, np.zeros(seeds), states)
 
-    def decide(self, state: GuardState, X: Array) -> tuple[Array, Array]:
-        """The base's prediction, and the mixture of all decisions, which lies in W."""
-        weights = probabilities(state.log_weights)
-        mixture = (weights[..., None] * self._decisions(state, X)).sum(-2)
-        return self.problem.predictor.predict(state.theta, X), mixture
+    def shares(self, state: GuardState) -> Array:
+        """Proportional to the weights, [S, 1 + N]."""
+        xp, logs = array_namespace(state.log_weights), state.log_weights
+        weights = xp.exp(logs - xp.max(logs, axis=-1)[..., None])
+        return weights / weights.sum(-1)[..., None]
 
-    def update(
-        self, state: GuardState, X: Array, costs: Array, draws: dict[str, Array]
-    ) -> GuardState:
-        """Weighs the rivals by what they would have paid, and lets all of them learn."""
-        xp = array_namespace(X)
-        paid = dot(self._decisions(state, X), costs[..., None, :])
+    def leader(self, state: GuardState) -> Array:
+        """The base."""
+        leader = array_namespace(state.log_weights).zeros_like(state.log_weights)
+        leader[..., 0] = 1.0
+        return leader
+
+    def weighed(self, state: GuardState, paid: Array) -> GuardState:
+        """v_k by what the rivals would have paid."""
+        xp = array_namespace(paid)
         lead = paid[..., :1] - paid
         reach = xp.maximum(state.reach, xp.max(xp.abs(lead), axis=-1))
+        if self.range is not None and bool(xp.any(reach > self.range)):
+            row = int(xp.argmax(reach))
+            raise RowError(row, reach.shape[0], self.too_far(float(reach[row])))
         scale = xp.clip(reach, min=TINY) if self.range is None else 0.0 * reach + self.range
         weights = state.log_weights + xp.log1p(self.eta * lead / scale[..., None])
-        states = tuple(
-            learner.update(inner, X, costs, own(draws, k))
-            for k, (learner, inner) in enumerate(zip(self.learners, state.states, strict=True))
-        )
-        thetas = xp.stack([inner.theta for inner in states], axis=1)
-        return GuardState(state.t + 1, states[0].theta, thetas, weights, reach, states)
+        return state._replace(log_weights=weights, reach=reach)
 
-    def _decisions(self, state: GuardState, X: Array) -> Array:
-        """What each would play, [S, 1 + N, d]."""
-        predictions = self.problem.predictor.predict(state.thetas, X[..., None, :, :])
-        return self.problem.decide(predictions)
-
-
-def probabilities(log_weights: Array) -> Array:
-    """Proportional to the weights, [..., 1 + N]."""
-    xp = array_namespace(log_weights)
-    weights = xp.exp(log_weights - xp.max(log_weights, axis=-1)[..., None])
-    return weights / weights.sum(-1)[..., None]
-
-
-def own(draws: dict[str, Array], k: int) -> dict[str, Array]:
-    """The draws of algorithm number k under its own names."""
-    prefix = f"guard/{k}/"
-    return {name.removeprefix(prefix): x for name, x in draws.items() if name.startswith(prefix)}
-
-
-def built(part: Any, problem: Problem, key: str) -> Algorithm:
-    """The algorithm that the setting `key` describes, or a UserError in its name."""
-    if not callable(part):
-        raise UserError(f"{key}={part}: choose an algorithm, as algo@{key}=rls")
-    try:
-        return part(problem=problem)
-    except ValidationError as error:
-        raise refusal(error, key) from error
+    def too_far(self, reach: float) -> str:
+        """The message about costs that differ by more than `range`, for which there is no bound."""
+        return f"algo.range={self.range:g}: the base's cost and a rival's differ by {reach:.6g}"

@@ -4,26 +4,24 @@ Hoerl & Kennard, *Ridge Regression*, Technometrics 12(1), 1970; with a forgettin
 Ljung, *System Identification*, 2nd edition, 1999, Section 11.2.
 """
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Annotated, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.algorithms.base import Algorithm, design_of
 from odfl_cli.core.arrays import Array, array_namespace, dot
-from odfl_cli.core.errors import UserError
-from odfl_cli.core.matrices import solved
+from odfl_cli.core.matrices import solved, weighted_sum
 from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
-from odfl_cli.core.streams import Draw, draw
-from odfl_cli.problem.predictors import Predictor
-from odfl_cli.problem.problem import Problem
 
 TINY = 1e-300
 """Stands in for a mean squared error of zero, which divides a zero."""
 
 
 class RLSState(NamedTuple):
-    """θ_{t+1} and the discounted sums behind it, with D_s = ∇_θ g(·, X_s); J memories."""
+    """θ_{t+1} and the discounted sums behind it, with D_s the design of round s; J memories."""
 
     t: int
     theta: Array  # [S, m]
@@ -51,14 +49,16 @@ class RLS(Algorithm):
     forgetting: Annotated[Real, Field(gt=0, le=1)] = 1.0
     memories: tuple[PositiveInt, ...] = ()
     name = "rls"
+    takes_offers = True
     kernel = "rls"
 
     def __post_init__(self) -> None:
-        if not is_linear(self.problem):
-            raise UserError(
-                f"algo=rls needs a predictor that is linear in θ, "
-                f"and {type(self.problem.predictor).__name__} is not; choose predictor=linear"
-            )
+        design_of(self.problem, self.name)
+
+    @cached_property
+    def design(self) -> Callable[[Array], Array]:
+        """D as a function of X."""
+        return design_of(self.problem, self.name)
 
     @property
     def fading(self) -> np.ndarray:
@@ -74,14 +74,12 @@ class RLS(Algorithm):
 
     def update(self, state: RLSState, X: Array, costs: Array, draws: dict[str, Array]) -> RLSState:
         """θ_j = (λI + G_j)⁻¹ b_j with G_j ← φ_j G_j + DᵀD and b_j ← φ_j b_j + Dᵀc; θ = Π_Θ(Σ ω_j θ_j)."""
-        xp, predictor = array_namespace(X), self.problem.predictor
-        D = jacobian(predictor, state.theta, X)
+        xp, D = array_namespace(X), self.design(X)
         omega, missed = self._which_memory(state, D, costs)
         phi = xp.asarray(self.fading, dtype=X.dtype, device=X.device)
         gram = (D[..., None] * D[..., None, :]).sum(-3)[..., None, :, :]
         gram = phi[:, None, None] * state.gram + gram
-        pull = predictor.vjp(state.theta, X, costs)[..., None, :]
-        moment = phi[:, None] * state.moment + pull
+        moment = phi[:, None] * state.moment + weighted_sum(D, costs)[..., None, :]
         identity = xp.eye(gram.shape[-1], dtype=gram.dtype, device=X.device)
         thetas = solved(gram + self.ridge * identity, moment)
         theta = self.problem.theta_set.project((omega[..., None] * thetas).sum(-2))
@@ -98,22 +96,3 @@ class RLS(Algorithm):
         weight = state.omega * xp.exp(score - xp.max(score, axis=-1)[..., None])
         weight = weight / weight.sum(-1)[..., None]
         return weight + (1.0 / J - weight) / t, missed
-
-
-def jacobian(predictor: Predictor, theta: Array, X: Array) -> Array:
-    """∇_θ g(θ, X), [..., d, m]: the rows are the products with unit vectors."""
-    unit = array_namespace(X).eye(X.shape[-2], dtype=X.dtype, device=X.device)
-    return predictor.vjp(theta[..., None, :], X[..., None, :, :], unit)
-
-
-def is_linear(problem: Problem) -> bool:
-    """Whether g(θ − 2θ', X) = g(θ, X) − 2 g(θ', X), tried at random points."""
-    probe = (
-        Draw("normal", (2, problem.parameters)),
-        Draw("normal", (problem.items, problem.features)),
-    )
-    one, other = draw((0,), "rls/probe_theta", probe[0])[0].swapaxes(0, 1)
-    X = draw((0,), "rls/probe_x", probe[1])[0]
-    predict = problem.predictor.predict
-    whole, parts = predict(one - 2.0 * other, X), predict(one, X) - 2.0 * predict(other, X)
-    return bool(np.allclose(whole, parts, rtol=1e-9, atol=1e-9))

@@ -7,6 +7,7 @@ sleeping copies of the experts on the geometric intervals of Daniely, Gonen & Sh
 
 import math
 from collections.abc import Callable
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -14,11 +15,11 @@ import numpy as np
 from pydantic import SkipValidation
 
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.algorithms.guard import built
+from odfl_cli.algorithms.mixture import Mixture, made
 from odfl_cli.core.arrays import Array, array_namespace, dot
-from odfl_cli.core.errors import RowError, UserError
+from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import PositiveInt, settings
-from odfl_cli.core.streams import Draw
+from odfl_cli.problem.predictors import Predictor
 
 TINY = 1e-300
 """Stands in for a range of zero, which divides a zero, and for a weight of zero, whose log is taken."""
@@ -28,7 +29,7 @@ class VoteState(NamedTuple):
     """The experts' states, and what each has gained; L levels of N experts, level 0 never sleeps."""
 
     t: int
-    theta: Array  # of the heaviest expert, [S, m]
+    theta: Array  # of the heaviest expert, 0 where its predictor is not the problem's, [S, m]
     weights: Array  # p_k, [S, N]
     gains: Array  # R, the sum of r over the interval of each copy, [S, L, N]
     sizes: Array  # C, the sum of |r|, [S, L, N]
@@ -41,12 +42,15 @@ class VoteState(NamedTuple):
 
 
 @settings
-class Vote(Algorithm):
+class Vote(Mixture):
     """Plays Σ_k p_k w_k, which lies in W and costs Σ_k p_k ℓ_k, where expert k decides w_k and pays ℓ_k.
 
-    Level 0 holds one copy of every expert with prior q = 1/(2N), or 1/N where it is alone; level l ≥ 1 holds copies that begin
-    anew every `shortest`·2^(l−1) rounds and share the rest of the prior. All copies of an expert play
-    alike; they differ in what they count. With r = (Σ p ℓ − ℓ_k)/s, R = Σ r and C = Σ |r|:
+    `experts` are names of `settings`; rls/quadratic is rls with the quadratic one of `predictors` in
+    place of the problem's predictor.
+
+    Level 0 holds one copy of every expert with prior q = 1/(2N), or 1/N where it is alone; level
+    l ≥ 1 holds copies that begin anew every `shortest`·2^(l−1) rounds and share the rest of the prior. All
+    copies of an expert play alike; they differ in what they count. With r = (Σ p ℓ − ℓ_k)/s, R = Σ r and C = Σ |r|:
 
         Φ(R, C) = exp(R₊²/3C),   p ∝ Σ_copies q ½ (Φ(R + 1, C + 1) − Φ(R − 1, C + 1)).
 
@@ -62,9 +66,11 @@ class Vote(Algorithm):
 
     experts: SkipValidation[tuple[str, ...]]
     settings: SkipValidation[dict[str, Callable[..., Algorithm]]]
+    predictors: SkipValidation[dict[str, Callable[..., Predictor]]] = field(default_factory=dict)
     play: Literal["mixed", "heaviest"] = "mixed"
     shortest: PositiveInt = 64
     name = "vote"
+    kernel = "vote"
     noted = ("certificate",)
     reported = ("certificate",)
 
@@ -74,16 +80,24 @@ class Vote(Algorithm):
 
     @cached_property
     def learners(self) -> tuple[Algorithm, ...]:
-        """The experts, all for the same problem."""
+        """The experts."""
         is_list = isinstance(self.experts, list | tuple)
         if not is_list or len(set(self.experts)) < len(self.experts):
             raise UserError(f"algo.experts={self.experts}: a list of different names is needed")
-        for name in self.experts:
-            if name not in self.settings:
-                known = ", ".join(sorted(self.settings))
-                raise UserError(f"algo.experts: no expert {name}; there are {known}")
-        parts = {f"algo.settings.{name}": self.settings[name] for name in self.experts}
-        return tuple(built(part, self.problem, key) for key, part in parts.items())
+        return tuple(self._expert(*str(expert).partition("/")) for expert in self.experts)
+
+    def _expert(self, name: str, slash: str, predictor: str) -> Algorithm:
+        """The algorithm `name` for the problem, with the predictor that is named after a slash."""
+        part, problem = known(self.settings, name, "expert"), self.problem
+        if slash:
+            own = known(self.predictors, predictor, "predictor")
+            problem = problem.with_predictor(made(own, f"algo.predictors.{predictor}"))
+        return made(part, f"algo.settings.{name}", problem=problem)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The experts as they were named."""
+        return tuple(f"expert {name}" for name in self.experts)
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
@@ -99,10 +113,6 @@ class Vote(Algorithm):
             return np.array([[1.0 / N]])
         started = sum(T // length + 1 for length in self.lengths)
         return 0.5 / N * np.array([[1.0], *[[1.0 / started]] * len(self.lengths)])
-
-    def draws(self) -> dict[str, Draw]:
-        """What the experts draw when they run alone."""
-        return {name: spec for one in self.learners for name, spec in one.draws().items()}
 
     def init(self, seeds: int, truth: np.ndarray | None) -> VoteState:
         """Equal weights."""
@@ -122,35 +132,19 @@ class Vote(Algorithm):
             states=states,
         )
 
-    def decide(self, state: VoteState, X: Array) -> tuple[Array, Array]:
-        """The mixture of predictions and of decisions, or both of the heaviest expert, [S, d]."""
-        xp, shares = array_namespace(X), self._shares(state.weights)[..., None]
-        pairs = zip(self.learners, state.states, strict=True)
-        votes = zip(*(one.decide(inner, X) for one, inner in pairs), strict=True)
-        prediction, decision = ((shares * xp.stack(vote, axis=1)).sum(-2) for vote in votes)
-        return prediction, decision
-
-    def update(
-        self, state: VoteState, X: Array, costs: Array, draws: dict[str, Array]
-    ) -> VoteState:
-        """Weighs the experts by what they paid, and lets all of them learn."""
-        xp, pairs = array_namespace(X), tuple(zip(self.learners, state.states, strict=True))
-        paid = xp.stack([dot(one.decide(inner, X)[1], costs) for one, inner in pairs], axis=1)
-        self._check(paid)
-        state = self._counted(state, paid)
-        weights = self._weights(state)
-        states = tuple(one.update(inner, X, costs, draws) for one, inner in pairs)
-        thetas = xp.stack([inner.theta for inner in states], axis=1)
-        return state._replace(
-            theta=(heaviest(weights)[..., None] * thetas).sum(-2),
-            weights=weights,
-            certificate=self._certificate(state) / state.t,
-            states=states,
-        )
-
-    def _shares(self, weights: Array) -> Array:
+    def shares(self, state: VoteState) -> Array:
         """Of each expert in what is played, [S, N]."""
-        return weights if self.play == "mixed" else heaviest(weights)
+        return state.weights if self.play == "mixed" else heaviest(state.weights)
+
+    def leader(self, state: VoteState) -> Array:
+        """The heaviest expert."""
+        return heaviest(state.weights)
+
+    def weighed(self, state: VoteState, paid: Array) -> VoteState:
+        """What the copies have gained, the weights that follow, and the certificate."""
+        state = self._counted(state, paid)
+        certificate = self._certificate(state) / state.t
+        return state._replace(weights=self._weights(state), certificate=certificate)
 
     def _counted(self, state: VoteState, paid: Array) -> VoteState:
         """R, C, B and s after a round in which the experts paid [S, N]; copies begin anew."""
@@ -166,7 +160,7 @@ class Vote(Algorithm):
         if ends.any():
             awake = self._constant(1.0 - ends, r)
             gains, sizes = awake * gains, awake * sizes
-        detour = dot(self._shares(state.weights), paid) - mixed
+        detour = dot(self.shares(state), paid) - mixed
         return state._replace(
             t=t,
             gains=gains,
@@ -199,14 +193,13 @@ class Vote(Algorithm):
     def _constant(self, values: np.ndarray, like: Array) -> Array:
         return array_namespace(like).asarray(values, dtype=like.dtype, device=like.device)
 
-    def _check(self, paid: Array) -> None:
-        """A RowError where what an expert pays [S, N] is not a number."""
-        xp = array_namespace(paid)
-        wrong = ~xp.isfinite(paid)
-        if bool(xp.any(wrong)):
-            row, k = (int(index[0]) for index in xp.nonzero(wrong))
-            message = f"algo=vote: expert {self.experts[k]} pays {float(paid[row, k])}"
-            raise RowError(row, paid.shape[0], f"{message}, which cannot be weighed")
+
+def known(parts: dict[str, Any], name: str, kind: str) -> Any:
+    """The part of that name, or a UserError that lists those that there are."""
+    if name not in parts:
+        there = ", ".join(sorted(parts))
+        raise UserError(f"algo.experts: no {kind} {name}; there are {there}")
+    return parts[name]
 
 
 def log_weight(R: Array, C: Array) -> Array:

@@ -26,8 +26,9 @@ RENAMED = {
     r"belief=(horizon|parameters|faces)_tenfold": r"algo.belief.\1=10",
     r"belief(=.*)?": "algo.belief.horizon=0.1, algo.belief.parameters=… or algo.belief.faces=…",
     r"belief\.(\w+=.*)": r"algo.belief.\1",
+    r"algo\.guard=.*": "algo=guard (guarded) or algo=df_moments (not)",
 }
-"""Overrides of earlier versions and what they are written as now."""
+"""Overrides of earlier versions, and ones that people try, and what they are written as."""
 
 COMPLAINTS = (HydraException, OmegaConfBaseException, MarkedYAMLError)
 MODES = ("run", "multirun", "cfg", "info", "shell_completion")

@@ -11,8 +11,11 @@ from odfl_cli.core.text import tell
 VECTORISE = {"reassoc", "contract", "arcp", "nsz"}
 """Sums may be reordered to fill vector registers; infinities and NaN keep their meaning."""
 
-PLAIN = {"nogil": True, "error_model": "numpy"}
-OPTIONS = {"fastmath": VECTORISE, **PLAIN}
+COMMON = {"nogil": True, "error_model": "numpy"}
+OPTIONS = {"fastmath": VECTORISE, **COMMON}
+PLAIN = {"fastmath": False, **COMMON}
+"""Said, because a function that says nothing takes the options of the one that calls it."""
+
 COUNTS, NO_COUNTS = {"_nrt": True}, {"_nrt": False}
 """With and without reference counts, which cost more than a small sum; without, no allocation."""
 

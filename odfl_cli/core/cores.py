@@ -1,11 +1,21 @@
 """How many cores there are, and how many of them one job may use."""
 
 import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import Context, ContextVar, copy_context
+from functools import cache
+from typing import TypeVar
 
 from odfl_cli.core.errors import UserError
 
 VARIABLE = "ODFL_THREADS"
 """Set by launchers for every job; not a key of the configuration, so that it changes no identity."""
+
+_limit: ContextVar[int | None] = ContextVar("threads of this job", default=None)
+A = TypeVar("A")
+T = TypeVar("T")
 
 
 def available_cores() -> int:
@@ -16,7 +26,9 @@ def available_cores() -> int:
 
 
 def allotted_threads() -> int:
-    """The threads that the launcher gives to this job; without a launcher, one per core."""
+    """The threads that this job may use: by `at_most`, else by the launcher, else one per core."""
+    if limit := _limit.get():
+        return limit
     text = os.environ.get(VARIABLE, "")
     if not text:
         return available_cores()
@@ -36,3 +48,57 @@ def threads_per_job(workers: int) -> int:
 def jobs_at_once(threads: int) -> int:
     """How many jobs of so many threads fit on the cores."""
     return max(1, available_cores() // max(1, threads))
+
+
+@contextmanager
+def at_most(threads: int | None) -> Iterator[None]:
+    """Within it, a job uses no more than so many threads; None changes nothing."""
+    before = _limit.set(threads or _limit.get())
+    try:
+        yield
+    finally:
+        _limit.reset(before)
+
+
+def on_threads(function: Callable[[int], T], count: int, threads: int | None = None) -> list[T]:
+    """function(0), …, function(count − 1), on `threads` threads or all that are allotted.
+
+    Every call has the context of the caller, and one thread.
+    """
+    threads = min(count, threads or allotted_threads())
+    if threads <= 1:
+        return [function(number) for number in range(count)]
+
+    def alone(context: Context, number: int) -> T:
+        return context.run(_with_one_thread, function, number)
+
+    contexts = (copy_context() for _ in range(count))
+    return list(_pool(threads).map(alone, contexts, range(count)))
+
+
+def _with_one_thread(function: Callable[[int], T], number: int) -> T:
+    with at_most(1):
+        return function(number)
+
+
+def ahead(function: Callable[[A], T], arguments: Iterable[A]) -> Iterator[T]:
+    """function(a) for every argument, each computed by a thread while the one before is used."""
+    with ThreadPoolExecutor(1) as thread:
+        computed = None
+        for argument in arguments:
+            following = thread.submit(copy_context().run, function, argument)
+            if computed:
+                yield computed.result()
+            computed = following
+        if computed:
+            yield computed.result()
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """One for all blocks and jobs of the process."""
+    return ThreadPoolExecutor(threads)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a fork does not copy threads

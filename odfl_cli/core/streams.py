@@ -1,11 +1,23 @@
 """Named randomness: every draw is a function of (seed, name, round) and of nothing else."""
 
 import hashlib
+import math
+import sys
+from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from odfl_cli.core.cores import on_threads
+from odfl_cli.core.kernel_cache import load_kernel
+
 Kind = Literal["uniform", "normal", "exponential", "constant"]
+
+KINDS = ("uniform", "normal", "exponential")
+"""Those that are random, in the order of core/random_numbers.py."""
+
+MANY = 2**16
+"""Numbers for which it pays to load the compiled generator, or to wake threads."""
 
 BLOCK_BUDGET = 2**14
 SHORTEST_BLOCK, LONGEST_BLOCK = 16, 256
@@ -17,24 +29,72 @@ class Draw(NamedTuple):
     kind: Kind
     shape: tuple[int, ...] = ()
     value: float = 0.0  # of a constant
+    stream: str | None = None  # the stream's name where it is not the draw's
+
+
+def draw_all(
+    seeds: tuple[int, ...], specs: dict[str, Draw], start: int, stop: int
+) -> dict[str, np.ndarray]:
+    """The draws of rounds start ≤ t < stop by their names, [S, stop − start, *shape] each."""
+    return {
+        name: draw(seeds, spec.stream or name, spec, start, stop) for name, spec in specs.items()
+    }
 
 
 def draw(
-    seeds: tuple[int, ...], name: str, spec: Draw, start: int = 0, stop: int = 1
+    seeds: tuple[int, ...],
+    name: str,
+    spec: Draw,
+    start: int = 0,
+    stop: int = 1,
+    out: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Draws of rounds start ≤ t < stop for every seed, [S, stop − start, *shape]."""
-    out = np.empty((len(seeds), stop - start, *spec.shape))
-    length = block_length(spec.shape)
-    for block in range(start // length, -(-stop // length)):
-        first, last = max(start, block * length), min(stop, (block + 1) * length)
+    """Draws of rounds start ≤ t < stop for every seed, [S, stop − start, *shape], into `out` if given.
+
+    A few are drawn by numpy, many by a compiled generator of the same numbers, seeds in parallel.
+    """
+    if out is None:
+        out = np.empty((len(seeds), stop - start, *spec.shape))
+    if spec.kind == "constant":
+        out.fill(spec.value)
+    elif out.size >= MANY or "numba" in sys.modules:
+        _draw_compiled(seeds, name, spec, start, out)
+    else:
         for row, seed in enumerate(seeds):
-            place = out[row, first - start : last - start]
-            whole = last - first == length
-            values = place if whole else np.empty((length, *spec.shape))
-            _fill(_generator(seed, name, block), spec, values)
-            if not whole:
-                place[:] = values[first - block * length : last - block * length]
+            draw_by_numpy(seed, name, spec, start, out[row])
     return out
+
+
+def _draw_compiled(
+    seeds: tuple[int, ...], name: str, spec: Draw, start: int, out: np.ndarray
+) -> None:
+    """Draws from round `start` on into out [S, B, *shape], to the last bit as numpy's."""
+    fill = load_kernel("odfl_cli.core.random_numbers").fill
+    kind, hashed, width = KINDS.index(spec.kind), stable_hash(name), math.prod(spec.shape)
+    length, rows = width * block_length(spec.shape), out.reshape(len(seeds), -1)
+
+    def fill_row(row: int) -> None:
+        fill(kind, seeds[row], hashed, length, width * start, rows[row])
+
+    on_threads(fill_row, len(seeds), 1 if out.size < MANY else None)
+
+
+def draw_by_numpy(seed: int, name: str, spec: Draw, start: int, out: np.ndarray) -> None:
+    """Draws of one seed from round `start` on into out [B, *shape]."""
+    length, stop = block_length(spec.shape), start + len(out)
+    values = np.empty((length, *spec.shape))
+    for block in range(start // length, -(-stop // length)):
+        # Three words below 2^32 each: shorter and longer lists could name the same stream.
+        rng = np.random.default_rng([seed, stable_hash(name), block])
+        match spec.kind:
+            case "uniform":
+                rng.random(out=values)
+            case "normal":
+                rng.standard_normal(out=values)
+            case "exponential":
+                rng.standard_exponential(out=values)
+        first, last = max(start, block * length), min(stop, (block + 1) * length)
+        out[first - start : last - start] = values[first - block * length : last - block * length]
 
 
 def block_length(shape: tuple[int, ...]) -> int:
@@ -44,23 +104,7 @@ def block_length(shape: tuple[int, ...]) -> int:
     return min(max(power_of_two, SHORTEST_BLOCK), LONGEST_BLOCK)
 
 
+@cache
 def stable_hash(name: str) -> int:
     """A 32-bit hash that is the same in every process (Python's own is salted)."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "little")
-
-
-def _generator(seed: int, name: str, block: int) -> np.random.Generator:
-    # Three words below 2^32 each: shorter and longer lists could name the same stream.
-    return np.random.default_rng([seed, stable_hash(name), block])
-
-
-def _fill(rng: np.random.Generator, spec: Draw, out: np.ndarray) -> None:
-    match spec.kind:
-        case "uniform":
-            rng.random(out=out)
-        case "normal":
-            rng.standard_normal(out=out)
-        case "exponential":
-            rng.standard_exponential(out=out)
-        case "constant":
-            out.fill(spec.value)

@@ -130,5 +130,8 @@ def _latex_cell(text: str) -> str:
 
 def _folded(row: Sequence[str], widths: Sequence[int]) -> Iterable[tuple[str, ...]]:
     """The lines of a row: a cell that is too wide goes on below."""
-    cells = [textwrap.wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
+    cells = [
+        [cell] if len(cell) <= width else textwrap.wrap(cell, width)
+        for cell, width in zip(row, widths, strict=True)
+    ]
     return itertools.zip_longest(*cells, fillvalue="")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms import Algorithm, on_problem
 from odfl_cli.core.arrays import Array
 from odfl_cli.environments import Rounds
 
@@ -54,7 +54,7 @@ def counting(algorithm: Algorithm, seeds: int) -> tuple[Any, Counting | None]:
     if not hasattr(problem.regularizer, "smooth_counting"):
         return algorithm, None
     counter = Counting(problem.regularizer, np.zeros(seeds))
-    return replace(algorithm, problem=replace(problem, regularizer=counter)), counter
+    return on_problem(algorithm, replace(problem, regularizer=counter)), counter
 
 
 Play = Callable[[int], None]

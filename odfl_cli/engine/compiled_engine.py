@@ -1,17 +1,14 @@
 """The fast engine: a whole block of rounds in one compiled kernel, seed by seed; who chooses it."""
 
 import logging
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.core.cores import allotted_threads
+from odfl_cli.core.cores import on_threads
 from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import PositiveInt, settings
@@ -22,9 +19,14 @@ from odfl_cli.environments import Rounds
 
 
 def missing_kernel(algorithm: Algorithm) -> str | None:
-    """The first of algorithm, problem's parts and κ that has no kernel, or None."""
+    """The first of data, algorithm, its learners, problem's parts and κ that has no kernel, or None."""
+    if beyond := algorithm.problem.beyond_kernels:
+        return beyond
     if kernel_of(algorithm) is None:
         return f"algo {type(algorithm).__name__}"
+    for learner in algorithm.learners:
+        if missing := missing_kernel(learner):
+            return missing
     for name, kernels in KERNELS.items():
         part = getattr(algorithm.problem, name)
         if kernel_of(part) not in kernels:
@@ -47,8 +49,10 @@ class CompiledEngine:
         return self
 
     def start(self, algorithm: Algorithm) -> None:
-        """Compiles the kernel, or loads it from disk."""
-        _kernel(algorithm)
+        """Compiles the kernels, or loads them from disk."""
+        for learner in algorithm.learners:
+            self.start(learner)
+        kernel_module(algorithm)
 
     def advance(
         self, algorithm: Algorithm, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]
@@ -56,15 +60,17 @@ class CompiledEngine:
         """One kernel call per seed; the kernels release the interpreter's lock."""
         seeds, length = rounds.costs.shape[:2]
         trace = Trace.blank(algorithm, seeds, length)
-        state, play = _kernel(algorithm).prepare(algorithm, state, rounds, draws, trace)
-        pool = thread_pool(self.threads or allotted_threads())
-        failures = [failure for failure in pool.map(attempt(play), range(seeds)) if failure]
+        state, play = kernel_module(algorithm).prepare(algorithm, state, rounds, draws, trace)
+        failures = [
+            failure for failure in on_threads(attempt(play), seeds, self.threads) if failure
+        ]
         if failures:
             raise min(failures, key=lambda failure: (failure.round_index, failure.seed_index))
         return state, trace
 
 
-def _kernel(algorithm: Algorithm) -> ModuleType:
+def kernel_module(algorithm: Algorithm) -> ModuleType:
+    """The module in odfl_cli.engine.kernels that plays the algorithm."""
     return load_kernel(f"odfl_cli.engine.kernels.{algorithm.kernel}")
 
 
@@ -80,16 +86,6 @@ def attempt(play: Play) -> Callable[[int], RoundError | None]:
         return None
 
     return attempted
-
-
-@cache
-def thread_pool(threads: int) -> ThreadPoolExecutor:
-    """One pool for all blocks and jobs of the process."""
-    return ThreadPoolExecutor(threads)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=thread_pool.cache_clear)  # a fork does not copy threads
 
 
 log = logging.getLogger("odfl")

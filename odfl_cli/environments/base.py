@@ -1,19 +1,33 @@
 """The contract of an environment."""
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol, cast
 
 import numpy as np
+
+from odfl_cli.core.cores import on_threads
+from odfl_cli.core.streams import MANY
 
 
 class Rounds(NamedTuple):
     """A block of consecutive rounds for S seeds."""
 
-    X: np.ndarray  # [S, B, d, p]
+    X: np.ndarray  # [S, B, d, p], or [S, B, …] with the shape that the environment names
     costs: np.ndarray  # [S, B, d]
 
 
+Fill = Callable[[tuple[int, ...], int, int, Rounds], None]
+"""Writes the rounds start ≤ t < stop of some seeds into arrays."""
+
+
 class Environment(Protocol):
-    """Rounds by random access: (seed, round) and the configuration decide what a round holds."""
+    """Rounds by random access: (seed, round) and the configuration decide what a round holds.
+
+    An environment may offer more: `feature_names` [p]; `offers_all`, False if X has NaN as the
+    features of items that cannot be played in a round; `target`, what learners learn from in place of
+    the costs (odfl_cli.problem.targets).
+    One with `thread_safe = True` is asked for a block while the block before is played.
+    """
 
     @property
     def items(self) -> int:
@@ -28,6 +42,26 @@ class Environment(Protocol):
 
     def theta_star(self, seeds: tuple[int, ...]) -> np.ndarray | None:
         """The parameter behind the costs, [S, p], where there is one; for clairvoyants only."""
+
+
+def filled(
+    environment: Environment, seeds: tuple[int, ...], start: int, stop: int, fill: Fill
+) -> Rounds:
+    """Rounds start ≤ t < stop of all seeds, each filled by itself, on all threads that are allotted."""
+    shape = (len(seeds), stop - start, environment.items)
+    X, costs = np.empty((*shape, environment.features)), np.empty(shape)
+
+    def fill_row(row: int) -> None:
+        one = slice(row, row + 1)
+        fill(seeds[one], start, stop, Rounds(X[one], costs[one]))
+
+    on_threads(fill_row, len(seeds), 1 if X.size < MANY else None)
+    return Rounds(X, costs)
+
+
+def shape_of(environment: Environment) -> tuple[int, ...]:
+    """The shape of one round's X: (d, p), unless the environment has a `shape` of its own."""
+    return getattr(environment, "shape", (environment.items, environment.features))
 
 
 class KnownLaw(Protocol):

@@ -1,7 +1,7 @@
 """How the parameter behind the costs moves from round to round, and the covariates with it."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -29,6 +29,7 @@ class Drifting:
     drift_rate: NonNegative = 0.01
     drift_period: Annotated[Integer, Field(ge=2)] = 1000
     shift_rate: NonNegative = 0.0
+    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.drift == "periodic" and self.anchors((0,), 0, 1).shape[-1] < 2:

@@ -14,7 +14,7 @@ from pydantic import AliasChoices, Field
 from odfl_cli.core.arrays import dot
 from odfl_cli.core.settings import Integer, PositiveInt, Real, settings
 from odfl_cli.core.streams import Draw, draw
-from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.base import Rounds, filled
 from odfl_cli.environments.drift import Drifting
 
 SHIFT, SCALE = 3.0, 3.5
@@ -61,15 +61,19 @@ class Polynomial(Drifting):
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
         """X_t [S, B, d, features] and c_t [S, B, d] of rounds start ≤ t < stop."""
+        return filled(self, seeds, start, stop, self._fill)
+
+    def _fill(self, seeds: tuple[int, ...], start: int, stop: int, rounds: Rounds) -> None:
+        """The rounds of some seeds, in place of what `rounds` holds."""
         x = draw(seeds, "data/covariates", Draw("normal", (self.covariates,)), start, stop)
         if self.shift_rate > 0:
             x += self.shift(seeds, (self.covariates,), start, stop)
-        X = self._features(seeds, x)
+        X = self._features(seeds, x, rounds.X)
         theta = self.drifting_theta(seeds, start, stop)
         costs = self._mean_value(dot(X[..., : self.covariates], theta[:, :, None, :]))
         uniform = draw(seeds, "data/noise", Draw("uniform", (self.items,)), start, stop)
-        costs *= self._sign * (1.0 + self.noise_width * (2.0 * uniform - 1.0))
-        return Rounds(X, costs)
+        factor = self._sign * (1.0 + self.noise_width * (2.0 * uniform - 1.0))
+        np.multiply(costs, factor, out=rounds.costs)
 
     def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
         """Samples of round t's law with E[c_t | X_t], the noise ε and the drift ζ averaged out.
@@ -106,13 +110,16 @@ class Polynomial(Drifting):
         """E θ*_t, [S, p]."""
         return (1.0 - self.zeta_weight) * self.mean_theta(seeds, t, t + 1)[:, 0]
 
-    def _features(self, seeds: tuple[int, ...], x: np.ndarray) -> np.ndarray:
+    def _features(
+        self, seeds: tuple[int, ...], x: np.ndarray, out: np.ndarray | None = None
+    ) -> np.ndarray:
         """B_j ∘ x_t / √p for every item j, and a last column of ones for the intercept."""
         p = self.covariates
         coins = draw(seeds, "data/pattern", Draw("uniform", (self.items, p)))
         x = x / math.sqrt(p)
-        X = np.ones((*x.shape[:2], self.items, self.features))
+        X = np.empty((*x.shape[:2], self.items, self.features)) if out is None else out
         np.multiply(coins < 0.5, x[:, :, None, :], out=X[..., :p])
+        X[..., p:] = 1.0
         return X
 
     def _mean_value(self, signal: np.ndarray) -> np.ndarray:

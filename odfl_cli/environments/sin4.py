@@ -6,12 +6,15 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import Integer, NonNegative, Positive, PositiveInt, Real, settings
 from odfl_cli.core.streams import Draw, draw
-from odfl_cli.environments.base import Rounds
-from odfl_cli.environments.covariates import conditioned, student
-from odfl_cli.environments.drift import Drifting
+from odfl_cli.environments.base import Rounds, filled
+from odfl_cli.environments.drift import Drifting, unit_rows
 from odfl_cli.environments.sin4_law import REVERSAL, CostLaw, expected_cost, link
+
+DEGREES = 3
+"""Of freedom of Student's law: the smallest number for which a variance exists."""
 
 
 @settings
@@ -52,14 +55,20 @@ class Sin4(Drifting):
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
         """X_t [S, B, K, p] and c_t [S, B, K] of rounds start ≤ t < stop."""
-        X = self._covariates(seeds, "data/covariates", start, stop)
+        return filled(self, seeds, start, stop, self._fill)
+
+    def _fill(self, seeds: tuple[int, ...], start: int, stop: int, rounds: Rounds) -> None:
+        """The rounds of some seeds, in place of what `rounds` holds."""
+        X = self._covariates(seeds, "data/covariates", start, stop, rounds.X)
         if self.shift_rate > 0:
             X += self.shift(seeds, X.shape[2:], start, stop)
         signal = np.einsum("sbkp,sbp->sbk", X, self.drifting_theta(seeds, start, stop))
         costs = self._mean_cost(signal)
-        noise = draw(seeds, "data/noise", Draw("normal", (self.items,)), start, stop)
-        costs += self.noise_std * noise
-        return Rounds(X, np.clip(costs, 0.0, 1.0, out=costs) if self.clip else costs)
+        noise = draw(seeds, "data/noise", Draw("normal", (self.items,)), start, stop, rounds.costs)
+        noise *= self.noise_std
+        np.add(costs, noise, out=noise)
+        if self.clip:
+            np.clip(noise, 0.0, 1.0, out=noise)
 
     def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
         """Samples of round t's law with E[c_t | X_t], the noise ε_t and the drift ζ_t averaged out.
@@ -97,20 +106,48 @@ class Sin4(Drifting):
         np.negative(half[:, : size // 2], out=X[:, 1::2])
         return X
 
-    def _covariates(self, seeds: tuple[int, ...], name: str, start: int, stop: int) -> np.ndarray:
+    def _covariates(
+        self,
+        seeds: tuple[int, ...],
+        name: str,
+        start: int,
+        stop: int,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
         """L·Z without L: the Cholesky factor of a Toeplitz ρ^{|i−j|} is a first-order recursion."""
-        shape = (self.items, self.features)
-        X = draw(seeds, name, Draw("normal", shape), start, stop)
-        X[:, :, 1:] *= math.sqrt(1.0 - self.rho**2)
-        for item in range(1, self.items):
-            X[:, :, item] += self.rho * X[:, :, item - 1]
+        X = draw(seeds, name, Draw("normal", (self.items, self.features)), start, stop, out)
+        correlate = load_kernel("odfl_cli.environments.sin4_kernel").correlate
+        for rows in X:
+            correlate(rows, self.rho, math.sqrt(1.0 - self.rho**2))
         if self.features_law == "student":
-            X = student(seeds, name, start, stop, X)
+            X /= student_scale(seeds, name, start, stop, self.items)
         if self.condition > 1.0:
-            X = conditioned(seeds, self.condition, X)
-        return np.abs(X) if self.features_law == "positive" else X
+            X[:] = conditioned(seeds, self.condition, X)
+        return np.abs(X, out=X) if self.features_law == "positive" else X
 
     def _mean_cost(self, signal: np.ndarray) -> np.ndarray:
         """E[c_t | X_t, θ*_t] before clipping, elementwise in X_tθ*_t."""
         law = self._law_of_cost()
         return (1.0 - self.gamma) * signal + self.gamma * self.amplitude * link(law, signal)
+
+
+def student_scale(
+    seeds: tuple[int, ...], name: str, start: int, stop: int, items: int
+) -> np.ndarray:
+    """√(χ²₃/3), [S, B, K, 1]: normal rows divided by it have a multivariate t law."""
+    normals = draw(seeds, f"{name}_scale", Draw("normal", (items, DEGREES)), start, stop)
+    return np.sqrt((normals**2).mean(-1))[..., None]
+
+
+def conditioned(seeds: tuple[int, ...], condition: float, X: np.ndarray) -> np.ndarray:
+    """X [S, B, K, p] with a covariance of that condition number between the features.
+
+    The variances are geometric with mean 1, along the axes that a random reflection of each seed
+    turns the features to: no scaling of single features undoes it.
+    """
+    p = X.shape[-1]
+    variances = condition ** (-np.arange(p) / max(1, p - 1))
+    stretched = X * np.sqrt(variances / variances.mean())
+    mirror = unit_rows(draw(seeds, "data/reflection", Draw("normal", (p,))))[:, :, None, :]
+    along = (stretched * mirror).sum(-1, keepdims=True)
+    return stretched - 2.0 * along * mirror

@@ -1,11 +1,12 @@
 """The best fixed θ on the rounds that were played."""
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from odfl_cli.environments import Environment, Rounds
+from odfl_cli.environments import Environment, Rounds, shape_of
 from odfl_cli.metrics.losses import Losses
 from odfl_cli.metrics.search import Effort, search
 
@@ -14,8 +15,8 @@ BLOCK = 1024
 GUESSES, FINALISTS = 2, 2
 """How many known parameters a search starts from, and how many that it finds are scored."""
 
-RATIO, SHORTEST = 8, 64
-"""Comparators are searched for the first T, T/8, T/64, … rounds, down to so many."""
+RATIO, SHORTEST, FEWEST = 8, 64, 2
+"""Comparators are searched for the first T, T/8, T/64, … rounds, down to so many, the shorter ones twice."""
 
 
 class PlayedRounds:
@@ -26,8 +27,7 @@ class PlayedRounds:
     """
 
     def __init__(self, environment: Environment, seeds: tuple[int, ...], rounds: int) -> None:
-        items, features = environment.items, environment.features
-        of_a_seed = 8 * rounds * items * (features + 1)
+        of_a_seed = 8 * rounds * (math.prod(shape_of(environment)) + environment.items)
         self._environment, self._seeds, self._rounds = environment, seeds, rounds
         self._fit = len(seeds) * of_a_seed <= KEPT_BYTES
         self._kept: list[Rounds] = []
@@ -111,6 +111,7 @@ def in_hindsight(
         first = slice(played.count_to_search(stop))
         searched = Rounds(aside.X[first], aside.costs[first])
         found = search(losses, searched, pool[-GUESSES:], played.name(row), effort)
+        effort = replace(effort, repeats=FEWEST)  # no uncertainty is reported of the shorter ones
         pool = np.concatenate([pool, found.finalists[:FINALISTS][::-1]])
         uncertainty.append(found.uncertainty)
     sums = _cumulative(losses, np.concatenate([pool, unsearched]), played.all(row), t)

@@ -14,8 +14,15 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Integer, PositiveInt, settings
 from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments import Environment, known_law, switches_of
-from odfl_cli.metrics.base import PlayedBlock, RoundStart, Run, by_seed
-from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, standard_notes
+from odfl_cli.metrics.base import (
+    COLUMNS,
+    BasicMetrics,
+    PlayedBlock,
+    RoundStart,
+    Run,
+    by_seed,
+    standard_notes,
+)
 from odfl_cli.metrics.comparators import always_scored, scatter, spread_out
 from odfl_cli.metrics.expected import Expected, ExpectedCosts, sum_up_to
 from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
@@ -37,7 +44,7 @@ NOTES = ("alpha", "eta", "path_length")
 REGRETS = ("expected_cost", "static_regret", "expected_static_regret", "dynamic_regret")
 OF_THE_LAW = ("expected_cost", "expected_static_regret")
 
-FINER = 3
+FINER = 4
 """Realised costs are searched in so many times the steps: their minima are narrower."""
 
 SCORED = 4
@@ -54,8 +61,8 @@ class Regret:
     evaluations: Annotated[Integer, Field(ge=2)] = 32
     starts: Annotated[Integer, Field(ge=3)] = 8
     steps: PositiveInt = 16
-    repeats: Annotated[Integer, Field(ge=2)] = 5
-    lines: Annotated[Integer, Field(ge=0)] = 1
+    repeats: Annotated[Integer, Field(ge=2)] = 3
+    lines: Annotated[Integer, Field(ge=0)] = 0
     notes: tuple[str, ...] = NOTES
     theta_norm: bool = False
     bound: bool = True
@@ -125,11 +132,8 @@ class RegretMetrics:
         self._oracle = OracleNotes(algorithm, self._evaluated, len(seeds), choice.oracle)
         self._environment, self._algorithm = environment, algorithm
         self._played = PlayedRounds(environment, seeds, run.horizon.rounds)
-        self._losses = losses_for(algorithm.problem)
-        law = known_law(environment)
-        self._expected = law and ExpectedCosts(
-            law, self._losses, self.watched, choice.sample, choice.steps
-        )
+        self._law = known_law(environment)
+        losses_for(algorithm.problem)  # loads what is compiled, before the rounds are timed
         self._report: dict[str, Any] = {}
 
     def watch(self, before: RoundStart) -> None:
@@ -180,13 +184,16 @@ class RegretMetrics:
     def _measure(self, row: int) -> tuple[Expected | None, Hindsight]:
         seed, thetas = self._seeds[row], self._plays.thetas()[row]
         near = spread_out(thetas, 1)
-        scattered = scatter(self._losses.problem, seed, self._choice.starts)
+        losses = losses_for(self._algorithm.problem.rows(slice(row, row + 1)))
+        scattered = scatter(losses.problem, seed, self._choice.starts)
         expected = None
-        if self._expected:
-            expected = self._expected.of(self._plays, row, seed, scattered)
+        if self._law:
+            expected = ExpectedCosts(
+                self._law, losses, self.watched, self._choice.sample, self._choice.steps
+            ).of(self._plays, row, seed, scattered)
             near = np.concatenate([near, spread_out(expected.thetas, 1)])
         hindsight = in_hindsight(
-            self._losses,
+            losses,
             self._played,
             row,
             self._evaluated,

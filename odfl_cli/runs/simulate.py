@@ -1,23 +1,26 @@
 """The only loop over blocks of rounds."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms import Algorithm, for_seeds
+from odfl_cli.core.cores import ahead, allotted_threads, at_most
 from odfl_cli.core.errors import RoundError, UserError
-from odfl_cli.core.streams import draw
+from odfl_cli.core.streams import draw_all
 from odfl_cli.engine import Engine, Trace
-from odfl_cli.environments import Environment, Rounds
+from odfl_cli.environments import Environment, Rounds, shape_of
 from odfl_cli.metrics import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
 from odfl_cli.problem.problem import Horizon
 
-BLOCK_BYTES = 64 * 2**20
+BLOCK_BYTES = 32 * 2**20  # two blocks are held: one is drawn while the other is played
+T = TypeVar("T")
 PHASES = ("start", "data", "learn", "metrics")
 
 
@@ -47,38 +50,65 @@ class Job:
     seeds: tuple[int, ...]
     metrics: Metrics = field(default_factory=Basic)
 
+    def numbers(self) -> int:
+        """How many numbers its data has: the features and costs of all rounds and seeds."""
+        per_round = self.environment.items * (self.environment.features + 1)
+        return len(self.seeds) * self.horizon.rounds * per_round
+
     def block_rounds(self) -> int:
         """Rounds processed at once: as many as the memory budget holds, a power of two."""
-        per_round = 8 * len(self.seeds) * self.environment.items * (self.environment.features + 4)
+        numbers = math.prod(shape_of(self.environment)) + 4 * self.environment.items
+        per_round = 8 * len(self.seeds) * numbers
         return min(1024, max(16, 1 << max(1, BLOCK_BYTES // per_round).bit_length() - 1))
+
+    def drawn(self, blocks: Iterator[tuple[int, int]]) -> Iterator["Drawn"]:
+        """The blocks start ≤ t < stop; each drawn while the one before is played, where that is safe."""
+        safe = getattr(self.environment, "thread_safe", False) and allotted_threads() > 1
+        return ahead(self._draw, blocks) if safe else map(self._draw, blocks)
+
+    def _draw(self, block: tuple[int, int]) -> "Drawn":
+        start, stop = block
+        with np.errstate(all="ignore"):  # what is not finite is found in the trace
+            data = _checked(self, self.environment.rounds(self.seeds, start, stop), stop - start)
+        return Drawn(start, data, draw_all(self.seeds, self.algorithm.draws(), start, stop))
+
+
+class Drawn(NamedTuple):
+    """A block of rounds from round `start` on, with the algorithm's draws by name."""
+
+    start: int
+    data: Rounds
+    draws: dict[str, np.ndarray]
 
 
 def simulate(
     job: Job, block: int | None = None, progress: Callable[[int], None] = lambda rounds: None
 ) -> Simulation:
     """Plays T rounds; calls `progress` with the number played. The block size changes no number."""
+    with at_most(getattr(job.engine, "threads", None)):
+        return _simulate(job, block or job.block_rounds(), progress)
+
+
+def _simulate(job: Job, block: int, progress: Callable[[int], None]) -> Simulation:
     clock = Clock()
+    job = replace(job, algorithm=for_seeds(job.algorithm, job.seeds))
     algorithm, seeds, rounds = job.algorithm, job.seeds, job.horizon.rounds
     with clock("start"):
         recorder = job.metrics.recorder(Run(job.environment, algorithm, job.horizon, seeds))
         job.engine.start(algorithm)
     costs, paid = False, False
     state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
-    for start, stop in _blocks(rounds, block or job.block_rounds()):
-        with clock("data"), np.errstate(all="ignore"):  # what is not finite is found below
-            data = _checked(job, job.environment.rounds(seeds, start, stop), stop - start)
-            draws = {
-                name: draw(seeds, name, spec, start, stop)
-                for name, spec in algorithm.draws().items()
-            }
+    blocks = job.drawn(_blocks(rounds, block))
+    for start, data, draws in clock.waiting("data", blocks):
         with clock("learn"):
             state, trace = _advance(job, recorder, state, start, data, draws)
         with clock("metrics"):
             _check_finite(job, start, trace)
             costs, paid = costs or bool(data.costs.any()), paid or bool(trace.cost.any())
-            best = algorithm.problem.polytope.minimise(data.costs)
+            problem = algorithm.problem
+            best = problem.polytope.minimise(problem.marked(data.costs, data.X))
             recorder.add(PlayedBlock(start, data, trace, (data.costs * best).sum(-1)))
-        progress(stop)
+        progress(start + data.costs.shape[1])
     with clock("metrics"):
         table = recorder.table()
     return Simulation(table, state, clock.seconds, recorder.report(), costs and not paid)
@@ -121,16 +151,25 @@ class Clock:
         yield
         self.seconds[name] += time.perf_counter() - begun
 
+    def waiting(self, name: str, values: Iterator[T]) -> Iterator[T]:
+        """The values; the time until each is there counts under `name`."""
+        while True:
+            with self(name):
+                value = next(values, None)
+            if value is None:
+                return
+            yield value
+
 
 def _checked(job: Job, rounds: Rounds, length: int) -> Rounds:
     """An environment's arrays as engines need them; a UserError where the shapes are wrong."""
-    items, features = job.environment.items, job.environment.features
-    expected = (len(job.seeds), length, items, features)
+    lead, shape = (len(job.seeds), length), shape_of(job.environment)
+    expected = (*lead, *shape), (*lead, job.environment.items)
     X, costs = (np.require(values, np.float64, ["C", "W"]) for values in rounds)
-    if X.shape != expected or costs.shape != expected[:-1]:
+    if (X.shape, costs.shape) != expected:
         raise UserError(
             f"data: rounds() gave X {X.shape} and costs {costs.shape}; "
-            f"{expected} and {expected[:-1]} are needed (seeds, rounds, items, features)"
+            f"{expected[0]} and {expected[1]} are needed (seeds, rounds, items, features)"
         )
     return Rounds(X, costs)
 

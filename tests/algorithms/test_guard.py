@@ -12,7 +12,7 @@ from support.problems import composed_job, make_problem, random_rounds
 from odfl_cli.algorithms import OGD, PFOGD, RLS, Algorithm, Guard
 from odfl_cli.algorithms.base import State
 from odfl_cli.core.arrays import dot
-from odfl_cli.core.errors import UserError
+from odfl_cli.core.errors import RowError, UserError
 from odfl_cli.environments import Rounds
 
 
@@ -37,7 +37,7 @@ def played(guard, rounds):
     for t in range(rounds.costs.shape[1]):
         X, costs = rounds.X[:, t], rounds.costs[:, t]
         paid.append(dot(guard.decide(state, X)[1], costs)[0])
-        each.append(dot(guard._decisions(state, X), costs[:, None])[0])
+        each.append(dot(guard._votes(state, X)[1], costs[:, None])[0])
         state = guard.update(state, X, costs, {})
     return np.array(paid), np.array(each), state
 
@@ -79,7 +79,7 @@ def test_decisions_lie_in_the_set_and_learners_learn_as_they_do_alone():
         inner = alone.init(1, None)
         for t in range(30):
             inner = alone.update(inner, rounds.X[:, t], rounds.costs[:, t], {})
-        np.testing.assert_array_equal(state.thetas[:, k], inner.theta)
+        np.testing.assert_array_equal(state.states[k].theta, inner.theta)
     assert problem.polytope.contains(guard.decide(state, rounds.X[:, 0])[1]).all()
 
 
@@ -88,8 +88,17 @@ def test_one_line_refusals():
         Guard(problem=make_problem(), base=RLS, rivals={})
     with pytest.raises(UserError, match=r"algo\.rivals\.rls\.ridge=-1"):
         composed_job("algo=guard", "algo.rivals.rls.ridge=-1")
-    with pytest.raises(UserError, match=r"algo\.rivals\.rls=5: choose an algorithm"):
+    with pytest.raises(UserError, match=r"algo\.rivals\.rls=5: choose a file"):
         composed_job("algo=guard", "algo.rivals.rls=5")
+
+
+def test_what_cannot_be_weighed_is_refused_in_one_line():
+    problem = make_problem(items=2, features=2)
+    guard = Guard(problem=problem, base=Left, rivals={"right": Right}, range=0.5)
+    with pytest.raises(RowError, match=r"algo\.range=0\.5: .* differ by 1$"):
+        played(guard, two_items([[0, 0.25], [0, 1]]))
+    with pytest.raises(RowError, match="algo=guard: algorithm pays nan, which cannot be weighed"):
+        played(guard, two_items([[0, np.nan]]))
 
 
 def test_a_rival_can_be_left_out_and_another_named():

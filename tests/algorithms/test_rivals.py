@@ -17,6 +17,7 @@ from odfl_cli.algorithms import (
     OGD,
     PFOGD,
     RLS,
+    DFMoments,
     FenchelYoung,
     Hedge,
     Perturbed,
@@ -24,7 +25,6 @@ from odfl_cli.algorithms import (
     Restart,
 )
 from odfl_cli.algorithms.hedge import exponential_weights, pick
-from odfl_cli.algorithms.rls import is_linear, jacobian
 from odfl_cli.core.errors import UserError
 from odfl_cli.problem.polytopes import Budget
 from odfl_cli.problem.predictors import Linear
@@ -69,6 +69,15 @@ def test_rls_is_the_ridge_regression_of_all_rounds(forgetting, radius):
             ridge = np.linalg.lstsq(augmented, np.append(costs, np.zeros(3)), rcond=None)[0]
             expected = ridge * min(1.0, radius / np.linalg.norm(ridge))
             np.testing.assert_allclose(state.theta[s], expected, rtol=1e-10)
+
+
+def test_rls_is_the_ridge_regression_of_sklearn():
+    linear_model = pytest.importorskip("sklearn.linear_model", reason="comes with the bench extra")
+    problem, rounds = make_problem(radius=WIDE), random_rounds(1, 40, 4, 3)
+    last = play(RLS(problem=problem, ridge=0.3), rounds)[-1]
+    ridge = linear_model.Ridge(alpha=0.3, fit_intercept=False)
+    ridge.fit(rounds.X.reshape(-1, 3), rounds.costs.ravel())
+    np.testing.assert_allclose(last.theta[0], ridge.coef_, rtol=1e-8)
 
 
 def test_rls_one_round_by_hand():
@@ -158,15 +167,11 @@ class Shifted(Linear):
 
 
 @pytest.mark.parametrize("predictor", [Wavy(), Shifted()])
-def test_rls_refuses_predictors_that_are_not_linear(predictor):
-    assert is_linear(make_problem())
+@pytest.mark.parametrize("kind", [RLS, DFMoments])
+def test_predictors_that_are_not_linear_are_refused(kind, predictor):
+    """Although they inherit a design."""
     with pytest.raises(UserError, match=f"linear in θ, and {type(predictor).__name__} is not"):
-        RLS(problem=replace(make_problem(), predictor=predictor))
-
-
-def test_the_jacobian_of_the_linear_predictor_is_x():
-    X = random_rounds(5, 1, 4, 3).X[:, 0]
-    np.testing.assert_array_equal(jacobian(Linear(), np.zeros((5, 3)), X), X)
+        kind(problem=replace(make_problem(), predictor=predictor))
 
 
 REALISABLE = (

@@ -174,6 +174,20 @@ def test_an_expert_draws_what_it_draws_alone():
         np.testing.assert_array_equal(vote.state.states[k].theta, alone.state.theta)
 
 
+def test_experts_with_predictors_of_their_own_learn_as_they_do_alone():
+    """Two DF-OGD with parameters of different length, which draw from streams of the same name."""
+    experts = ["df_ogd", "df_ogd/quadratic", "rls/quadratic"]
+    overrides = ("oracle.lr=0.1", "horizon.rounds=40", "seeds=2")
+    vote = simulate(composed_job("algo=vote", f"algo.experts=[{','.join(experts)}]", *overrides))
+    for k, expert in enumerate(experts):
+        algo, _, predictor = expert.partition("/")
+        own = f"predictor={predictor or 'linear'}"
+        alone = simulate(composed_job(f"algo={algo}", own, *overrides))
+        np.testing.assert_array_equal(vote.state.states[k].theta, alone.state.theta)
+        np.testing.assert_allclose(vote.state.paid[:, k] / 40, alone.table["avg_cost"][:, -1])
+    assert vote.state.theta.shape == (2, 10)
+
+
 def test_heaviest_plays_one_experts_decision():
     job = composed_job("algo=vote", "algo.play=heaviest", "horizon.rounds=30", "seeds=2")
     state = job.algorithm.init(2, None)
@@ -203,7 +217,19 @@ def test_the_certificate_is_a_column_with_all_metrics(metrics):
         (["algo.experts=rls"], r"a list of different names"),
         (["algo.experts=[rls,nobody]"], r"no expert nobody; there are df_ftpl, df_moments"),
         (["algo.settings.rls.ridge=-1"], r"algo\.settings\.rls\.ridge=-1"),
-        (["algo.settings.rls=5"], r"algo\.settings\.rls=5: choose an algorithm"),
+        (["algo.settings.rls=5"], r"algo\.settings\.rls=5: choose a file of the group algo"),
+        (["algo.experts=[rls,rls/cubic]"], r"no predictor cubic; there are affine, linear, mlp"),
+        (["algo.experts=[rls,rls/]"], r"no predictor ; there are affine"),
+        (["algo.experts=[rls,rls/mlp]"], r"algo=rls needs a predictor that is linear in θ"),
+        (["algo.experts=[rls,3]"], r"no expert 3; there are df_ftpl"),
+        (
+            ["algo.experts=[spo,spo/mlp]", "algo.predictors.mlp.width=0"],
+            r"algo\.predictors\.mlp\.width=0",
+        ),
+        (
+            ["algo.experts=[spo,spo/mlp]", "algo.predictors.mlp=0"],
+            r"algo\.predictors\.mlp=0: choose a file of the group predictor",
+        ),
         (["algo.play=both"], r"algo\.play=both"),
         (["predictor=mlp"], r"algo=rls needs a predictor that is linear in θ"),
         (["+algo.settings.rls.predictor=affine"], r"algo\.settings\.rls\.predictor"),

@@ -1,7 +1,9 @@
 """Cores are divided among jobs, and a job takes what it is allotted."""
 
 from pathlib import Path
+from threading import Event
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,3 +59,44 @@ def test_the_allotment_reaches_the_engine(tmp_path: Path) -> None:
     assert complaints(done) == ["odfl: ODFL_THREADS=many: should be a number of threads, 1 or more"]
     done = odfl("run", "algo=uniform", "horizon=smoke", cwd=tmp_path, ODFL_THREADS="1")
     assert done.returncode == 0, done.stderr
+
+
+@given(count=st.integers(0, 20), threads=st.integers(1, 4))
+def test_calls_on_threads_return_in_order_and_have_one_thread_each(
+    count: int, threads: int
+) -> None:
+    with np.errstate(over="raise"):
+        seen = cores.on_threads(
+            lambda number: (number, cores.allotted_threads(), np.geterr()["over"]), count, threads
+        )
+    limit = 1 if min(count, threads) > 1 else cores.allotted_threads()
+    assert seen == [(number, limit, "raise") for number in range(count)]
+
+
+def test_a_limit_holds_within_its_block_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_cores(monkeypatch, 6)
+    with cores.at_most(2):
+        assert cores.allotted_threads() == 2
+        with cores.at_most(None):
+            assert cores.allotted_threads() == 2
+    assert cores.allotted_threads() == 6
+
+
+def test_the_next_value_is_computed_while_the_last_one_is_used() -> None:
+    started = [Event() for _ in range(4)]
+
+    def square(number: int) -> int:
+        started[number].set()
+        return number * number
+
+    for number, value in enumerate(cores.ahead(square, range(4))):
+        assert value == number * number
+        assert number == 3 or started[number + 1].wait(timeout=60)
+    assert list(cores.ahead(square, ())) == []
+
+
+def test_what_fails_ahead_fails_where_it_would_be_used() -> None:
+    values = cores.ahead(lambda number: 1 // number, (1, 0))
+    assert next(values) == 1
+    with pytest.raises(ZeroDivisionError):
+        next(values)

@@ -34,13 +34,10 @@ def flip_machine_code(content: bytes) -> bytes:
     return content[:start] + flipped + content[start + 64 :]
 
 
-ALGORITHMS = ("df_ogd", "df_ftpl", "spo")
-
-
-def run(place: Path, cache: Path, algorithms: tuple[str, ...] = ALGORITHMS) -> Done:
-    """A process that needs the package's own kernels."""
+def run(place: Path, cache: Path, algorithm: str) -> Done:
+    """A process that needs one of the package's own kernels."""
     place.mkdir(exist_ok=True)
-    words = ("-m", f"algo={','.join(algorithms)}", "horizon=smoke", "seeds=2")
+    words = (f"algo={algorithm}", "horizon=smoke", "seeds=2")
     return odfl_process("run", *words, cwd=place, NUMBA_CACHE_DIR=str(cache))
 
 
@@ -49,28 +46,28 @@ def beside_tuning(text: str) -> list[str]:
     return [line for line in text.splitlines() if "is tuned for" not in line]
 
 
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
-    """A cache that a first process filled, and the CSVs of that process."""
-    root = tmp_path_factory.mktemp("compiled")
-    first = run(root / "first", root / "cache")
-    assert first.returncode == 0, first.stderr
-    lines = beside_tuning(first.stderr)
+@pytest.mark.parametrize(
+    "algorithm",
+    ["df_ogd", *(pytest.param(name, marks=pytest.mark.slow) for name in ("df_ftpl", "spo"))],
+)
+def test_a_second_process_compiles_nothing_and_computes_the_same_digits(
+    tmp_path, algorithm
+) -> None:
+    """A kernel of every size; those that compile longer are among the slow tests."""
+    cache, first, second = (tmp_path / name for name in ("cache", "first", "second"))
+    done = run(first, cache, algorithm)
+    assert done.returncode == 0, done.stderr
+    lines = beside_tuning(done.stderr)
     assert lines
     assert all(line.startswith("odfl: compiling the ") for line in lines)
-    return root / "cache", csvs(root / "first")
-
-
-def test_a_second_process_compiles_nothing_and_computes_the_same_digits(tmp_path, compiled) -> None:
-    cache, expected = compiled
-    assert len(expected) == 2 * len(ALGORITHMS)
     before = stamps(cache)
     assert len(before) >= 2
-    second = run(tmp_path, cache)
-    assert second.returncode == 0
-    assert beside_tuning(second.stderr) == []
+    again = run(second, cache, algorithm)
+    assert again.returncode == 0
+    assert beside_tuning(again.stderr) == []
     assert stamps(cache) == before
-    assert csvs(tmp_path) == expected
+    assert csvs(first) == csvs(second)
+    assert len(csvs(first)) == 2
 
 
 def load(cache: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -268,7 +265,7 @@ def test_the_fingerprint_follows_every_source_of_a_kernel(tmp_path, monkeypatch)
     assert fingerprint() == kernel_cache._fingerprint()
     sources = [path for path in copy.rglob("*.py") if imports_compiling(path)]
     rooms = {path.relative_to(copy).parts[0] for path in sources}
-    assert rooms == {"engine", "metrics", "problem"}
+    assert rooms == {"core", "engine", "environments", "metrics", "problem"}
     for source in [*sources, copy / "core" / "compiling.py"]:
         before = fingerprint()
         source.write_text(source.read_text() + "\n")

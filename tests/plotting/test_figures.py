@@ -141,6 +141,7 @@ def test_x_draws_one_figure(tmp_path):
     np.testing.assert_allclose(mine["mean"], 2 * (0.7 - 0.1 * mine["data.gamma"] * 2 / 3))
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_x_leaves_out_runs_without_the_column(tmp_path):
     for gamma, exponent in ((0.0, None), (0.5, -0.25), (1.0, -0.25)):
         run = tmp_path / "runs" / str(gamma)
@@ -174,6 +175,7 @@ def test_a_single_gap_and_a_single_seed_can_be_drawn(tmp_path):
     assert gap["ci95"].isna().all()
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_the_newest_sweep_is_the_default(runs, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     runs.rename(tmp_path / "outputs-runs")
@@ -204,6 +206,7 @@ def test_list_shows_what_differs_and_draws_nothing(tmp_path, monkeypatch, capsys
     assert files(tmp_path) == {"sweep"}
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_a_spoilt_seed_is_named_on_stderr_and_the_rest_is_drawn(runs, tmp_path, capsys):
     (runs / "df_ogd" / "seed-1.csv").write_text("a,b\n1,2\n")
     assert main([str(runs), "--out", str(tmp_path / "out"), "--x", "algo"]) == 0
@@ -246,6 +249,7 @@ def test_bad_input_is_one_line_and_writes_nothing(runs, monkeypatch, arguments, 
     assert files(runs.parent) == {"runs"}
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_an_out_that_cannot_be_written_is_refused(runs, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"--out: cannot write .*file"):
@@ -316,6 +320,7 @@ def test_long_names_get_fewer_columns():
     assert legend_columns(["DF-OGD"] * 40, 6.9) < 10
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_runs_with_comparators_get_their_regrets_rates_and_slopes(tmp_path):
     for algo, exponent in (("df_ogd", -0.25), ("pf_ogd", -0.1)):
         write_run(tmp_path / "runs" / algo, algo, rounds=400, thin=1, exponent=exponent)
@@ -333,6 +338,7 @@ def test_runs_with_comparators_get_their_regrets_rates_and_slopes(tmp_path):
     ("algorithms", "bounds"),
     [(("df_ftpl",), [1, 0]), (("df_ogd",), [0, 1]), (("df_ogd", "df_ftpl"), [1, 1])],
 )
+@pytest.mark.usefixtures("unrendered")
 def test_a_theorems_bound_has_a_figure_with_the_regret_it_bounds(tmp_path, algorithms, bounds):
     """DF-FTPL's is on static regret, DF-OGD's on dynamic regret."""
     for algo in algorithms:
@@ -350,6 +356,7 @@ def test_a_theorems_bound_has_a_figure_with_the_regret_it_bounds(tmp_path, algor
     )  # curves and the guide, no bound
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_the_final_regret_against_the_horizon_has_a_slope(tmp_path):
     for rounds in (100, 400, 1600):
         write_run(tmp_path / "runs" / str(rounds), rounds=rounds, thin=1, exponent=-0.25)
@@ -371,6 +378,7 @@ def test_marked_rounds_are_drawn(tmp_path):
     assert drawn == [[], [30, 60]]
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_margins_and_the_oracles_share_are_drawn_where_they_are_told(tmp_path):
     run = write_run(tmp_path / "runs" / "df_ogd")
     summary = json.loads((run / "summary.json").read_text())

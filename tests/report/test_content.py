@@ -93,6 +93,7 @@ def test_a_damaged_seed_is_left_out_and_told(tmp_path: Path) -> None:
     assert "seed-1.csv" in facts["reason"]
 
 
+@pytest.mark.slow
 def test_ten_by_ten_by_ten_is_below_a_megabyte(tmp_path: Path) -> None:
     """Noise compresses badly: real curves are smaller."""
     rng = np.random.default_rng(0)

@@ -11,7 +11,6 @@ from odfl_cli.algorithms.df_moments import (
     WIDTH_EXPONENT,
     DFMoments,
     DFMomentsState,
-    design_of,
 )
 from odfl_cli.core.compiling import inner, kernel
 from odfl_cli.engine.base import Play, Trace
@@ -352,7 +351,7 @@ def prepare(
 ) -> tuple[DFMomentsState, Play]:
     """The state after the block, and what fills it for seed number s."""
     problem = algorithm.problem
-    parts, design = parts_of(problem), design_of(problem)
+    parts, design = parts_of(problem), algorithm.design
     rules = Rules(
         algorithm.fading,
         algorithm.sizes,

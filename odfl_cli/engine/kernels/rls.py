@@ -1,6 +1,6 @@
 """Recursive least squares, compiled; see odfl_cli.algorithms.rls."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import f8, i8, types, void
@@ -102,7 +102,7 @@ def prepare(
     algorithm: RLS, state: RLSState, rounds: Rounds, draws: dict[str, np.ndarray], trace: Trace
 ) -> tuple[RLSState, Play]:
     """The state after the block, and the function that fills it and the trace for seed number s."""
-    problem: Any = algorithm.problem
+    problem = algorithm.problem
     parts = parts_of(problem)
     constants = algorithm.fading, algorithm.ridge, problem.theta_set.radius, state.t
     filled = {name: getattr(state, name).copy() for name in Sums._fields}
@@ -110,7 +110,7 @@ def prepare(
     def play_seed(s: int) -> None:
         sums = Sums(*(np.atleast_1d(filled[name][s : s + 1].squeeze(0)) for name in Sums._fields))
         X, costs = rounds.X[s], rounds.costs[s]
-        D = np.ascontiguousarray(problem.predictor.design(X))
+        D = np.ascontiguousarray(algorithm.design(X))
         play(parts, *constants, X, D, costs, sums, trace.cost[s], trace.mse[s])
 
     return state._replace(t=state.t + rounds.costs.shape[1], **filled), play_seed

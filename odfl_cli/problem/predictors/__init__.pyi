@@ -1,6 +1,16 @@
-from odfl_cli.problem.predictors.base import Predictor
+from odfl_cli.problem.predictors.base import Predictor, prepared
 from odfl_cli.problem.predictors.linear import Affine, Linear, PerItem
 from odfl_cli.problem.predictors.mlp import MLP
 from odfl_cli.problem.predictors.quadratic import Quadratic
+from odfl_cli.problem.predictors.torch_module import TorchModule
 
-__all__ = ["MLP", "Affine", "Linear", "PerItem", "Predictor", "Quadratic"]
+__all__ = [
+    "MLP",
+    "Affine",
+    "Linear",
+    "PerItem",
+    "Predictor",
+    "Quadratic",
+    "TorchModule",
+    "prepared",
+]

@@ -1,14 +1,20 @@
 """The contract of a predictor."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from odfl_cli.core.arrays import Array
+from odfl_cli.core.errors import UserError
 
 
 class Predictor(Protocol):
     """A model g(θ, X) with its gradient; leading axes of θ and X broadcast.
 
     A predictor that is linear in θ also has `design(X)`, the matrix D [..., d, m] with g = Dθ.
+
+    One that depends on more than θ and X has methods that return a predictor for what it depends
+    on: `prepared(items, shape)` for X of that shape, `for_seeds(seeds)` where θ counts from another
+    point for each seed, and then `rows(slice)` for some of these seeds. `radius`, if it has one that
+    is not None, replaces that of Θ.
     """
 
     def parameter_count(self, items: int, features: int) -> int:
@@ -19,3 +25,19 @@ class Predictor(Protocol):
 
     def vjp(self, theta: Array, X: Array, v: Array) -> Array:
         """(∇_θ g)ᵀ v for v [..., d], [..., m]."""
+
+
+def prepared(part: Any, items: int, shape: tuple[int, ...]) -> Predictor:
+    """The predictor of d = `items` costs from X of that shape, also for a torch module."""
+    if hasattr(part, "named_parameters"):  # known without an import of torch
+        from odfl_cli.problem.predictors.torch_module import TorchModule
+
+        part = TorchModule(module=part)
+    if hasattr(part, "prepared"):
+        return part.prepared(items, shape)
+    if len(shape) != 2:
+        raise UserError(
+            f"predictor: {type(part).__name__} takes X of shape [d, p], and the data give "
+            f"{list(shape)}; choose predictor=torch"
+        )
+    return part

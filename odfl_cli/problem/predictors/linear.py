@@ -9,7 +9,6 @@ class Linear:
     """g(θ, X) = X θ: one weight per feature, shared by all items. The paper's predictor."""
 
     kernel = "linear"
-    linear = True
 
     def parameter_count(self, items: int, features: int) -> int:
         """m = p."""
@@ -33,7 +32,6 @@ class Affine:
     """g(θ, X) = X θ_{1…p} + θ_{p+1}: one weight per feature and an intercept, shared by all items."""
 
     kernel = "affine"
-    linear = True
 
     def parameter_count(self, items: int, features: int) -> int:
         """m = p + 1."""
@@ -57,7 +55,6 @@ class PerItem:
     """g_i(θ, X) = ⟨x_i, θ_i⟩: θ holds the weights of item 1, then those of item 2, …"""
 
     kernel = "per_item"
-    linear = True
 
     def parameter_count(self, items: int, features: int) -> int:
         """m = d p."""

@@ -1,0 +1,121 @@
+"""Algorithms that learn side by side, and a mixture of their decisions."""
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any
+
+from pydantic import ValidationError
+
+from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.config.schema import refusal
+from odfl_cli.core.arrays import Array, array_namespace, dot
+from odfl_cli.core.errors import RowError, UserError
+from odfl_cli.core.settings import settings
+from odfl_cli.core.streams import Draw
+
+
+@settings
+class Mixture(Algorithm):
+    """Plays Σ_k p_k w_k, where learner k decides w_k and pays ℓ_k: it lies in W and costs Σ_k p_k ℓ_k.
+
+    Every learner learns from all rounds, with the draws that it has when it runs alone. A subclass
+    says which learners there are, their shares p, and how what they paid changes these. Predictions
+    of different learners have different units, so that those of one learner, the leader, are reported.
+    """
+
+    @cached_property
+    @abstractmethod
+    def learners(self) -> tuple[Algorithm, ...]:
+        """The N algorithms."""
+
+    @abstractmethod
+    def shares(self, state: Any) -> Array:
+        """p_k, [S, N]."""
+
+    @abstractmethod
+    def leader(self, state: Any) -> Array:
+        """One for the learner whose θ and predictions are reported, else zero, [S, N]."""
+
+    @abstractmethod
+    def weighed(self, state: Any, paid: Array) -> Any:
+        """The state, but for `t`, `theta` and `states`, after a round in which the learners paid [S, N]."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What messages call the learners."""
+        return tuple(one.name for one in self.learners)
+
+    @cached_property
+    def sharing(self) -> tuple[bool, ...]:
+        """Whether a learner's θ is one of the problem's predictor, [N]."""
+        return tuple(one.problem.predictor is self.problem.predictor for one in self.learners)
+
+    def draws(self) -> dict[str, Draw]:
+        """What the learners draw when they run alone."""
+        return {
+            f"{self.name}/{k}/{name}": spec._replace(stream=spec.stream or name)
+            for k, one in enumerate(self.learners)
+            for name, spec in one.draws().items()
+        }
+
+    def own(self, draws: dict[str, Array], k: int) -> dict[str, Array]:
+        """The draws of learner k under the names that it gave them."""
+        prefix = f"{self.name}/{k}/"
+        return {
+            name.removeprefix(prefix): x for name, x in draws.items() if name.startswith(prefix)
+        }
+
+    def decide(self, state: Any, X: Array) -> tuple[Array, Array]:
+        """The leader's prediction and the mixture of all decisions, [S, d]."""
+        predictions, decisions = self._votes(state, X)
+        leader, shares = self.leader(state)[..., None], self.shares(state)[..., None]
+        return (leader * predictions).sum(-2), (shares * decisions).sum(-2)
+
+    def update(self, state: Any, X: Array, costs: Array, draws: dict[str, Array]) -> Any:
+        """Weighs the learners by what they paid, and lets all of them learn."""
+        paid = dot(self._votes(state, X)[1], costs[..., None, :])
+        self._check(paid)
+        states = tuple(
+            one.update(inner, X, costs, self.own(draws, k))
+            for k, (one, inner) in enumerate(zip(self.learners, state.states, strict=True))
+        )
+        state = self.weighed(state, paid)._replace(t=state.t + 1, states=states)
+        return state._replace(theta=self._theta(state))
+
+    def _votes(self, state: Any, X: Array) -> tuple[Array, Array]:
+        """What each learner predicts and decides, [S, N, d] each."""
+        pairs = zip(self.learners, state.states, strict=True)
+        votes = zip(*(one.decide(inner, X) for one, inner in pairs), strict=True)
+        predictions, decisions = (array_namespace(X).stack(vote, axis=1) for vote in votes)
+        return predictions, decisions
+
+    def _theta(self, state: Any) -> Array:
+        """θ of the leader; 0 where that is of another predictor, [S, m]."""
+        leader, theta = self.leader(state), 0.0 * state.theta
+        for k, inner in enumerate(state.states):
+            if self.sharing[k]:
+                theta = theta + leader[..., k, None] * inner.theta
+        return theta
+
+    def _check(self, paid: Array) -> None:
+        """A RowError where what a learner pays [S, N] is not a number."""
+        xp = array_namespace(paid)
+        wrong = ~xp.isfinite(paid)
+        if bool(xp.any(wrong)):
+            row, k = (int(index[0]) for index in xp.nonzero(wrong))
+            raise RowError(row, paid.shape[0], self.complaint(k, float(paid[row, k])))
+
+    def complaint(self, k: int, paid: float) -> str:
+        """The message about learner k that pays no finite number."""
+        return f"algo={self.name}: {self.labels[k]} pays {paid}, which cannot be weighed"
+
+
+def made(part: Any, key: str, **given: Any) -> Any:
+    """The object that the setting `key` describes, or a UserError in its name."""
+    if not callable(part):
+        group = "predictor" if ".predictors." in key else "algo"
+        raise UserError(f"{key}={part}: choose a file of the group {group}, as {group}@{key}=NAME")
+    try:
+        return part(**given)
+    except ValidationError as error:
+        raise refusal(error, key) from error

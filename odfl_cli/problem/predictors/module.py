@@ -1,0 +1,175 @@
+"""A torch module as a predictor: θ counts from its initial parameters, autograd gives the gradient."""
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch.func import functional_call, vjp
+
+from odfl_cli.core.arrays import Array
+from odfl_cli.problem.predictors.tracing import Traced, over_leading
+
+Model = Callable[[torch.Tensor], torch.Tensor]
+Apply = Callable[[Model, torch.Tensor], torch.Tensor]
+"""Calls a model with the X of one round: as it is, as a batch of one, or item by item."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The numbers of a module as one vector: the m parameters that are learnt, then those that are not.
+
+    Learnt is what requires a gradient; parameters that do not, and buffers of real numbers, stay as
+    they are initially.
+    """
+
+    names: tuple[str, ...]
+    shapes: tuple[torch.Size, ...]
+    learnt: int  # m
+
+    @classmethod
+    def of(cls, module: torch.nn.Module) -> "Layout":
+        """That of the module."""
+        learnt = {n: p for n, p in module.named_parameters() if p.requires_grad}
+        fixed: dict[str, torch.Tensor] = dict(module.named_parameters())
+        fixed = {name: tensor for name, tensor in fixed.items() if name not in learnt}
+        fixed |= {n: b for n, b in module.named_buffers() if b.is_floating_point()}
+        shapes = tuple(tensor.shape for tensor in (learnt | fixed).values())
+        m = sum(tensor.numel() for tensor in learnt.values())
+        return cls(tuple(learnt | fixed), shapes, m)
+
+    def flat(self, module: torch.nn.Module) -> np.ndarray:
+        """The vector of a module that has this layout."""
+        tensors = dict(module.named_parameters()) | dict(module.named_buffers())
+        values = [tensors[name].detach().double().cpu().reshape(-1) for name in self.names]
+        return torch.cat(values).numpy()
+
+    def named(self, learnt: torch.Tensor, fixed: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The tensors in the two parts of a vector, by their names in the module."""
+        tensors, start = {}, 0
+        for name, shape in zip(self.names, self.shapes, strict=True):
+            part, place = (learnt, start) if start < self.learnt else (fixed, start - self.learnt)
+            whole = part.shape[0] == shape.numel()
+            piece = part if whole else part[place : place + shape.numel()]
+            tensors[name] = piece.view(shape)
+            start += shape.numel()
+        return tensors
+
+
+class Evaluation:
+    """A module as a function of its numbers and of X, with its vector-Jacobian product."""
+
+    def __init__(
+        self, module: torch.nn.Module, items: int, shape: tuple[int, ...], apply: Apply
+    ) -> None:
+        self.module, self.items, self.shape = module, items, shape
+        self.layout, self._apply = Layout.of(module), apply
+        self._on = cache(lambda device: copy.deepcopy(module).to(device))
+
+    @cached_property
+    def value(self) -> Traced:
+        """(origin, θ, X) → g, [..., d]."""
+
+        def value(origin: torch.Tensor, theta: torch.Tensor, X: torch.Tensor) -> torch.Tensor:
+            vectors = self._vectors(origin, theta)
+            return over_leading(self._of_a_round, (vectors, X), (1, len(self.shape)))
+
+        return Traced(value)
+
+    @cached_property
+    def pull(self) -> Traced:
+        """(origin, θ, X, v) → (∇_θ g)ᵀ v, [..., m]."""
+
+        def pull(
+            origin: torch.Tensor, theta: torch.Tensor, X: torch.Tensor, v: torch.Tensor
+        ) -> torch.Tensor:
+            vectors = self._vectors(origin, theta)
+            return over_leading(self._pulled, (vectors, X, v), (1, len(self.shape), 1))
+
+        return Traced(pull)
+
+    def _vectors(self, origin: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
+        """The parameters at θ and the fixed numbers, [..., ≥ m]."""
+        more = origin.shape[-1] - theta.shape[-1]
+        return origin + (torch.nn.functional.pad(theta, (0, more)) if more else theta)
+
+    def _of_a_round(self, vector: torch.Tensor, X: torch.Tensor) -> torch.Tensor:
+        """The costs [d] that the module with the numbers of `vector` predicts for one round."""
+        m = self.layout.learnt
+        return self._of_parts(vector[:m], vector[m:], X)
+
+    def _of_parts(self, learnt: torch.Tensor, fixed: torch.Tensor, X: torch.Tensor) -> torch.Tensor:
+        module, tensors = self._on(X.device), self.layout.named(learnt, fixed)
+        model = lambda given: functional_call(module, tensors, (given,))  # noqa: E731
+        return self._apply(model, X).reshape(self.items)
+
+    def _pulled(self, vector: torch.Tensor, X: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        m = self.layout.learnt
+        return vjp(lambda learnt: self._of_parts(learnt, vector[m:], X), vector[:m])[1](v)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class ModulePredictor:
+    """g(θ, X) = the module with its initial parameters plus θ, for θ in a ball around 0.
+
+    Every seed may have initial parameters of its own. So X has the seeds as its first axis (or
+    belongs to one seed alone), and θ has them in the same place.
+    """
+
+    evaluation: Evaluation
+    initial: Callable[[int], np.ndarray]  # seed → the numbers of its module
+    radius: float | None = None  # of Θ; None: that of the configuration
+    origin: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # [S, ≥ m]
+
+    def parameter_count(self, items: int, features: int) -> int:
+        """m, the parameters that are learnt."""
+        return self.evaluation.layout.learnt
+
+    def for_seeds(self, seeds: tuple[int, ...]) -> "ModulePredictor":
+        """With the initial parameters of these seeds."""
+        return replace(self, origin=np.stack([self.initial(seed) for seed in seeds]))
+
+    def rows(self, part: slice) -> "ModulePredictor":
+        """With some of the seeds it has, in the same order."""
+        return replace(self, origin=self.origin[part])
+
+    def predict(self, theta: Array, X: Array) -> Array:
+        """g(θ, X), [..., d]."""
+        return self._called(self.evaluation.value, theta, X)
+
+    def vjp(self, theta: Array, X: Array, v: Array) -> Array:
+        """(∇_θ g)ᵀ v by reverse-mode differentiation, [..., m]."""
+        return self._called(self.evaluation.pull, theta, X, v)
+
+    def learnt(self, theta: np.ndarray, seed: int) -> torch.nn.Module:
+        """A module of its own: the initial parameters of the seed plus θ [m]."""
+        layout, numbers = self.evaluation.layout, self.initial(seed).copy()
+        numbers[: layout.learnt] += theta
+        module = copy.deepcopy(self.evaluation.module)
+        parts = torch.from_numpy(numbers).split([layout.learnt, len(numbers) - layout.learnt])
+        module.load_state_dict(layout.named(*parts), strict=False)
+        return module
+
+    def _called(self, function: Traced, theta: Array, *arrays: Array) -> Array:
+        """The function of tensors, also for numpy arrays; the first of `arrays` is X."""
+        if not isinstance(theta, np.ndarray):
+            return function(self._origin(arrays[0]), theta, *arrays)
+        tensors = [torch.from_numpy(np.ascontiguousarray(x)) for x in (theta, *arrays)]
+        return function(self._origin(tensors[1]), *tensors).numpy()
+
+    def _origin(self, X: torch.Tensor) -> torch.Tensor:
+        """The initial numbers where X is, [S, 1, …, ≥ m] with the axes that θ has."""
+        between = X.ndim - len(self.evaluation.shape) - 1
+        key = X.device, X.dtype, between
+        if key not in self._origins:
+            axes = (len(self.origin), *[1] * between) if between >= 0 else ()
+            origin = torch.from_numpy(self.origin.reshape(*axes, -1))
+            self._origins[key] = origin.to(dtype=X.dtype, device=X.device)
+        return self._origins[key]
+
+    @cached_property
+    def _origins(self) -> dict[Any, torch.Tensor]:
+        return {}

@@ -1,0 +1,127 @@
+"""`predictor=torch`: a module of the user's, by its name or as an object."""
+
+import difflib
+import inspect
+from collections.abc import Callable
+from functools import cache, partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import torch
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+from odfl_cli.core.errors import UserError, message
+from odfl_cli.core.settings import CONFIG, Positive
+from odfl_cli.core.streams import Draw, draw
+from odfl_cli.problem.predictors.inspection import inspected
+from odfl_cli.problem.predictors.module import Layout, ModulePredictor
+from odfl_cli.problem.predictors.weights import load_weights
+
+STREAM = "predictor/initial"
+KEY = "predictor.module"
+
+
+@dataclass(frozen=True, kw_only=True, config=ConfigDict(**CONFIG | {"extra": "allow"}))
+class TorchModule:
+    """Any torch.nn.Module that maps the features of a round to d costs.
+
+    `module` is the dotted name of a class, or a class; every other key is an argument of its
+    constructor, and every seed has its own initial parameters, which the constructor draws. Or it
+    is a module, whose parameters are the initial ones of every seed. So are those of the file
+    `weights`. Θ is the ball of radius `radius` (empty: theta_radius) around the initial parameters.
+    """
+
+    module: Any
+    weights: str | None = None
+    radius: Positive | None = None
+
+    def prepared(self, items: int, shape: tuple[int, ...]) -> ModulePredictor:
+        """The predictor of d = `items` costs from X of that shape, or a UserError."""
+        make = self._maker()
+        first = make(0)
+        evaluation = inspected(first, items, shape, self._named())
+        if isinstance(self.module, torch.nn.Module) or self.weights:
+            make = lambda seed: first  # noqa: E731
+        initial = cache(partial(_numbers, make, evaluation.layout))
+        return ModulePredictor(evaluation, initial, self.radius).for_seeds((0,))
+
+    def _maker(self) -> Callable[[int], torch.nn.Module]:
+        """Makes the module of a seed."""
+        arguments = {k: v for k, v in vars(self).items() if k not in self.__dataclass_fields__}
+        if isinstance(self.module, torch.nn.Module):
+            if arguments:
+                raise UserError(f"predictor.{min(arguments)}: the module is an object already")
+            return lambda seed: load_weights(self.module, self.weights)
+        constructor = _constructor(self.module)
+        _check_arguments(constructor, arguments)
+        return lambda seed: load_weights(_constructed(constructor, arguments, seed), self.weights)
+
+    def _named(self) -> str:
+        named = self.module if isinstance(self.module, str) else _name(self.module)
+        return f"{KEY}={named}"
+
+
+def _numbers(make: Callable[[int], torch.nn.Module], layout: Layout, seed: int) -> np.ndarray:
+    """The initial numbers of a seed's module; a UserError if its shapes are those of another module."""
+    module = make(seed)
+    if Layout.of(module) != layout:
+        raise UserError(f"{KEY}: its parameters have other shapes for seed {seed} than for seed 0")
+    return layout.flat(module)
+
+
+def _constructor(module: Any) -> Callable[..., Any]:
+    """The class that is named or given."""
+    if not isinstance(module, str):
+        if callable(module):
+            return module
+        raise UserError(f"{KEY}: {_name(module)} is not a torch module")
+    home, _, name = module.rpartition(".")
+    try:
+        found = getattr(import_module(home), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UserError(
+            f"{KEY}={module}: {message(error)}; give package.Class, importable from here"
+        ) from error
+    if not (inspect.isclass(found) and issubclass(found, torch.nn.Module)):
+        raise UserError(f"{KEY}={module}: it is not a class of torch modules")
+    return found
+
+
+def _check_arguments(constructor: Callable[..., Any], arguments: dict[str, Any]) -> None:
+    """Refuses keys that the constructor does not take, and misses none that it needs."""
+    name, signature = _name(constructor), inspect.signature(constructor)
+    known = list(signature.parameters)
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
+    for key in arguments:
+        if key not in known and not takes_all:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(known) or 'none'}"
+            raise UserError(f"predictor.{key}: {name} takes no such argument; {hint}")
+    try:
+        signature.bind(**arguments)
+    except TypeError as error:
+        raise UserError(f"{KEY}: {name}: {error}; add it as +predictor.<argument>=…") from error
+
+
+def _constructed(
+    constructor: Callable[..., Any], arguments: dict[str, Any], seed: int
+) -> torch.nn.Module:
+    """The module with what its constructor draws for the seed; torch's generator is left as it was."""
+    uniform = draw((seed,), STREAM, Draw("uniform"))[0, 0]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(int(uniform * 2**53))
+        try:
+            module = constructor(**arguments)
+        except Exception as error:
+            raise UserError(f"{KEY}: {_name(constructor)}: {message(error)}") from error
+    if not isinstance(module, torch.nn.Module):
+        raise UserError(f"{KEY}: {_name(constructor)} makes no torch module")
+    return module
+
+
+def _name(part: Any) -> str:
+    """The class of an object, or the name of a class or function."""
+    part = getattr(part, "func", part)
+    return getattr(part, "__name__", type(part).__name__)

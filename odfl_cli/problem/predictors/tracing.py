@@ -1,0 +1,105 @@
+"""Functions of tensors over leading axes, and the plain operations that they consist of."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from typing import Any
+
+import torch
+from torch.func import vmap
+from torch.fx.experimental.proxy_tensor import make_fx
+
+Function = Callable[..., torch.Tensor]
+
+RECURRING = 4
+"""Tracing takes as long as some tens of calls: it pays for shapes that come again and again."""
+
+MOST_GRAPHS = 256
+"""Shapes beyond so many are computed without tracing."""
+
+ONE_AT_A_TIME = threading.RLock()
+"""torch.func exchanges the parameters of the module while it is called."""
+
+aten = torch.ops.aten
+RESHAPING = (aten.view.default, aten.expand.default, aten._unsafe_view.default)
+METHODS = {
+    aten.add.Tensor: "add",
+    aten.bmm.default: "bmm",
+    aten.expand.default: "expand",
+    aten.mm.default: "mm",
+    aten.mul.Tensor: "mul",
+    aten.permute.default: "permute",
+    aten.relu.default: "relu",
+    aten.sub.Tensor: "sub",
+    aten.sum.dim_IntList: "sum",
+    aten.tanh.default: "tanh",
+    aten.transpose.int: "transpose",
+    aten.view.default: "view",
+}
+"""The same operation as a method of tensors, which is called several times faster."""
+
+
+def over_leading(function: Function, tensors: Sequence[torch.Tensor], ranks: Sequence[int]) -> Any:
+    """`function` of tensors with `ranks` axes, over all axes before these, which broadcast.
+
+    One vmap per axis; where a tensor has length 1 and others have not, it is passed as it is instead
+    of being repeated. An axis of length 1 in all of them is mapped over as well, so that one seed
+    goes through the same operations as several.
+    """
+    leads = [tuple(x.shape[: x.ndim - rank]) for x, rank in zip(tensors, ranks, strict=True)]
+    lead = torch.broadcast_shapes(*leads)
+    padded = [(1,) * (len(lead) - len(own)) + own for own in leads]
+    for sizes in zip_longest(*map(reversed, (lead, *padded))):
+        mapped = tuple(0 if size == sizes[0] else None for size in sizes[1:])
+        function = vmap(function, in_dims=mapped)
+    kept = [[size for size, full in zip(own, lead, strict=True) if size == full] for own in padded]
+    shaped = (
+        x.reshape(*own, *x.shape[x.ndim - rank :])
+        for x, rank, own in zip(tensors, ranks, kept, strict=True)
+    )
+    return function(*shaped)
+
+
+class Traced:
+    """A function without side effects; for shapes that recur, the operations of one recorded call.
+
+    torch.func works out the derivative and the batching anew in every call, which takes many times
+    as long as the operations themselves.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self._function = function
+        self._seen: Counter[Any] = Counter()
+        self._graphs: dict[Any, Function] = {}
+
+    def __call__(self, *tensors: torch.Tensor) -> torch.Tensor:
+        """The function's value."""
+        tensors = tuple([x.contiguous() for x in tensors])
+        key = tensors[0].dtype, tensors[0].device, *[x.shape for x in tensors]
+        if graph := self._graphs.get(key):
+            return graph(*tensors)
+        with ONE_AT_A_TIME:
+            self._seen[key] += 1
+            if self._seen[key] >= RECURRING and len(self._graphs) < MOST_GRAPHS:
+                self._graphs[key] = recorded(self._function, tensors)
+            return self._function(*tensors)
+
+
+def recorded(function: Function, tensors: Sequence[torch.Tensor]) -> Function:
+    """The operations of the function on tensors of these shapes, without those that do nothing."""
+    with torch.inference_mode(False):
+        graph_module = make_fx(function)(*(torch.zeros_like(x) for x in tensors))
+    for node in graph_module.graph.nodes:
+        if node.target in RESHAPING and _layout(node) == _layout(node.args[0]):
+            node.replace_all_uses_with(node.args[0])
+        elif node.target in METHODS:
+            node.op, node.target = "call_method", METHODS[node.target]
+    graph_module.graph.eliminate_dead_code()
+    graph_module.recompile()
+    return graph_module.forward
+
+
+def _layout(node: Any) -> Any:
+    meta = node.meta["tensor_meta"]
+    return meta.shape, meta.stride

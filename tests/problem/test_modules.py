@@ -1,0 +1,283 @@
+"""Torch modules as predictors: their numbers, their gradients, their starts, and what is refused."""
+
+import pickle
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from support import networks
+from support.problems import choices, composed_job, finite_difference
+
+from odfl_cli import UserError, run
+from odfl_cli.problem.polytopes import Box, Simplex
+from odfl_cli.problem.predictors import TorchModule
+from odfl_cli.problem.predictors.tracing import RECURRING
+from odfl_cli.problem.problem import Problem
+from odfl_cli.problem.regularizers import Entropy, LogBarrier, Quadratic
+from odfl_cli.problem.surrogate import SmoothedCost
+from odfl_cli.runs.simulate import Job, simulate
+
+D, P, SEEDS = 5, 4, (2, 5, 11)
+HOME = "support.networks"
+
+
+def predictor_of(name: str, **arguments):
+    return TorchModule(module=f"{HOME}.{name}", **arguments).prepared(D, (D, P))
+
+
+def game(m: int, *lead: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    return rng.normal(size=(*lead, m)), rng.normal(size=(*lead, D, P)), rng.normal(size=(*lead, D))
+
+
+def job_of(algo: str, *more: str) -> Job:
+    sizes = (f"data.items={D}", f"data.features={P}", "horizon.rounds=15", "engine=torch")
+    return replace(composed_job(f"algo={algo}", *sizes, *more), seeds=SEEDS)
+
+
+LINEAR = ("predictor=torch", f"predictor.module={HOME}.Linear", f"+predictor.features={P}")
+WITHOUT_MODULES = {"df_moments", "guard", "vote", "rls", "rls_adaptive", "rls_forgetting"}
+"""Refuse every module: they need the predictor's design matrix."""
+
+
+@pytest.mark.parametrize("algo", sorted(set(choices("algo")) - WITHOUT_MODULES))
+def test_a_linear_module_is_the_linear_predictor(algo: str) -> None:
+    linear, module = simulate(job_of(algo)), simulate(job_of(algo, *LINEAR))
+    for column, values in linear.table.items():
+        np.testing.assert_allclose(module.table[column], values, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(module.state.theta, linear.state.theta, atol=1e-9)
+
+
+@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl", "spo", "restart"])
+def test_a_seed_alone_is_the_seed_among_others(algo: str) -> None:
+    """To 1e-12: torch's batched products may add in another order."""
+    net = ("predictor=torch", f"predictor.module={HOME}.TwoLayers", f"+predictor.features={P}")
+    job = job_of(algo, *net)
+    together = simulate(job)
+    for row, seed in enumerate(SEEDS):
+        alone = simulate(replace(job, seeds=(seed,)))
+        for column, values in together.table.items():
+            np.testing.assert_allclose(alone.table[column][0], values[row], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(alone.state.theta[0], together.state.theta[row], atol=1e-12)
+
+
+def test_seeds_start_from_parameters_of_their_own_and_keep_them() -> None:
+    predictor = predictor_of("TwoLayers", features=P)
+    before = torch.get_rng_state()
+    first, second = predictor.for_seeds((3, 4)).origin
+    assert not np.array_equal(first, second)
+    np.testing.assert_array_equal(predictor.for_seeds((4,)).origin[0], second)
+    torch.testing.assert_close(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("algo", sorted(WITHOUT_MODULES))
+def test_what_needs_a_design_matrix_refuses_a_module(algo: str) -> None:
+    with pytest.raises(UserError, match="linear in θ"):
+        job_of(algo, *LINEAR)
+
+
+def test_the_true_parameter_means_nothing_to_a_module_that_starts_elsewhere() -> None:
+    with pytest.raises(UserError, match="clairvoyant"):
+        simulate(job_of("clairvoyant", *LINEAR, "+predictor.zero=false"))
+
+
+MODULES = {
+    "TwoLayers": {"features": P},
+    "HalfFrozen": {"features": P},
+    "Batched": {"items": D, "features": P},
+    "OfOneItem": {"in_features": P, "out_features": 1},
+}
+every = pytest.mark.parametrize("name", MODULES)
+
+
+@every
+def test_value_and_gradient_are_those_of_torch(name: str) -> None:
+    predictor = predictor_of(name, **MODULES[name])
+    m = predictor.parameter_count(D, P)
+    theta, X, v = game(m)
+    module = predictor.learnt(theta, seed=0)
+    learnt = [p for p in module.parameters() if p.requires_grad]
+    given = torch.from_numpy(X)
+    rows = [module(x) for x in given] if name == "OfOneItem" else [module(given[None] if name == "Batched" else given)]  # fmt: skip
+    output = torch.cat([row.reshape(-1) for row in rows])
+    slopes = torch.autograd.grad(output @ torch.from_numpy(v), learnt)
+    np.testing.assert_allclose(predictor.predict(theta, X), output.detach(), atol=1e-13)
+    expected = torch.cat([slope.reshape(-1) for slope in slopes])
+    np.testing.assert_allclose(predictor.vjp(theta, X, v), expected, atol=1e-13)
+
+
+@every
+def test_leading_axes_broadcast_and_seeds_lead(name: str) -> None:
+    """One θ and one start per seed against several rounds and several candidates."""
+    predictor = predictor_of(name, **MODULES[name]).for_seeds((3, 4))
+    m = predictor.parameter_count(D, P)
+    theta, X, v = game(m, 2, 6)
+    candidates = np.stack([theta[:, :1], 2 * theta[:, :1]])
+    predicted, pulled = predictor.predict(candidates, X), predictor.vjp(candidates, X, v)
+    assert predicted.shape == (2, 2, 6, D)
+    assert pulled.shape == (2, 2, 6, m)
+    for c, s, i in product(range(2), range(2), range(6)):
+        own = predictor.rows(slice(s, s + 1))
+        alone = candidates[c, s, 0], X[s, i]
+        np.testing.assert_allclose(predicted[c, s, i], own.predict(*alone), atol=1e-13)
+        np.testing.assert_allclose(pulled[c, s, i], own.vjp(*alone, v[s, i]), atol=1e-13)
+
+
+@every
+def test_a_recorded_call_gives_the_same_bits(name: str) -> None:
+    """Calls are computed by torch.func at first, then by the operations that it recorded."""
+    predictor = predictor_of(name, **MODULES[name]).for_seeds((3, 4))
+    theta, X, v = game(predictor.parameter_count(D, P), 2)
+    for call in (lambda: predictor.predict(theta, X), lambda: predictor.vjp(theta, X, v)):
+        first, *others = (call() for _ in range(RECURRING + 2))
+        for other in others:
+            np.testing.assert_array_equal(first, other)
+
+
+simplex, box = Simplex(dimension=D), Box(dimension=D)
+REGULARIZERS = {
+    "entropy": Entropy(polytope=simplex),
+    "log_barrier": LogBarrier(polytope=simplex),
+    "quadratic": Quadratic(polytope=simplex),
+    "log_barrier on a box": LogBarrier(polytope=box),
+}
+
+
+@pytest.mark.parametrize("regularizer", REGULARIZERS)
+def test_gradients_through_every_regulariser_are_finite_differences(regularizer: str) -> None:
+    predictor = predictor_of("TwoLayers", features=P)
+    theta, X, costs = game(predictor.parameter_count(D, P))
+    parts = REGULARIZERS[regularizer]
+    problem = composed_job(f"data.items={D}", f"data.features={P}").algorithm.problem
+    problem = Problem(
+        **{name: getattr(problem, name) for name in ("rounds", "theta_set", "oracle")},
+        items=D, features=P, predictor=predictor, polytope=parts.polytope, regularizer=parts,
+    )  # fmt: skip
+    loss = SmoothedCost(problem, X, costs, np.array([0.5]))
+    numeric = finite_difference(lambda at: float(loss.value(at)), 0.3 * theta, step=1e-5)
+    np.testing.assert_allclose(loss.gradient(0.3 * theta), numeric, atol=1e-6)
+
+
+REFUSED = {
+    "WrongLength": ["WrongLength", "5 costs are needed", "15 costs"],
+    "Empty": ["Empty", "no parameters"],
+    "Poisoned": ["Poisoned", "weight", "not finite"],
+    "WithDropout": ["WithDropout", "random", ".eval()"],
+    "WithBatchNorm": ["WithBatchNorm", "running_mean", "batch normalisation"],
+    "Remembering": ["Remembering", "remembers"],
+    "Branching": ["Branching"],
+    "Failing": ["Failing", "no disk"],
+    "NOT_A_MODULE": ["NOT_A_MODULE", "not a class of torch modules"],
+    "Nothing": ["Nothing", "support.networks"],
+    "Linear": ["Linear", "features"],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_a_predictor_is_refused_in_one_line(name: str) -> None:
+    with pytest.raises(UserError) as refusal:
+        composed_job("predictor=torch", f"predictor.module={HOME}.{name}")
+    line = str(refusal.value)
+    assert line.startswith("predictor.module")
+    assert "\n" not in line
+    assert all(word in line for word in REFUSED[name])
+
+
+@pytest.mark.parametrize("name", ["WithDropout", "WithBatchNorm"])
+def test_layers_that_are_switched_off_are_accepted(name: str) -> None:
+    job = composed_job(
+        "predictor=torch", f"predictor.module={HOME}.{name}", "+predictor.mode=false", "seeds=2",
+        "horizon.rounds=10",
+    )  # fmt: skip
+    assert np.isfinite(simulate(job).table["cost"]).all()
+
+
+def test_an_argument_that_the_constructor_lacks_is_named() -> None:
+    with pytest.raises(UserError, match=r"predictor\.widht: TwoLayers.*did you mean width"):
+        composed_job("predictor=torch", f"predictor.module={HOME}.TwoLayers",
+                     f"+predictor.features={P}", "+predictor.widht=4")  # fmt: skip
+
+
+def weights_of(module: torch.nn.Module, file: Path) -> Path:
+    save_file(module.state_dict(), file)
+    return file
+
+
+def test_weights_are_where_every_seed_starts(tmp_path: Path) -> None:
+    module = networks.TwoLayers(P)
+    file = weights_of(module, tmp_path / "weights.safetensors")
+    predictor = predictor_of("TwoLayers", features=P, weights=str(file)).for_seeds((0, 7))
+    _, X, _ = game(1, 2)
+    expected = module.double()(torch.from_numpy(X))[..., 0].detach()
+    m = predictor.parameter_count(D, P)
+    np.testing.assert_allclose(predictor.predict(np.zeros((2, m)), X), expected, atol=1e-13)
+
+
+def bad_weights(kind: str, folder: Path) -> Path:
+    file = folder / f"{kind}.safetensors"
+    if kind == "pickle":
+        file.write_bytes(pickle.dumps(print))
+    elif kind == "torch":
+        torch.save(networks.TwoLayers(P).state_dict(), file)
+    elif kind == "other":
+        weights_of(networks.Linear(P), file)
+    elif kind == "shape":
+        weights_of(networks.TwoLayers(P, width=2), file)
+    elif kind == "nan":
+        module = networks.TwoLayers(P)
+        torch.nn.init.constant_(module[0].weight, float("nan"))
+        weights_of(module, file)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    {
+        "pickle": ["not a safetensors file", "pickles are not loaded"],
+        "torch": ["not a safetensors file", "pickles are not loaded"],
+        "other": ["weight"],
+        "shape": ["0.weight", "[2, 4]", "[3, 4]"],
+        "nan": ["0.weight", "not finite"],
+        "missing": ["No such file"],
+    }.items(),
+)
+def test_weights_that_do_not_fit_are_refused(kind: str, words: list[str], tmp_path: Path) -> None:
+    with pytest.raises(UserError) as refusal:
+        predictor_of("TwoLayers", features=P, weights=str(bad_weights(kind, tmp_path)))
+    assert all(word in str(refusal.value) for word in words)
+
+
+def test_theta_has_a_radius_of_its_own() -> None:
+    wide = composed_job(*LINEAR, f"data.features={P}", "predictor.radius=7")
+    assert wide.algorithm.problem.theta_set.radius == 7
+    assert composed_job(*LINEAR, f"data.features={P}").algorithm.problem.theta_set.radius == 1
+
+
+@pytest.mark.parametrize("given", [networks.TwoLayers, partial(networks.TwoLayers, width=2)])
+def test_a_class_given_in_python_is_drawn_for_every_seed(given) -> None:
+    common = {"algo": "pf_ogd", "data": {"features": P}, "horizon": {"rounds": 20}, "seeds": 3}
+    by_object = run(predictor=partial(given, features=P), **common)
+    keys = {"module": f"{HOME}.TwoLayers", "+features": P}
+    keys |= {f"+{name}": value for name, value in getattr(given, "keywords", {}).items()}
+    named = [
+        f"{'+' * key.startswith('+')}predictor.{key.lstrip('+')}={value}"
+        for key, value in keys.items()
+    ]
+    by_name = run("predictor=torch", *named, **common)
+    np.testing.assert_array_equal(by_object.rows["cost"], by_name.rows["cost"])
+
+
+def test_a_module_given_in_python_is_where_every_seed_starts() -> None:
+    module = networks.TwoLayers(P)
+    kept = [p.detach().clone() for p in module.parameters()]
+    result = run(
+        predictor=module, algo="spo", data={"features": P}, horizon={"rounds": 20}, seeds=2
+    )
+    assert len(result.final) == 2
+    for before, after in zip(kept, module.parameters(), strict=True):
+        torch.testing.assert_close(before, after)

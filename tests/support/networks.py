@@ -1,0 +1,103 @@
+"""Modules for the tests: good ones, and one of each kind that is refused."""
+
+import torch
+from torch import nn
+
+
+class Linear(nn.Linear):
+    """X θ, from θ = 0 or from what torch draws."""
+
+    def __init__(self, features: int, zero: bool = True) -> None:
+        super().__init__(features, 1, bias=False)
+        if zero:
+            nn.init.zeros_(self.weight)
+
+
+class TwoLayers(nn.Sequential):
+    """A hidden layer between the features and the cost of every item."""
+
+    def __init__(self, features: int, width: int = 3) -> None:
+        super().__init__(nn.Linear(features, width), nn.Tanh(), nn.Linear(width, 1))
+
+
+class OfOneItem(nn.Linear):
+    """Takes the features of a single item."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        assert x.ndim == 1
+        return super().forward(x)
+
+
+class Batched(nn.Sequential):
+    """Takes a batch of rounds, as most code for images does."""
+
+    def __init__(self, items: int, features: int) -> None:
+        super().__init__(nn.Flatten(), nn.Linear(items * features, items))
+
+
+class HalfFrozen(TwoLayers):
+    """Only the last layer is learnt."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__(features)
+        self[0].requires_grad_(False)
+
+
+class WrongLength(nn.Linear):
+    def __init__(self) -> None:
+        super().__init__(10, 3)
+
+
+class Empty(nn.Module):
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        return X.sum(-1)
+
+
+class Poisoned(Linear):
+    def __init__(self) -> None:
+        super().__init__(10)
+        nn.init.constant_(self.weight, float("nan"))
+
+
+class WithDropout(nn.Sequential):
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__(nn.Linear(10, 1), nn.Dropout(0.5))
+        self.train(mode)
+
+
+class WithBatchNorm(nn.Sequential):
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__(nn.BatchNorm1d(10), nn.Linear(10, 1))
+        self.train(mode)
+
+
+class Remembering(Linear):
+    """Adds what it gave before, kept outside its buffers."""
+
+    def __init__(self) -> None:
+        super().__init__(10, zero=False)
+        self.before = None
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        now = super().forward(X)
+        given, self.before = now if self.before is None else now + self.before, now.detach()
+        return given
+
+
+class Branching(Linear):
+    """Looks at its values, which differ from seed to seed."""
+
+    def __init__(self) -> None:
+        super().__init__(10, zero=False)
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        output = super().forward(X)
+        return output if output.sum() > 0 else 2 * output
+
+
+class Failing(nn.Linear):
+    def __init__(self) -> None:
+        raise RuntimeError("no disk")
+
+
+NOT_A_MODULE = dict
