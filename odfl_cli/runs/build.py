@@ -17,6 +17,7 @@ from odfl_cli.core.errors import UserError, message
 from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments import Environment, shape_of
 from odfl_cli.problem.ball import Ball
+from odfl_cli.problem.offers import OFFERS
 from odfl_cli.problem.predictors import prepared
 from odfl_cli.problem.problem import Problem
 from odfl_cli.runs.simulate import Job
@@ -67,9 +68,14 @@ def build(config: DictConfig, **given: Any) -> Job:
         regularizer=parts.make("regularizer", polytope=polytope),
         oracle=parts.make("oracle"),
         kappa=top.kappa,
+        target=getattr(environment, "target", "raw"),
         X_shape=shape,
     )
+    offers_all = getattr(environment, "offers_all", True)
+    problem = problem if offers_all else problem.with_offers()
     algorithm = parts.make("algo", problem=problem)
+    if not offers_all and not algorithm.takes_offers:
+        raise UserError(f"algo={algorithm.name}: it cannot take {OFFERS}")
     engine = parts.make("engine").choose(algorithm)
     return Job(environment, algorithm, engine, horizon, top.seed_list(), parts.make("metrics"))
 

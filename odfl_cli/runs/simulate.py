@@ -105,7 +105,8 @@ def _simulate(job: Job, block: int, progress: Callable[[int], None]) -> Simulati
         with clock("metrics"):
             _check_finite(job, start, trace)
             costs, paid = costs or bool(data.costs.any()), paid or bool(trace.cost.any())
-            best = algorithm.problem.polytope.minimise(data.costs)
+            problem = algorithm.problem
+            best = problem.polytope.minimise(problem.marked(data.costs, data.X))
             recorder.add(PlayedBlock(start, data, trace, (data.costs * best).sum(-1)))
         progress(start + data.costs.shape[1])
     with clock("metrics"):

