@@ -27,7 +27,7 @@ class RestartState(NamedTuple):
     t: int
     theta: Array  # [S, m]
     weights: Array  # [S, copies]
-    copies: tuple[Any, ...]
+    states: tuple[Any, ...]  # of the copies
 
 
 @settings
@@ -90,7 +90,7 @@ class Restart(Algorithm):
         xp, t = array_namespace(X), state.t + 1
         inner = {name.removeprefix("restart/"): drawn for name, drawn in draws.items()}
         weights = self._reweighted(state, X, costs)
-        copies = [self.learner.update(copy, X, costs, inner) for copy in state.copies]
+        copies = [self.learner.update(copy, X, costs, inner) for copy in state.states]
         thetas = xp.stack([copy.theta for copy in copies], axis=1)
         seeds = xp.arange(thetas.shape[0], device=X.device)
         theta = thetas[seeds, pick(weights, draws["restart/choice"])]
@@ -101,7 +101,7 @@ class Restart(Algorithm):
     def _reweighted(self, state: RestartState, X: Array, costs: Array) -> Array:
         """v_k ∝ v_k exp(−η ⟨c_t, w*(θ_k)⟩), then `share` of the total is spread evenly."""
         xp, polytope = array_namespace(X), self.problem.polytope
-        thetas = xp.stack([copy.theta for copy in state.copies], axis=1)
+        thetas = xp.stack([copy.theta for copy in state.states], axis=1)
         decisions = polytope.minimise(self.problem.predictor.predict(thetas, X[:, None]))
         losses = dot(decisions, costs[:, None, :])
         weights = exponential_weights(losses, self.eta, state.weights)

@@ -46,11 +46,11 @@ def prepare(
     theta, weights = state.theta.copy(), state.weights.copy()
     copies = tuple(
         map_arrays(copy, np.ndarray, np.copy)._replace(t=algorithm.age(k, stop))
-        for k, copy in enumerate(state.copies)
+        for k, copy in enumerate(state.states)
     )
 
     def play_seed(s: int) -> None:
-        now = [seed_of(copy, s) for copy in state.copies]
+        now = [seed_of(copy, s) for copy in state.states]
         played = int(np.argmax([(copy.theta[0] == theta[s]).all() for copy in now]))
         for first, last in pairwise(cuts):
             part = slice(first - state.t, last - state.t)
