@@ -10,9 +10,11 @@ from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import Integer, NonNegative, Positive, PositiveInt, Real, settings
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.environments.base import Rounds, filled
-from odfl_cli.environments.covariates import conditioned, student_scale
-from odfl_cli.environments.drift import Drifting
+from odfl_cli.environments.drift import Drifting, unit_rows
 from odfl_cli.environments.sin4_law import REVERSAL, CostLaw, expected_cost, link
+
+DEGREES = 3
+"""Of freedom of Student's law: the smallest number for which a variance exists."""
 
 
 @settings
@@ -127,3 +129,25 @@ class Sin4(Drifting):
         """E[c_t | X_t, θ*_t] before clipping, elementwise in X_tθ*_t."""
         law = self._law_of_cost()
         return (1.0 - self.gamma) * signal + self.gamma * self.amplitude * link(law, signal)
+
+
+def student_scale(
+    seeds: tuple[int, ...], name: str, start: int, stop: int, items: int
+) -> np.ndarray:
+    """√(χ²₃/3), [S, B, K, 1]: normal rows divided by it have a multivariate t law."""
+    normals = draw(seeds, f"{name}_scale", Draw("normal", (items, DEGREES)), start, stop)
+    return np.sqrt((normals**2).mean(-1))[..., None]
+
+
+def conditioned(seeds: tuple[int, ...], condition: float, X: np.ndarray) -> np.ndarray:
+    """X [S, B, K, p] with a covariance of that condition number between the features.
+
+    The variances are geometric with mean 1, along the axes that a random reflection of each seed
+    turns the features to: no scaling of single features undoes it.
+    """
+    p = X.shape[-1]
+    variances = condition ** (-np.arange(p) / max(1, p - 1))
+    stretched = X * np.sqrt(variances / variances.mean())
+    mirror = unit_rows(draw(seeds, "data/reflection", Draw("normal", (p,))))[:, :, None, :]
+    along = (stretched * mirror).sum(-1, keepdims=True)
+    return stretched - 2.0 * along * mirror

