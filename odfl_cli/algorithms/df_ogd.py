@@ -113,11 +113,8 @@ class OGD(Algorithm):
     c_alpha: Positive = 1.0
     c_eta: Positive = 1.0
     name = "ogd"
-<<<<<<< HEAD
     kernel = "ogd"
-=======
     takes_offers = True
->>>>>>> main
 
     def update(self, state: State, X: Array, costs: Array, draws: dict[str, Array]) -> State:
         """θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(θ_t))."""

@@ -36,11 +36,8 @@ class Hedge(Algorithm):
     experts: PositiveInt = 200
     c_eta: Positive = 1.0
     name = "hedge"
-<<<<<<< HEAD
     kernel = "hedge"
-=======
     takes_offers = True
->>>>>>> main
 
     def draws(self) -> dict[str, Draw]:
         """Which expert is played next."""
