@@ -503,7 +503,7 @@ def test_weights_by_hand():
     copies = tuple(
         copy._replace(theta=theta[None]) for copy, theta in zip(state.states, thetas, strict=True)
     )
-    state = state._replace(copies=copies, weights=np.array([[0.7, 0.3]]))
+    state = state._replace(states=copies, weights=np.array([[0.7, 0.3]]))
     now = algorithm.update(
         state, rounds.X[:, 0], rounds.costs[:, 0], {"restart/choice": np.zeros(1)}
     )
