@@ -1,9 +1,10 @@
 """A job is prepared once, and what was prepared is still true when it runs."""
 
 import json
-import subprocess
-import sys
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,24 +15,24 @@ from odfl_cli.runs import prepare as module
 from odfl_cli.runs.records import last_rows
 
 SMALL = ("horizon=smoke", "seeds=2")
-COUNT = """\
-import sys
-from collections import Counter
-from odfl_cli.runs import prepare
-calls = Counter()
-def counted(name):
-    function = getattr(prepare, name)
-    def call(*arguments):
-        calls[name] += 1
-        return function(*arguments)
-    setattr(prepare, name, call)
-for name in ("build", "resolved", "inspect", "inspect_files"):
-    counted(name)
-from odfl_cli.cli import main
-code = main(sys.argv[1:])
-print("calls", *(calls[name] for name in ("build", "resolved", "inspect", "inspect_files")))
-sys.exit(code)
-"""
+STEPS = ("build", "resolved", "inspect", "inspect_files")
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each step of preparing a job is taken."""
+    counts: Counter[str] = Counter()
+
+    def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            counts[name] += 1
+            return function(*arguments)
+
+        return call
+
+    for name in STEPS:
+        monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
+    return counts
 
 
 @pytest.mark.parametrize(
@@ -40,12 +41,11 @@ sys.exit(code)
     ids=["single", "sweep"],
 )
 def test_a_job_is_built_resolved_and_inspected_once(
-    tmp_path: Path, overrides: list[str], jobs: int
+    tmp_path: Path, calls: Counter[str], overrides: list[str], jobs: int
 ) -> None:
-    command = [sys.executable, "-c", COUNT, "run", *overrides, *SMALL]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    done = odfl("run", *overrides, *SMALL, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == f"calls {jobs} {jobs} {jobs} 0"
+    assert [calls[step] for step in STEPS] == [jobs, jobs, jobs, 0]
 
 
 def test_a_directory_that_changed_since_the_check_is_inspected_again(tmp_path: Path) -> None:
