@@ -70,7 +70,7 @@ COLUMNS = {"avg_cost": "cost", "dynamic_regret": "regret", "certificate": "certi
 
 RANKED = ("main", "high_dimension", "knapsack", "shortest_path", "drift", "stocks", "electricity")
 """Experiments of the ranking in docs/results.md, on whose seeds `RANKED_ALGORITHMS` are run too."""
-RANKED_ALGORITHMS = ["df_moments", "rls", "rls_adaptive"]
+RANKED_ALGORITHMS = ["df_moments", "rls"]
 
 
 def collect(name: str, jobs: dict[tuple[str, ...], list[str]]) -> None:
@@ -137,7 +137,7 @@ def ranking() -> None:
     collect(
         "df_moments_ranking",
         {
-            (sweep, algo, "ranking"): [*SWEEPS[sweep], f"algo={algo}", "metrics=basic"]
+            (sweep, algo, "ranking"): [*SWEEPS[sweep], f"algo={algo}"]
             for algo in RANKED_ALGORITHMS
             for sweep in RANKED
         },

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from cells import estimate, gap, plus_minus, table
@@ -27,6 +28,7 @@ OURS, BASELINES = ("df_ogd", "df_ftpl"), ("pf_ogd", "spo")
 COST, MSE = {"average cost": "avg_cost"}, {"average MSE": "avg_mse"}
 FEATURES = ("linear", "quadratic", "difference")
 REGRET = {"average dynamic regret": "avg_dynamic_regret"}
+SIGNS = {"above": ">", "at most": "≤", "below": "<"}
 
 
 def main() -> None:
@@ -145,15 +147,21 @@ def bound() -> str:
 
 
 def claims() -> str:
-    """Every judged claim."""
-    rows = [["claim", "where", "measured", "claimed", "n", "verdict"]]
+    """Every judged claim with its controls."""
+    rows = [["claim", "where", "measured", "claimed", "controls", "n", "verdict"]]
     for one in json.loads((DATA / "claims.json").read_text()):
-        value, ci95 = (math.nan if one[key] is None else one[key] for key in ("value", "ci95"))
-        sign = ">" if one["claimed"]["side"] == "above" else "≤"
-        claimed = f"{sign} {one['claimed']['limit']:g}"
+        claimed = f"{SIGNS[one['claimed']['side']]} {one['claimed']['limit']:g}".replace("-", "−")
+        controls = [f"{name} {measured(control)}" for name, control in one["controls"].items()]
         count, verdict = str(one["count"]), one["verdict"]
-        rows.append([one["claim"], one["where"], plus_minus(value, ci95), claimed, count, verdict])
+        told = [one["claim"], one["where"], measured(one), claimed, "; ".join(controls)]
+        rows.append([*told, count, verdict])
     return table(rows)
+
+
+def measured(one: dict[str, Any]) -> str:
+    """The value and the interval of a judged claim or of one of its controls."""
+    value, ci95 = (math.nan if one[key] is None else one[key] for key in ("value", "ci95"))
+    return plus_minus(value, ci95)
 
 
 def headline() -> str:

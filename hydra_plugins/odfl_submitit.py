@@ -86,8 +86,8 @@ class OdflSubmititLauncher(Launcher):
 
     def _outcome(self, job: "_Running") -> JobReturn:
         """What the job returned; for a lost one, the value that a failed job returns to a sweeper."""
-        from odfl_cli.cli.run import worst_value
         from odfl_cli.core.text import tell
+        from odfl_cli.runs.sweep.job import worst_value
 
         try:
             if job.has_result():

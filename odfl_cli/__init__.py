@@ -84,12 +84,11 @@ _NAMES = {
     "metrics": ("Metrics",),
     "plotting.result": ("Result",),
     "problem.ball": ("Ball",),
-    "problem.horizon": ("Horizon",),
     "problem.oracles": ("Oracle", "OracleCall"),
     "problem.polytopes": ("Polytope",),
     "problem.polytopes.linear": ("LinearSet",),
     "problem.predictors": ("Predictor",),
-    "problem.problem": ("Problem",),
+    "problem.problem": ("Horizon", "Problem"),
     "problem.regularizers": ("Regularizer",),
     "problem.surrogate": ("SmoothedCost",),
 }

@@ -16,6 +16,7 @@ from support.problems import (
     composed_job,
     groups,
     runnable,
+    skip_without_data,
     with_kernel,
 )
 
@@ -184,6 +185,7 @@ def test_what_one_draws_no_other_does(algo):
     [(group, choice) for group in groups() for choice in choices(group)],
 )
 def test_every_choice_runs(group, choice, tmp_path):
+    skip_without_data(choice)
     chosen = runnable(f"{group}={choice}", tmp_path)
     job = composed_job(*chosen, "horizon.rounds=6", "seeds=2")
     table = simulate(job).table
@@ -242,6 +244,7 @@ def test_every_file_of_a_pair_names_a_pair():
 
 @pytest.mark.parametrize("experiment", choices("experiment"))
 def test_every_cell_of_an_experiment_builds(experiment):
+    skip_without_data(experiment)
     sweeper = composed(f"experiment={experiment}", hydra=True).hydra.sweeper
     if not is_grid(sweeper._target_):  # the sweeper chooses values as it goes
         assert build(composed(f"experiment={experiment}"))

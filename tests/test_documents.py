@@ -365,3 +365,10 @@ def test_the_predictor_of_the_guide_is_right(written: Path) -> None:
     theta, X, v = rng.normal(size=3), rng.normal(size=(4, 3)), rng.normal(size=4)
     numeric = finite_difference(lambda at: float(v @ predictor.predict(at, X)), theta)
     np.testing.assert_allclose(predictor.vjp(theta, X, v), numeric, atol=1e-8)
+
+
+def test_every_test_that_the_page_on_checks_names_exists() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGES["docs/checks.md"])
+    assert len(named) > 30
+    for path, test in named:
+        assert f"def {test}(" in (REPOSITORY / path).read_text(), f"{path}::{test}"

@@ -14,7 +14,7 @@ from odfl_cli.algorithms.guard import Guard
 from odfl_cli.algorithms.hedge import Hedge
 from odfl_cli.algorithms.naive import Always, Forecast, LastWeek, RollingMean, Yesterday
 from odfl_cli.algorithms.policy_gradient import PolicyGradient
-from odfl_cli.algorithms.references import Clairvoyant, Uniform
+from odfl_cli.algorithms.references import Clairvoyant, Frozen, Uniform
 from odfl_cli.algorithms.restart import Restart
 from odfl_cli.algorithms.rls import RLS
 from odfl_cli.algorithms.vote import Vote
@@ -34,6 +34,7 @@ __all__ = [
     "DFMoments",
     "FenchelYoung",
     "Forecast",
+    "Frozen",
     "GradientLearner",
     "Guard",
     "Hedge",

@@ -46,6 +46,8 @@ class Algorithm:
     name: ClassVar[str] = "algorithm"
     kernel: ClassVar[str | None] = None
     """The module in odfl_cli.engine.kernels that computes the same; subclasses do not inherit it."""
+    takes_offers: ClassVar[bool] = False
+    """Whether it can play rounds that do not offer every item: X has NaN there, costs have 0."""
     noted: ClassVar[tuple[str, ...]] = ()
     """Fields [S] of the state that are recorded after every round."""
     reported: ClassVar[tuple[str, ...]] = ()

@@ -35,6 +35,7 @@ class DFFTPL(Algorithm):
     c_eta: Positive = 1000.0
     belief: Belief = Field(default_factory=Belief)
     name = "df_ftpl"
+    takes_offers = True
     kernel = "df_ftpl"
     noted = ("alpha", "eta")
 

@@ -39,6 +39,7 @@ class DFOGD(Algorithm):
     delta: Annotated[Real, Field(ge=0, le=1)] | None = None
     belief: Belief = Field(default_factory=Belief)
     name = "df_ogd"
+    takes_offers = True
     kernel = "df_ogd"
     noted = ("alpha", "eta", "path_length")
 
@@ -112,6 +113,7 @@ class OGD(Algorithm):
     c_alpha: Positive = 1.0
     c_eta: Positive = 1.0
     name = "ogd"
+    takes_offers = True
 
     def update(self, state: State, X: Array, costs: Array, draws: dict[str, Array]) -> State:
         """θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(θ_t))."""

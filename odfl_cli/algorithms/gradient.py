@@ -11,6 +11,7 @@ from odfl_cli.algorithms.base import Algorithm, State
 from odfl_cli.core.arrays import Array, dot
 from odfl_cli.core.settings import Integer, Positive, settings
 from odfl_cli.core.streams import Draw
+from odfl_cli.problem.offers import marked
 from odfl_cli.problem.polytopes import Polytope
 
 
@@ -43,6 +44,7 @@ class PFOGD(GradientLearner):
 
     eta: Positive = 0.001
     name = "pf_ogd"
+    takes_offers = True
     kernel = "gradient"
 
     def direction(self, prediction: Array, costs: Array, draws: dict[str, Array]) -> Array:
@@ -58,6 +60,7 @@ class SPO(GradientLearner):
     """
 
     name = "spo"
+    takes_offers = True
     kernel = "gradient"
 
     def direction(self, prediction: Array, costs: Array, draws: dict[str, Array]) -> Array:
@@ -74,6 +77,7 @@ class SPOPrinted(GradientLearner):
     """
 
     name = "spo_printed"
+    takes_offers = True
     kernel = "gradient"
 
     def direction(self, prediction: Array, costs: Array, draws: dict[str, Array]) -> Array:
@@ -93,12 +97,13 @@ class FenchelYoung(GradientLearner):
 
     alpha: Positive = 1.0
     name = "fenchel_young"
+    takes_offers = True
     kernel = "gradient"
 
     def direction(self, prediction: Array, costs: Array, draws: dict[str, Array]) -> Array:
         """w*(c_t) − w̃_α(ĉ_t)."""
         smoothed = self.problem.regularizer.smooth(prediction, self.alpha)
-        return self.problem.polytope.minimise(costs) - smoothed
+        return self.problem.polytope.minimise(marked(costs, prediction)) - smoothed
 
     @property
     def smoothing(self) -> float:
@@ -120,6 +125,7 @@ class Perturbed(GradientLearner):
     epsilon: Positive = 1.0
     samples: Annotated[Integer, Field(ge=2)] = 16
     name = "perturbed"
+    takes_offers = True
     kernel = "gradient"
 
     def draws(self) -> dict[str, Draw]:
@@ -143,11 +149,12 @@ class Perturbed(GradientLearner):
 
 def spo_plus_loss(polytope: Polytope, prediction: Array, costs: Array) -> Array:
     """ℓ(ĉ, c) = max_w (c − 2ĉ)ᵀw + 2ĉᵀw*(c) − cᵀw*(c), over the last axis."""
-    best = polytope.minimise(costs)
+    best = polytope.minimise(marked(costs, prediction))
     worst = polytope.minimise(2.0 * prediction - costs)
     return dot(costs - 2.0 * prediction, worst) + dot(2.0 * prediction - costs, best)
 
 
 def spo_plus_subgradient(polytope: Polytope, prediction: Array, costs: Array) -> Array:
     """∂ℓ/∂ĉ = 2 (w*(c) − w*(2ĉ − c))."""
-    return 2.0 * (polytope.minimise(costs) - polytope.minimise(2.0 * prediction - costs))
+    best = polytope.minimise(marked(costs, prediction))
+    return 2.0 * (best - polytope.minimise(2.0 * prediction - costs))

@@ -13,7 +13,6 @@ from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Integer, PositiveInt, settings
 from odfl_cli.core.text import did_you_mean
-from odfl_cli.problem.offers import marked
 
 Item = Annotated[Integer, Field(ge=0)]
 
@@ -37,6 +36,7 @@ class RollingMean(Algorithm):
     window: PositiveInt = 7
     season: PositiveInt = 1
     name = "rolling_mean"
+    takes_offers = True
 
     def init(self, seeds: int, truth: np.ndarray | None) -> PastState:
         """Nothing is known."""
@@ -51,14 +51,14 @@ class RollingMean(Algorithm):
         count = xp.astype(known, X.dtype).sum(1)
         total = xp.where(known, seen, xp.zeros_like(seen)).sum(1)
         mean = xp.where(count > 0, total / xp.clip(count, min=1.0), state.latest)
-        prediction = marked(mean, X[..., 0])
+        prediction = self.problem.marked(mean, X)
         return prediction, self.problem.decide(prediction)
 
     def update(
         self, state: PastState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> PastState:
         """The oldest round gives way to this one."""
-        xp, seen = array_namespace(X), marked(costs, X[..., 0])
+        xp, seen = array_namespace(X), self.problem.marked(costs, X)
         past = xp.concat([state.past[:, 1:], seen[:, None]], axis=1)
         latest = xp.where(xp.isnan(seen), state.latest, seen)
         return PastState(state.t + 1, state.theta, past, latest)
@@ -71,6 +71,7 @@ class Yesterday(RollingMean):
     window: PositiveInt = 1
     season: PositiveInt = 1
     name = "yesterday"
+    takes_offers = True
 
 
 @settings
@@ -80,6 +81,7 @@ class LastWeek(RollingMean):
     window: PositiveInt = 1
     season: PositiveInt = 7
     name = "last_week"
+    takes_offers = True
 
 
 @settings
@@ -88,9 +90,12 @@ class Forecast(Algorithm):
 
     column: Item | str = 0
     name = "forecast"
+    takes_offers = True
 
     def __post_init__(self) -> None:
         names = self.problem.feature_names
+        if self.problem.shape != (self.problem.items, self.problem.features):
+            raise UserError("algo=forecast: it needs features of every item")
         if isinstance(self.column, str) and self.column not in names:
             hint = did_you_mean(self.column, names) if names else "the data name no columns"
             raise UserError(f"algo.column={self.column}: there is no such feature; {hint}")
@@ -116,6 +121,7 @@ class Always(Algorithm):
 
     items: Annotated[tuple[Item, ...], Field(min_length=1)] = (0,)
     name = "always"
+    takes_offers = True
 
     def __post_init__(self) -> None:
         if max(self.items) >= self.problem.items:
@@ -129,5 +135,8 @@ class Always(Algorithm):
         xp = array_namespace(X)
         wanted = np.zeros(self.problem.items)
         wanted[list(self.items)] = -1.0
-        zero = marked(xp.zeros_like(X[..., 0]), X[..., 0])
-        return zero, self.problem.decide(zero + xp.asarray(wanted, dtype=X.dtype, device=X.device))
+        lead = X.shape[: X.ndim - len(self.problem.shape)]
+        zero = xp.zeros((*lead, self.problem.items), dtype=X.dtype, device=X.device)
+        prediction = self.problem.marked(zero, X)
+        chosen = xp.asarray(wanted, dtype=X.dtype, device=X.device)
+        return prediction, self.problem.decide(prediction + chosen)

@@ -1,4 +1,4 @@
-"""Two references that learn nothing: one plays without the features, one with the true parameter."""
+"""References that learn nothing: one plays without the features, one with a random θ, one with the true θ*."""
 
 import numpy as np
 
@@ -7,6 +7,7 @@ from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
 from odfl_cli.core.streams import Draw, draw
+from odfl_cli.problem.offers import centre
 
 
 @settings
@@ -17,15 +18,41 @@ class Uniform(Algorithm):
     """
 
     name = "uniform"
+    takes_offers = True
     kernel = "references"
 
     def decide(self, state: State, X: Array) -> tuple[Array, Array]:
-        """ĉ = 0 and the polytope's interior point."""
+        """ĉ = 0 and the polytope's interior point, or what is left of it if items are not offered."""
         xp = array_namespace(X)
         lead = X.shape[: X.ndim - len(self.problem.shape)]
         prediction = xp.zeros((*lead, self.problem.items), dtype=X.dtype, device=X.device)
-        centre = self.problem.polytope.interior_point()
-        return prediction, prediction + xp.asarray(centre, dtype=X.dtype, device=X.device)
+        point = self.problem.polytope.interior_point()
+        point = xp.asarray(point, dtype=X.dtype, device=X.device)
+        if self.problem.offers_all:
+            return prediction, prediction + point
+        return self.problem.marked(prediction, X), centre(point, X[..., 0])
+
+
+@settings
+class Frozen(Algorithm):
+    """Any learner that is frozen at a random start: after round 1, ‖θ_t‖ = R in one direction for ever.
+
+    It decides by the features as a learner does, and learns nothing. (θ_1 = 0 would not do: it
+    predicts all costs alike, and plays the first decision for ever.)
+    """
+
+    name = "frozen"
+
+    def draws(self) -> dict[str, Draw]:
+        """The direction; those of later rounds are not used."""
+        return {"frozen/start": Draw("normal", (self.problem.parameters,))}
+
+    def update(self, state: State, X: Array, costs: Array, draws: dict[str, Array]) -> State:
+        """Takes the direction in round 1, whatever the costs."""
+        if state.t > 0:
+            return state._replace(t=state.t + 1)
+        far = 1e9 * draws["frozen/start"]
+        return State(state.t + 1, self.problem.theta_set.project(far))
 
 
 @settings

@@ -49,6 +49,7 @@ class RLS(Algorithm):
     forgetting: Annotated[Real, Field(gt=0, le=1)] = 1.0
     memories: tuple[PositiveInt, ...] = ()
     name = "rls"
+    takes_offers = True
     kernel = "rls"
 
     def __post_init__(self) -> None:

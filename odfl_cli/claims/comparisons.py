@@ -1,189 +1,241 @@
 """Claims about runs: who costs less, who predicts worse, how regret falls, what κ does."""
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
 
-from odfl_cli.claims.evidence import Sweep, pick
-from odfl_cli.claims.measures import difference, difference_of_gaps, largest_share_of_bound, slope
-from odfl_cli.claims.verdict import Estimate, Rule, above, at_most
-from odfl_cli.results.grouping import Group
+from odfl_cli.claims.claim import Claim
+from odfl_cli.claims.measures import (
+    change_of_lead,
+    excess,
+    exponent,
+    exponent_beside_path,
+    exponent_of_mean,
+    lead,
+    share_of_bound,
+    share_of_rises,
+    shift,
+    slope,
+)
+from odfl_cli.claims.sweeps import READINGS
+from odfl_cli.claims.verdict import above, at_most, below
 from odfl_cli.results.names import ALGORITHMS
 
-FOUR = "algo=df_ogd,df_ftpl,pf_ogd,spo"
-SWEEPS = {
-    sweep.name: sweep
-    for sweep in (
-        Sweep("main", ("experiment=main", FOUR), 30),
-        Sweep("high_dimension", ("experiment=high_dimension", FOUR), 10),
-        Sweep(
-            "misspecification",
-            ("experiment=misspecification", "algo=df_ogd,pf_ogd", "data.gamma=0,0.75,1"),
-            300,
-        ),
-        Sweep("kappa", ("experiment=main", "algo=df_ogd", "kappa=0,0.01,0.1"), 10),
-        Sweep(
-            "kappa_polynomial",
-            (
-                "data=polynomial",
-                "data.items=20",
-                "theta_radius=10",
-                "algo=df_ogd",
-                "kappa=0,0.1",
-            ),
-            10,
-        ),
-    )
+OURS, BASELINES = ("df_ogd", "df_ftpl"), ("pf_ogd", "spo")
+NO_LEARNER = {"uniform": "uniform", "frozen": "frozen"}
+"""Players in the place of the learner that learn nothing."""
+
+EXPERIMENTS = {
+    "main": ("K = 5", "Figure 1"),
+    "high_dimension": ("K = 80", "Figure with 80 items"),
+    "static": ("K = 5, static", "Introduction"),
+    "static_high_dimension": ("K = 80, static", "Introduction"),
 }
-
-DECISION_FOCUSED, BASELINES = ("df_ogd", "df_ftpl"), ("pf_ogd", "spo")
-EXPERIMENTS = {"main": ("K = 5", "Figure 1"), "high_dimension": ("K = 80", "Figure with 80 items")}
+DYNAMIC = ("main", "high_dimension")
 COSTS = {"avg_cost": "realised cost", "avg_dynamic_regret": "dynamic regret"}
+REGRETS = {
+    "df_ogd": ("avg_dynamic_regret", "average dynamic regret", "Theorem 2"),
+    "df_ftpl": ("avg_static_regret", "average static regret", "Theorem 1"),
+}
+RANGES = {"0 to 0.75": (0.0, 0.75), "0.75 to 1": (0.75, 1.0), "0 to 1": (0.0, 1.0)}
+
+learning = partial(Claim, controls=NO_LEARNER)
 
 
-class Comparison(NamedTuple):
-    """A claim that is measured on the runs of one sweep."""
-
-    name: str
-    text: str
-    where: str
-    sweep: str
-    measure: Callable[[list[Group]], Estimate]
-    rule: Rule
-
-
-def comparisons() -> Iterator[Comparison]:
+def comparisons() -> Iterator[Claim]:
     """All of them, in the order of the paper."""
     for sweep in EXPERIMENTS:
         yield from _beaten_baselines(sweep)
+    for sweep in DYNAMIC:
         yield from _worse_predictions(sweep)
-    yield from _misspecification()
-    for sweep in EXPERIMENTS:
+    for sweep in READINGS:
+        yield from _misspecification(sweep)
+    for sweep in DYNAMIC:
         yield from _falling_regret(sweep)
+    yield from _rates()
+    yield from _sizes()
+    yield from _assumptions()
     yield from _inexact_decisions()
+    yield from _grid_search()
 
 
-def _beaten_baselines(sweep: str) -> Iterator[Comparison]:
+def _beaten_baselines(sweep: str) -> Iterator[Claim]:
     size, where = EXPERIMENTS[sweep]
     for column, words in COSTS.items():
-        for ours in DECISION_FOCUSED:
+        for ours in OURS:
             for theirs in BASELINES:
-                yield Comparison(
-                    f"{sweep}/{column}/{theirs}-{ours}",
-                    f"{ALGORITHMS[ours]} beats {ALGORITHMS[theirs]}, {size}: {words}",
-                    where,
-                    sweep,
-                    _gap(theirs, ours, column),
-                    above(0.0),
+                yield learning(
+                    name=f"{sweep}/{column}/{theirs}-{ours}",
+                    text=f"{ALGORITHMS[ours]} beats {ALGORITHMS[theirs]}, {size}: {words}",
+                    where=where,
+                    evidence=sweep,
+                    measure=lead(theirs, column),
+                    rule=above(0.0),
+                    subject=ours,
                 )
 
 
-def _worse_predictions(sweep: str) -> Iterator[Comparison]:
+def _worse_predictions(sweep: str) -> Iterator[Claim]:
     size, where = EXPERIMENTS[sweep]
-    for ours in DECISION_FOCUSED:
-        yield Comparison(
-            f"{sweep}/avg_mse/{ours}-pf_ogd",
-            f"{ALGORITHMS[ours]} predicts worse than PF-OGD, {size}: MSE",
-            where,
-            sweep,
-            _gap(ours, "pf_ogd", "avg_mse"),
-            above(0.0),
+    for ours in OURS:
+        for theirs in BASELINES:
+            yield learning(
+                name=f"{sweep}/avg_mse/{ours}-{theirs}",
+                text=f"{ALGORITHMS[ours]} predicts worse than {ALGORITHMS[theirs]}, {size}: MSE",
+                where=where,
+                evidence=sweep,
+                measure=excess(theirs, "avg_mse"),
+                rule=above(0.0),
+                subject=ours,
+            )
+
+
+def _misspecification(sweep: str) -> Iterator[Claim]:
+    reading, _ = READINGS[sweep]
+    on_gamma = partial(learning, where="Figure on γ", evidence=sweep, rule=above(0.0))
+    yield on_gamma(
+        name=f"{sweep}/realisable",
+        text=f"PF-OGD beats DF-OGD where the model is right, γ = 0 ({reading})",
+        measure=lead("df_ogd", "avg_cost", {"data.gamma": 0.0}),
+        subject="pf_ogd",
+    )
+    for theirs in BASELINES:
+        yield on_gamma(
+            name=f"{sweep}/misspecified/{theirs}",
+            text=f"DF-OGD beats {ALGORITHMS[theirs]} where the model is wrong, γ = 1 ({reading})",
+            measure=lead(theirs, "avg_cost", {"data.gamma": 1.0}),
+            subject="df_ogd",
+        )
+    for words, (sooner, later) in RANGES.items():
+        ends = {"data.gamma": sooner}, {"data.gamma": later}
+        yield on_gamma(
+            name=f"{sweep}/rise/{words.replace(' to ', '-')}",
+            text=f"the gap PF-OGD − DF-OGD rises from γ = {words} ({reading})",
+            measure=change_of_lead("pf_ogd", "avg_cost", *ends),
+            subject="df_ogd",
         )
 
 
-def _misspecification() -> Iterator[Comparison]:
-    where, sweep = "Figure on γ", "misspecification"
-    yield Comparison(
-        "misspecification/realisable",
-        "PF-OGD beats DF-OGD where the model is right, γ = 0",
-        where,
-        sweep,
-        _gap("df_ogd", "pf_ogd", "avg_cost", data__gamma=0),
-        above(0.0),
-    )
-    yield Comparison(
-        "misspecification/misspecified",
-        "DF-OGD beats PF-OGD where the model is wrong, γ = 1",
-        where,
-        sweep,
-        _gap("pf_ogd", "df_ogd", "avg_cost", data__gamma=1),
-        above(0.0),
-    )
-
-    def rise(groups: list[Group]) -> Estimate:
-        late, early = (
-            tuple(pick(groups, algo, data__gamma=gamma) for algo in ("pf_ogd", "df_ogd"))
-            for gamma in (1, 0.75)
-        )
-        return difference_of_gaps((late[0], late[1]), (early[0], early[1]))
-
-    yield Comparison(
-        "misspecification/rise",
-        "the gap PF-OGD − DF-OGD rises from γ = 0.75 to 1",
-        where,
-        sweep,
-        rise,
-        above(0.0),
-    )
-
-
-def _falling_regret(sweep: str) -> Iterator[Comparison]:
+def _falling_regret(sweep: str) -> Iterator[Claim]:
     size, _ = EXPERIMENTS[sweep]
-    for algo, column, words, where in (
-        ("df_ogd", "avg_dynamic_regret", "average dynamic regret", "Theorem 2"),
-        ("df_ftpl", "avg_static_regret", "average static regret", "Theorem 1"),
-    ):
-        name = ALGORITHMS[algo]
-        yield Comparison(
-            f"{sweep}/slope/{algo}",
-            f"{name}'s {words} falls, {size}: slope",
-            where,
-            sweep,
-            partial(_slope, algo, column),
-            at_most(0.0),
+    for algo, (column, words, where) in REGRETS.items():
+        of = partial(learning, where=where, evidence=sweep, subject=algo)
+        yield of(
+            name=f"{sweep}/slope/{algo}",
+            text=f"{ALGORITHMS[algo]}'s {words} falls, {size}: slope",
+            measure=slope(column),
+            rule=below(0.0),
         )
-        yield Comparison(
-            f"{sweep}/bound/{algo}",
-            f"{name}'s {words} stays below the bound, {size}: largest share",
-            where,
-            sweep,
-            partial(_share_of_bound, algo, column),
-            at_most(1.0),
+        yield of(
+            name=f"{sweep}/bound/{algo}",
+            text=f"{ALGORITHMS[algo]}'s {words} stays below the bound, {size}: largest share",
+            measure=share_of_bound(column, algo),
+            rule=at_most(1.0),
         )
 
 
-def _inexact_decisions() -> Iterator[Comparison]:
+def _rates() -> Iterator[Claim]:
+    horizons = "horizon.rounds"
+    for algo, (column, words, where) in REGRETS.items():
+        yield learning(
+            name=f"rates/{algo}",
+            text=f"{ALGORITHMS[algo]}'s {words} falls as T^(−1/4) or faster, K = 80: exponent",
+            where=where,
+            evidence="rates",
+            measure=exponent(column, horizons),
+            rule=at_most(-0.25),
+            subject=algo,
+        )
+    yield learning(
+        name="rates/path",
+        text="DF-OGD's average dynamic regret over ((1 + P_T)/T)^(1/4) does not grow, K = 80: exponent in T",
+        where="Theorem 2",
+        evidence="rates",
+        measure=exponent_beside_path("avg_dynamic_regret", horizons, "df_ogd", 0.25),
+        rule=at_most(0.0),
+        subject="df_ogd",
+    )
+
+
+def _sizes() -> Iterator[Claim]:
+    """What the bound says of sizes, and what the regret does."""
+    for column, words in (("avg_dynamic_regret", "dynamic regret"), ("avg_bound", "bound")):
+        controls = NO_LEARNER if column == "avg_dynamic_regret" else {}
+        yield Claim(
+            name=f"parameters/{column}",
+            text=f"DF-OGD's average {words} does not depend on m, K = 20: exponent in m",
+            where="Theorem 2",
+            evidence="parameters",
+            measure=exponent(column, "data.features"),
+            rule=at_most(0.0),
+            subject="df_ogd",
+            controls=controls,
+        )
+        yield Claim(
+            name=f"items/{column}",
+            text=f"DF-OGD's average {words} grows as ln ln d or slower: exponent in d of the ratio",
+            where="Theorem 2",
+            evidence="items",
+            measure=exponent(column, "data.items", lambda d: math.log(math.log(d))),
+            rule=at_most(0.0),
+            subject="df_ogd",
+            controls=controls,
+        )
+
+
+def _assumptions() -> Iterator[Claim]:
+    yield Claim(
+        name="oracle/xi",
+        text="the oracle's ξ falls as T^(−1/4) or faster, DF-OGD, K = 5: exponent of its mean",
+        where="after Theorems 1 and 2",
+        evidence="oracle",
+        measure=exponent_of_mean("df_ogd", "horizon.rounds"),
+        rule=at_most(-0.25),
+        subject={"xi": 1.0},
+        controls={"not calling it": {"xi": 1.0, "oracle_before": 1.0, "oracle_after": -1.0}},
+    )
+    for sweep in DYNAMIC:
+        yield Claim(
+            name=f"{sweep}/path",
+            text=f"(1 + P_t)/t is non-increasing, {EXPERIMENTS[sweep][0]}: share of the steps in which it rises",
+            where="Theorem 2",
+            evidence=sweep,
+            measure=share_of_rises("df_ogd"),
+            rule=at_most(0.0),
+            subject=1,
+            controls={"backwards": -1},
+        )
+
+
+def _inexact_decisions() -> Iterator[Claim]:
     for sweep, words, kappas in (
         ("kappa", "sin⁴ data", (0.01, 0.1)),
         ("kappa_polynomial", "polynomial data", (0.1,)),
     ):
         for kappa in kappas:
-            yield Comparison(
-                f"{sweep}/{kappa:g}",
-                f"decisions within κ = {kappa:g} of the best cost at most κ more, {words}",
-                "Proposition on approximate optima",
-                sweep,
-                partial(_shift, kappa),
-                at_most(kappa),
-            )
+            for algo in OURS:
+                for column, name in COSTS.items():
+                    yield Claim(
+                        name=f"{sweep}/{kappa:g}/{column}/{algo}",
+                        text=f"decisions within κ = {kappa:g} of the best shift {ALGORITHMS[algo]}'s "
+                        f"{name} by at most κ, {words}",
+                        where="Proposition on approximate optima",
+                        evidence=sweep,
+                        measure=shift(algo, column, kappa),
+                        rule=at_most(kappa),
+                        subject=1,
+                        controls={"within 10 κ": 10},
+                    )
 
 
-def _gap(
-    first: str, second: str, column: str, **settings: object
-) -> Callable[[list[Group]], Estimate]:
-    return lambda groups: difference(
-        pick(groups, first, **settings), pick(groups, second, **settings), column
-    )
-
-
-def _slope(algo: str, column: str, groups: list[Group]) -> Estimate:
-    return slope(pick(groups, algo), column)
-
-
-def _share_of_bound(algo: str, column: str, groups: list[Group]) -> Estimate:
-    return largest_share_of_bound(pick(groups, algo), column, "avg_bound")
-
-
-def _shift(kappa: float, groups: list[Group]) -> Estimate:
-    exact, inexact = (pick(groups, "df_ogd", kappa=value) for value in (0, kappa))
-    return difference(inexact, exact, "avg_cost")
+def _grid_search() -> Iterator[Claim]:
+    for eta in (0.001, 0.01, 0.1, 1.0):
+        yield learning(
+            name=f"grid/{eta:g}",
+            text=f"PF-OGD with η = 10 costs less than with η = {eta:g}, K = 5",
+            where="Appendix on the experiments",
+            evidence="grid",
+            measure=lead(("pf_ogd", {"algo.eta": eta}), "avg_cost"),
+            rule=above(0.0),
+            subject=("pf_ogd", {"algo.eta": 10.0}),
+        )

@@ -2,45 +2,67 @@
 
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import tell
 from odfl_cli.results.grouping import Group, group_runs
 from odfl_cli.results.tables import read_runs
 
+FIRST_SEED = 30_000
+"""Claims are measured on the seeds from here on, on which nothing was chosen."""
+
+Player = str | tuple[str, dict[str, Any]]
+"""An algorithm, or one with settings."""
+
 
 @dataclass(frozen=True)
 class Sweep:
-    """Overrides of `odfl run`, and how many seeds the claims need of it."""
+    """Overrides of `odfl run`, one tuple for each of its parts, and how many seeds the claims need."""
 
     name: str
-    overrides: tuple[str, ...]
-    seeds: int
+    parts: tuple[tuple[str, ...], ...]
+    count: int
 
-    def command(self, outputs: Path, share: float) -> list[str]:
-        """The arguments of `odfl`; `share` scales the number of seeds."""
-        seeds = max(2, round(share * self.seeds))
-        places = [f"seeds={seeds}", f"sweep=claims-{self.name}", f"outputs={outputs}"]
-        return ["run", "-m", *self.overrides, *places]
+    def seeds(self, share: float) -> list[int]:
+        """Those of a `share` of the count, at least two."""
+        return [FIRST_SEED + k for k in range(max(2, round(share * self.count)))]
+
+    def commands(self, outputs: Path, share: float) -> list[list[str]]:
+        """The arguments of `odfl` for every part."""
+        seeds = f"seeds=[{','.join(map(str, self.seeds(share)))}]"
+        return [
+            ["run", "-m", *overrides, seeds, f"sweep={name}", f"outputs={outputs}"]
+            for overrides, name in zip(self.parts, self.sweeps(), strict=True)
+        ]
+
+    def sweeps(self) -> list[str]:
+        """What the sweep of every part is called."""
+        return [f"claims-{self.name}-{part}" for part in range(len(self.parts))]
 
 
 def collect(sweep: Sweep, outputs: Path, share: float) -> list[Group]:
     """Runs what is missing of a sweep and reads it; finished runs are found again."""
-    arguments = sweep.command(outputs, share)
-    tell(" ".join(arguments))
-    command = [sys.executable, "-m", "odfl_cli.cli", *arguments]
-    done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
-    if done.returncode:
-        raise UserError(f"claims: the sweep {sweep.name} failed; see the lines above")
-    directory = outputs / "sweeps" / f"claims-{sweep.name}"
-    return group_runs(read_runs([directory], tell))
+    for overrides, arguments in zip(sweep.parts, sweep.commands(outputs, share), strict=True):
+        tell(f"claims: {sweep.name}: {' '.join(overrides)}")
+        command = [sys.executable, "-m", "odfl_cli.cli", *arguments]
+        done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
+        if done.returncode:
+            raise UserError(f"claims: the sweep {sweep.name} failed; see the lines above")
+    directories = [outputs / "sweeps" / name for name in sweep.sweeps()]
+    asked = sweep.seeds(share)
+    return [
+        replace(group, rows=group.rows[group.rows["seed"].isin(asked)])
+        for group in group_runs(read_runs(directories, tell))
+    ]
 
 
-def pick(groups: list[Group], algorithm: str, **settings: object) -> Group:
-    """The one group of an algorithm with these settings; in a key, __ stands for a dot."""
-    wanted = {key.replace("__", "."): value for key, value in settings.items()}
+def pick(groups: list[Group], player: Player, settings: dict[str, Any] | None = None) -> Group:
+    """The one group of a player with these settings."""
+    algorithm, own = (player, {}) if isinstance(player, str) else player
+    wanted = {**(settings or {}), **own}
     found = [
         group
         for group in groups

@@ -1,36 +1,163 @@
-"""How a value is taken from the runs: differences paired by seed, slopes, single columns."""
+"""Measures of a player on the runs of a sweep: leads, slopes, exponents, shares.
 
+Each function here returns a measure, to be called with the groups of runs and the player.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from odfl_cli.claims.evidence import Player, pick
 from odfl_cli.claims.verdict import Estimate
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.statistics import mean_ci95
+from odfl_cli.core.statistics import loglog_slope, mean_ci95
 from odfl_cli.results.aggregation import curve_slope
 from odfl_cli.results.grouping import Group
 
-
-def difference(first: Group, second: Group, column: str) -> Estimate:
-    """The mean over the common seeds of first − second, in a column's final value."""
-    gap = (first.final(column) - second.final(column)).dropna()
-    if gap.empty:
-        raise UserError(f"claims: no common seed has the column {column}")
-    mean, ci95 = mean_ci95(gap.to_numpy())
-    return Estimate(float(mean), float(ci95), len(gap))
+Settings = dict[str, Any]
+Weights = dict[str, float]
+Measure = Callable[[list[Group], Player], Estimate]
 
 
-def difference_of_gaps(later: tuple[Group, Group], sooner: tuple[Group, Group]) -> Estimate:
-    """By how much the gap in average cost of one pair exceeds that of another, paired by seed."""
-    gaps = [first.final("avg_cost") - second.final("avg_cost") for first, second in (later, sooner)]
-    rise = (gaps[0] - gaps[1]).dropna()
-    mean, ci95 = mean_ci95(rise.to_numpy())
-    return Estimate(float(mean), float(ci95), len(rise))
+def lead(over: Player, column: str, settings: Settings | None = None) -> Measure:
+    """How much less of a column the player has than another at the end, paired by seed."""
+
+    def measure(groups: list[Group], player: Player) -> Estimate:
+        return _mean(_lead(groups, player, over, column, settings))
+
+    return measure
 
 
-def slope(group: Group, column: str) -> Estimate:
+def excess(over: Player, column: str) -> Measure:
+    """How much more of it."""
+
+    def measure(groups: list[Group], player: Player) -> Estimate:
+        return _mean(-_lead(groups, player, over, column, None))
+
+    return measure
+
+
+def change_of_lead(over: Player, column: str, sooner: Settings, later: Settings) -> Measure:
+    """By how much a lead is larger with the later settings than with the sooner ones."""
+
+    def measure(groups: list[Group], player: Player) -> Estimate:
+        early, late = (_lead(groups, player, over, column, at) for at in (sooner, later))
+        return _mean(late - early)
+
+    return measure
+
+
+def shift(player: Player, column: str, kappa: float) -> Callable[[list[Group], float], Estimate]:
+    """How much more of a column a player has when its decisions are `factor`·κ from the best."""
+
+    def measure(groups: list[Group], factor: float) -> Estimate:
+        inexact = pick(groups, player, {"kappa": factor * kappa})
+        return _mean(inexact.final(column) - pick(groups, player, {"kappa": 0.0}).final(column))
+
+    return measure
+
+
+def slope(column: str) -> Measure:
     """The slope of a column against t on logarithmic axes."""
-    mean, ci95 = curve_slope(group, column)
-    return Estimate(mean, ci95, group.seeds)
+
+    def measure(groups: list[Group], player: Player) -> Estimate:
+        group = pick(groups, player)
+        return Estimate(*curve_slope(group, column), group.seeds)
+
+    return measure
 
 
-def largest_share_of_bound(group: Group, column: str, bound: str) -> Estimate:
-    """The largest ratio of a column's mean over seeds to its bound's, over all rounds."""
-    rows = group.rows.dropna(subset=[column, bound]).groupby("t")[[column, bound]].mean()
-    return Estimate(float((rows[column] / rows[bound]).max()), float("nan"), group.seeds)
+def share_of_bound(column: str, owner: Player) -> Measure:
+    """The largest ratio of the player's column to the bound of `owner`, means over seeds, over t."""
+
+    def measure(groups: list[Group], player: Player) -> Estimate:
+        ours, bound = pick(groups, player), pick(groups, owner)
+        paid, allowed = _by_round(ours, column), _by_round(bound, "avg_bound")
+        return Estimate(float((paid / allowed).max()), float("nan"), ours.seeds)
+
+    return measure
+
+
+def exponent(column: str, key: str, unit: Callable[[float], float] | None = None) -> Measure:
+    """Of a column's final value, in units of `unit`(x), as a power of x, the values of a key."""
+
+    def values(groups: list[Group], player: Player) -> dict[float, pd.Series]:
+        found = _along(groups, player, key)
+        return {x: g.final(column) / (unit(x) if unit else 1.0) for x, g in found.items()}
+
+    return lambda groups, player: _exponent(values(groups, player))
+
+
+def exponent_beside_path(column: str, key: str, owner: Player, power: float) -> Measure:
+    """The same in units of ((1 + P_T)/T)^power, with the path and the horizons T of `owner`."""
+
+    def values(groups: list[Group], player: Player) -> dict[float, pd.Series]:
+        ours, theirs = _along(groups, player, key), _along(groups, owner, key)
+        unit = {T: ((1 + g.final("path_length")) / T) ** power for T, g in theirs.items()}
+        return {T: group.final(column) / unit[T] for T, group in ours.items()}
+
+    return lambda groups, player: _exponent(values(groups, player))
+
+
+def exponent_of_mean(player: Player, key: str) -> Callable[[list[Group], Weights], Estimate]:
+    """Of the mean over the rounds of a weighted sum of columns."""
+
+    def mean(rows: pd.DataFrame, weights: Weights) -> pd.Series:
+        total = pd.Series(sum(weight * rows[column] for column, weight in weights.items()))
+        return total.groupby(rows["seed"]).mean()
+
+    def measure(groups: list[Group], weights: Weights) -> Estimate:
+        found = _along(groups, player, key)
+        return _exponent({x: mean(group.rows, weights) for x, group in found.items()})
+
+    return measure
+
+
+def share_of_rises(player: Player) -> Callable[[list[Group], int], Estimate]:
+    """In how many of the steps between logged rounds (1 + P_t)/t rises; direction −1: P walked backwards."""
+
+    def measure(groups: list[Group], direction: int) -> Estimate:
+        path = pick(groups, player).rows.pivot(index="t", columns="seed", values="path_length")
+        t, P = path.index.to_numpy()[:, None], path.to_numpy()
+        if direction < 0:
+            t, P = t[-1] + t[0] - t[::-1], P[-1] - P[::-1]
+        ratio = (1 + P) / t
+        rises = np.diff(ratio, axis=0) > 1e-12 * ratio[:-1]
+        return _mean(pd.Series(rises.mean(0)))
+
+    return measure
+
+
+def _lead(
+    groups: list[Group], player: Player, over: Player, column: str, settings: Settings | None
+) -> pd.Series:
+    return pick(groups, over, settings).final(column) - pick(groups, player, settings).final(column)
+
+
+def _mean(values: pd.Series) -> Estimate:
+    """Over the seeds that all have."""
+    known = values.dropna()
+    if known.empty:
+        raise UserError("claims: no seed has what is compared; see the columns of the runs")
+    mean, ci95 = mean_ci95(known.to_numpy())
+    return Estimate(float(mean), float(ci95), len(known))
+
+
+def _along(groups: list[Group], player: Player, key: str) -> dict[float, Group]:
+    """The groups of a player by the values of a key, ascending."""
+    name = player if isinstance(player, str) else player[0]
+    found = {float(g.settings[key]): g for g in groups if g.algorithm == name}
+    return dict(sorted(found.items()))
+
+
+def _exponent(values: dict[float, pd.Series]) -> Estimate:
+    """The slope on logarithmic axes, over the seeds that all have."""
+    table = pd.DataFrame(values).dropna()
+    slope, ci95 = loglog_slope(table.columns.to_numpy(float), table.to_numpy())
+    return Estimate(slope, ci95, len(table))
+
+
+def _by_round(group: Group, column: str) -> pd.Series:
+    return group.rows.dropna(subset=[column]).groupby("t")[column].mean()

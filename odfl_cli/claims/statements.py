@@ -1,92 +1,120 @@
-"""Claims about single rounds: Lipschitz constants, suboptimality and margins on samples."""
+"""Claims about single rounds: the paper's lemmas on samples, each against a premise that is ten times off."""
 
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
-from odfl_cli.claims.verdict import Estimate, Rule, at_most
+from odfl_cli.claims.claim import SAMPLE, Claim
+from odfl_cli.claims.evidence import FIRST_SEED
+from odfl_cli.claims.verdict import Estimate, above, at_most
 from odfl_cli.config.compose import compose_job
-from odfl_cli.metrics.theory.constants import check_lipschitz, check_suboptimality
+from odfl_cli.metrics.theory.lemmas import (
+    check_distance,
+    check_expected_distance,
+    check_lipschitz,
+    check_randomised_point,
+    check_suboptimality,
+    convexity_gap,
+)
 from odfl_cli.metrics.theory.margin import check_margin, gaussian_margin, margin_sample
 from odfl_cli.metrics.theory.sample import on_the_sphere, sample_rounds
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job
 
 ALPHAS = (0.01, 0.1, 1.0)
+SMOOTH = (0.1, 1.0)
+"""Where 256 values of δ are enough."""
+
+POLYNOMIAL = ("data=polynomial", "regularizer=log_barrier", "theta_radius=10")
 SETTINGS = {
     "entropy on the simplex": ("data.items=5",),
     "log barrier on the simplex": ("data.items=5", "regularizer=log_barrier"),
     "log barrier on a knapsack": (
-        "data=polynomial",
-        "data.items=20",
-        "data.maximise=true",
-        "polytope=knapsack",
-        "regularizer=log_barrier",
-        "theta_radius=10",
+        *POLYNOMIAL, "data.items=20", "data.maximise=true", "polytope=knapsack",
     ),
-    "log barrier on 5×5 paths": (
-        "data=polynomial",
-        "data.items=40",
-        "polytope=shortest_path",
-        "regularizer=log_barrier",
-        "theta_radius=10",
-    ),
-}
+    "log barrier on 5×5 paths": (*POLYNOMIAL, "data.items=40", "polytope=shortest_path"),
+}  # fmt: skip
+SIMPLEX = ("entropy on the simplex", "log barrier on the simplex")
+EXACT_MARGINS = (*SIMPLEX, "log barrier on 5×5 paths")
+
+LEMMAS = (
+    (check_lipschitz, "f̃ is Lipschitz as stated", "Lipschitz lemmas", tuple(SETTINGS)),
+    (check_suboptimality, "w̃ is within nα, or α ln d, of the best", "Suboptimality lemmas", tuple(SETTINGS)),
+    (check_distance, "a margin ε keeps ‖w̃ − w*‖₁ within 2nα/ε", "Lemmas from margin to distance", EXACT_MARGINS),
+    (check_expected_distance, "E‖w̃ − w*‖₁ is as small as stated", "Lemmas on the expected distance", SIMPLEX),
+)  # fmt: skip
 
 
-class Statement(NamedTuple):
-    """A lemma that is checked on sampled rounds: the largest share of what it allows."""
-
-    name: str
-    text: str
-    where: str
-    measure: Callable[[int], Estimate]
-    rule: Rule
+on_sample = partial(Claim, evidence=SAMPLE)
 
 
-def statements() -> Iterator[Statement]:
+def statements() -> Iterator[Claim]:
     """All of them."""
-    for words, overrides in SETTINGS.items():
-        for check, text, where in (
-            (check_lipschitz, "f̃ is Lipschitz as stated", "Lipschitz lemmas"),
-            (check_suboptimality, "w̃ is within nα, or α ln d, of the best", "Suboptimality lemmas"),
-        ):
-            yield Statement(
-                f"{check.__name__}/{words}",
-                f"{text}, {words}: largest share",
-                where,
-                partial(_largest, check, overrides),
-                at_most(1.0),
+    for check, text, where, settings in LEMMAS:
+        for words in settings:
+            yield on_sample(
+                name=f"{check.__name__}/{words}",
+                text=f"{text}, {words}: largest share",
+                where=where,
+                measure=partial(_largest, check, words, ALPHAS),
+                rule=at_most(1.0),
+                subject=1.0,
+                controls={"α ten times off": 10.0},
             )
-    yield Statement(
-        "margin/gaussian",
-        "margins of Gaussian X obey the proposition: largest share",
-        "Proposition on margins",
-        _gaussian_margins,
-        at_most(1.0),
+    for words in SIMPLEX:
+        yield on_sample(
+            name=f"check_randomised_point/{words}",
+            text=f"⟨∇f̃(u), θ − ϑ⟩ is f̃(θ) − f̃(ϑ) on average over δ, {words}: largest error",
+            where="Lemma on the randomised point",
+            measure=partial(_largest, check_randomised_point, words, SMOOTH),
+            rule=at_most(0.01),
+            subject=None,
+            controls={"δ = 1": 1.0, "δ = 1/2": 0.5},
+        )
+        yield on_sample(
+            name=f"convexity_gap/{words}",
+            text=f"f̃ is not convex, {words}: largest excess of a midpoint",
+            where="Section 3",
+            measure=partial(_largest, convexity_gap, words, ALPHAS),
+            rule=above(1e-9),
+            subject="smoothed",
+            controls={"SPO+ loss": "spo"},
+        )
+    yield on_sample(
+        name="margin/gaussian",
+        text="margins of Gaussian X obey the proposition: largest share",
+        where="Proposition on margins",
+        measure=_gaussian_margins,
+        rule=at_most(1.0),
+        subject=1.0,
+        controls={"θ ten times shorter": 0.1},
     )
 
 
 def _job(overrides: tuple[str, ...]) -> Job:
-    return build(compose_job([*overrides, "seeds=8"]))
+    seeds = ",".join(str(FIRST_SEED + k) for k in range(8))
+    return build(compose_job([*overrides, f"seeds=[{seeds}]"]))
 
 
-def _largest(check: Callable[..., float], overrides: tuple[str, ...], size: int) -> Estimate:
-    job = _job(overrides)
+def _largest(
+    check: Callable[..., float], words: str, alphas: tuple[float, ...], size: int, subject: Any
+) -> Estimate:
+    """The largest over the values of α; `subject` is what the check takes last."""
+    job = _job(SETTINGS[words])
     sample = sample_rounds(job.environment, job.algorithm.problem, job.seeds, size)
-    worst = max(check(sample, alpha) for alpha in ALPHAS)
-    return Estimate(worst, math.nan, len(ALPHAS) * len(sample.X))
+    worst = max(check(sample, alpha, subject) for alpha in alphas)
+    return Estimate(worst, math.nan, len(alphas) * len(sample.X))
 
 
-def _gaussian_margins(size: int) -> Estimate:
-    """Independent standard normal X, the case of the proposition: ρ = 0."""
+def _gaussian_margins(size: int, length: float) -> Estimate:
+    """Independent standard normal X, the case of the proposition: ρ = 0; θ is `length` times as long."""
     job = _job(("data.items=5", "data.rho=0"))
     problem = job.algorithm.problem
     sample = sample_rounds(job.environment, problem, job.seeds, size)
-    theta = on_the_sphere(problem, 8)[:, None, :]
+    theta = length * on_the_sphere(problem, 8)[:, None, :]
     margins = margin_sample(problem, sample.X, theta)
     curve = gaussian_margin(np.eye(problem.items), problem.theta_set.radius)
     return Estimate(check_margin(margins, curve), math.nan, margins.size)

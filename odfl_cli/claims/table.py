@@ -2,45 +2,18 @@
 
 import json
 import math
-from typing import NamedTuple
+from typing import Any
 
-from odfl_cli.claims.verdict import Estimate, Rule, Verdict
+from odfl_cli.claims.claim import Row
+from odfl_cli.claims.verdict import Estimate
 from odfl_cli.core.text import plus_minus
 
-HEADINGS = ("claim", "where", "measured", "claimed", "n", "verdict")
-
-
-class Row(NamedTuple):
-    """One judged claim."""
-
-    name: str
-    text: str
-    where: str
-    estimate: Estimate
-    rule: Rule
-
-    @property
-    def verdict(self) -> Verdict:
-        """What the measurement says."""
-        return self.rule.judge(self.estimate)
+HEADINGS = ("claim", "where", "measured", "claimed", "controls", "n", "verdict")
 
 
 def as_json(rows: list[Row]) -> str:
     """A list of objects; numbers at full length, null for what could not be measured."""
-    content = [
-        {
-            "name": row.name,
-            "claim": row.text,
-            "where": row.where,
-            "value": _finite(row.estimate.value),
-            "ci95": _finite(row.estimate.ci95),
-            "count": row.estimate.size,
-            "claimed": {"side": row.rule.side, "limit": row.rule.limit},
-            "verdict": row.verdict,
-        }
-        for row in rows
-    ]
-    return json.dumps(content, indent=2, allow_nan=False)
+    return json.dumps([_object(row) for row in rows], indent=2, allow_nan=False)
 
 
 def as_markdown(rows: list[Row]) -> str:
@@ -52,10 +25,36 @@ def as_markdown(rows: list[Row]) -> str:
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
+def _object(row: Row) -> dict[str, Any]:
+    claim = row.claim
+    return {
+        "name": claim.name,
+        "claim": claim.text,
+        "where": claim.where,
+        **_numbers(row.estimate),
+        "count": row.estimate.size,
+        "claimed": {"side": claim.rule.side, "limit": claim.rule.limit},
+        "controls": {
+            name: {**_numbers(estimate), "verdict": claim.rule.judge(estimate)}
+            for name, estimate in row.controls.items()
+        },
+        "verdict": row.verdict,
+    }
+
+
+def _numbers(estimate: Estimate) -> dict[str, float | None]:
+    return {"value": _finite(estimate.value), "ci95": _finite(estimate.ci95)}
+
+
 def _cells(row: Row) -> tuple[str, ...]:
-    value, ci95, count = row.estimate
-    measured = plus_minus(value, ci95, _short)
-    return row.text, row.where, measured, str(row.rule), str(count), row.verdict
+    controls = "; ".join(f"{name} {_measured(one)}" for name, one in row.controls.items())
+    claim, measured = row.claim, _measured(row.estimate)
+    count = str(row.estimate.size)
+    return claim.text, claim.where, measured, str(claim.rule), controls, count, row.verdict
+
+
+def _measured(estimate: Estimate) -> str:
+    return plus_minus(estimate.value, estimate.ci95, _short)
 
 
 def _finite(value: float) -> float | None:

@@ -1,10 +1,15 @@
-"""From a measured value and its uncertainty to a verdict."""
+"""From a measured value and its uncertainty to a verdict, and what a control does to it."""
 
 import math
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 Verdict = Literal[
-    "holds", "does not hold", "not distinguishable at this sample size", "no measurement"
+    "holds",
+    "without power",
+    "does not hold",
+    "not distinguishable at this sample size",
+    "no measurement",
 ]
 
 
@@ -17,9 +22,9 @@ class Estimate(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What a claim says of its value: above or below a limit."""
+    """What a claim says of its value: above a limit, at most a limit, or strictly below one."""
 
-    side: Literal["above", "below"]
+    side: Literal["above", "at most", "below"]
     limit: float
 
     def judge(self, estimate: Estimate) -> Verdict:
@@ -28,16 +33,23 @@ class Rule(NamedTuple):
             return "no measurement"
         spread = 0.0 if math.isnan(estimate.ci95) else estimate.ci95
         distance = estimate.value - self.limit
-        if self.side == "below":
+        if self.side != "above":
             distance = -distance
-        if distance - spread > 0 or (spread == 0 and distance == 0):
+        if distance - spread > 0 or (self.side == "at most" and spread == 0 and distance == 0):
             return "holds"
-        return (
-            "does not hold" if distance + spread < 0 else "not distinguishable at this sample size"
-        )
+        if distance + spread < 0 or (spread == 0 and distance == 0):
+            return "does not hold"
+        return "not distinguishable at this sample size"
 
     def __str__(self) -> str:
-        return f"{'>' if self.side == 'above' else '≤'} {self.limit:g}"
+        return f"{ {'above': '>', 'at most': '≤', 'below': '<'}[self.side] } {self.limit:g}"
+
+
+def with_controls(rule: Rule, estimate: Estimate, controls: Iterable[Estimate]) -> Verdict:
+    """A claim that holds for a control too says nothing: it is without power."""
+    verdict = rule.judge(estimate)
+    passed = any(rule.judge(control) == "holds" for control in controls)
+    return "without power" if verdict == "holds" and passed else verdict
 
 
 def above(limit: float = 0.0) -> Rule:
@@ -47,4 +59,9 @@ def above(limit: float = 0.0) -> Rule:
 
 def at_most(limit: float) -> Rule:
     """The value should not exceed the limit."""
+    return Rule("at most", limit)
+
+
+def below(limit: float = 0.0) -> Rule:
+    """The value should be less than the limit."""
     return Rule("below", limit)

@@ -2,19 +2,20 @@
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
 from odfl_cli.results.selection import OUTPUTS
 
 if TYPE_CHECKING:  # they bring pandas and Hydra, which --help can do without
-    from odfl_cli.claims.table import Row
+    from odfl_cli.claims.claim import Row
 
 DESCRIPTION = """\
 Measures every empirical claim of the paper and every statement that can be tested, and says of
-each whether it holds, does not hold, or cannot be told at this sample size. Runs what is missing
-under --outputs (minutes the first time), finds finished runs again."""
+each whether it holds, does not hold, or cannot be told at this sample size. Every claim is measured
+on controls too, such as players that learn nothing: one that holds for a control is without power.
+Runs what is missing under --outputs (minutes the first time), finds finished runs again."""
 
 
 def main(arguments: list[str]) -> int:
@@ -22,48 +23,28 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     from odfl_cli.claims.table import as_json, as_markdown
 
-    rows = [*_comparison_rows(options), *_statement_rows(options)]
-    if not rows:
-        raise UserError(f"--only {options.only}: no claim's name holds it; {_known_names()}")
+    rows = _rows(options)
     print(as_json(rows) if options.json else as_markdown(rows))
     return 0
 
 
-def _known_names() -> str:
+def _rows(options: argparse.Namespace) -> "list[Row]":
+    """The claims whose name holds `--only`, judged in their order; every sweep is read once."""
+    from odfl_cli.claims.claim import SAMPLE
     from odfl_cli.claims.comparisons import comparisons
-    from odfl_cli.claims.statements import statements
-
-    names = [one.name for one in comparisons()] + [one.name for one in statements()]
-    return f"there are {', '.join(names)}"
-
-
-def _comparison_rows(options: argparse.Namespace) -> "list[Row]":
-    from odfl_cli.claims.comparisons import SWEEPS, comparisons
     from odfl_cli.claims.evidence import collect
-    from odfl_cli.claims.table import Row
-
-    wanted = [claim for claim in comparisons() if options.only in claim.name]
-    rows = []
-    for name, sweep in SWEEPS.items():
-        claims = [claim for claim in wanted if claim.sweep == name]
-        if claims:
-            groups = collect(sweep, options.outputs, options.share)
-            rows += [
-                Row(one.name, one.text, one.where, one.measure(groups), one.rule) for one in claims
-            ]
-    return rows
-
-
-def _statement_rows(options: argparse.Namespace) -> "list[Row]":
     from odfl_cli.claims.statements import statements
-    from odfl_cli.claims.table import Row
+    from odfl_cli.claims.sweeps import SWEEPS
 
-    size = max(64, round(options.share * 4096))
-    return [
-        Row(one.name, one.text, one.where, one.measure(size), one.rule)
-        for one in statements()
-        if options.only in one.name
-    ]
+    claims = [*comparisons(), *statements()]
+    wanted = [claim for claim in claims if options.only in claim.name]
+    if not wanted:
+        names = ", ".join(claim.name for claim in claims)
+        raise UserError(f"--only {options.only}: no claim's name holds it; there are {names}")
+    evidence: dict[str, Any] = {SAMPLE: max(64, round(options.share * 4096))}
+    for name in dict.fromkeys(claim.evidence for claim in wanted if claim.evidence != SAMPLE):
+        evidence[name] = collect(SWEEPS[name], options.outputs, options.share)
+    return [claim.judged(evidence[claim.evidence]) for claim in wanted]
 
 
 def _parser() -> Parser:

@@ -4,17 +4,15 @@ import math
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
-from odfl_cli.config.compose import prefer_own_presets
+from odfl_cli.config.compose import prepare_hydra
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.config.explain import check_arguments, explained
-from odfl_cli.config.identity import register_resolvers
 from odfl_cli.core.errors import FAILED
 from odfl_cli.core.text import tell
 from odfl_cli.runs.callbacks import exit_on_user_error
@@ -30,8 +28,7 @@ def main(arguments: list[str]) -> None:
         arguments = check_arguments(arguments)
         sys.argv = ["odfl run", *arguments]
         sys.path.append(os.getcwd())  # a user's own components lie in the current directory
-        register_resolvers()
-        prefer_own_presets()
+        prepare_hydra()
         application = hydra.main(
             version_base="1.3", config_path=str(conf_directory()), config_name="config"
         )
@@ -45,8 +42,7 @@ def task(config: DictConfig) -> float:
     if context.mode == RunMode.MULTIRUN:
         from odfl_cli.runs.sweep.job import run_sweep_job
 
-        value = run_sweep_job(request, int(context.job.num), str(context.sweeper._target_))
-        return worst_value(context) if value is None else value
+        return run_sweep_job(request, context)
     with exit_on_user_error(FAILED):
         return _run_single(request)
 
@@ -54,7 +50,8 @@ def task(config: DictConfig) -> float:
 def _run_single(request: JobRequest) -> float:
     prepared = prepared_job(request)
     algorithm = request.choices["algo"]
-    with progress_bar(algorithm, prepared.job.horizon.rounds) as progress:
+    rounds = 0 if prepared.is_settled else prepared.job.horizon.rounds
+    with progress_bar(algorithm, rounds) as progress:
         outcome = run_job(prepared, progress, tell)
     for notice in outcome.notices:
         tell(notice)
@@ -64,9 +61,3 @@ def _run_single(request: JobRequest) -> float:
         print_result(outcome.summary, prepared.top.seed_list(), request.directory)
     value = outcome.objective(prepared.top.objective, prepared.top.seed_list())
     return math.nan if value is None else value
-
-
-def worst_value(context: Any) -> float:
-    """What a job that failed returns to a sweeper."""
-    direction = str(OmegaConf.select(context, "sweeper.direction", default="minimize"))
-    return -math.inf if "maximize" in direction else math.inf

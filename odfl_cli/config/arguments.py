@@ -9,9 +9,8 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Quote, QuotedString
+from hydra.core.override_parser.types import Override, Quote, QuotedString
 from hydra.errors import HydraException
 
 from odfl_cli.config.directory import conf_directory, is_tuning
@@ -51,7 +50,10 @@ def override_axes(overrides: Iterable[str]) -> Axes:
             raise UserError(f"{text}: flags are for the command line; sweep(...) runs several jobs")
     try:
         parsed = OverridesParser.create().parse_overrides(texts)
-        return {override.get_key_element(): _alternatives(override) for override in parsed}
+        return {
+            override.get_key_element(): [Setting((text,)) for text in alternatives(override)]
+            for override in parsed
+        }
     except HydraException as error:
         raise UserError(explain(error, texts)) from error
 
@@ -130,11 +132,17 @@ class _Reader:
         )
 
 
-def _alternatives(override: Any) -> list[Setting]:
+def alternatives(override: Override) -> list[str]:
+    """`key=value` for every value of an override, which may be one."""
+    key = override.get_key_element()
     if not override.is_sweep_override():
-        return [Setting((str(override.input_line),))]
-    (cells,) = BasicSweeper.split_arguments([override], max_batch_size=None)
-    return [Setting(tuple(cell)) for cell in cells]
+        return [f"{key}={override.get_value_element_as_str()}"]
+    if not override.is_discrete_sweep():
+        raise UserError(f"{override.input_line}: a grid needs values, such as {key}=1,2")
+    try:
+        return [f"{key}={value}" for value in override.sweep_string_iterator()]
+    except (ValueError, ArithmeticError) as error:
+        raise UserError(f"{override.input_line}: {error}") from error
 
 
 def _check_names(keywords: Iterable[str]) -> None:

@@ -39,7 +39,7 @@ def compose_job(overrides: Iterable[str]) -> DictConfig:
 @contextmanager
 def hydra_for(overrides: list[str]) -> Iterator[None]:
     """Hydra as it is set up for `odfl run`; what it refuses of the overrides is a UserError."""
-    register_resolvers()
+    prepare_hydra()
     check_arguments(overrides)
     surrounding = GlobalHydra.instance().hydra  # of an application that we are called from
     GlobalHydra.instance().clear()
@@ -50,17 +50,35 @@ def hydra_for(overrides: list[str]) -> Iterator[None]:
         GlobalHydra.instance().hydra = surrounding
 
 
-def prefer_own_presets() -> None:
+def prepare_hydra() -> None:
+    """Lets Hydra know the resolvers, presets and defaults of odfl."""
+    register_resolvers()
+    Plugins.instance()  # finding the plugins registers their presets
+    _prefer_own_presets()
+    _prefer_own_defaults()
+
+
+def _prefer_own_presets() -> None:
     """Files in conf/hydra replace the plugins' presets of the same names.
 
     Hydra takes a plugin's preset for the schema of such a file and refuses every key beyond it.
     """
-    Plugins.instance()  # finding the plugins registers their presets
     for path in (conf_directory() / "hydra").rglob("*.yaml"):
         folder = ConfigStore.instance().repo
         for group in path.parent.relative_to(conf_directory()).parts:
             folder = folder.get(group, {})
         folder.pop(path.name, None)
+
+
+def _prefer_own_defaults() -> None:
+    """The launcher and the sweeper of odfl in the place of Hydra's.
+
+    An override in conf/config.yaml would do the same, but no experiment could choose another.
+    """
+    hydra = ConfigStore.instance().load("hydra/config.yaml").node
+    for choice in hydra.defaults:
+        choice.update({group: "odfl" for group in ("launcher", "sweeper") if group in choice})
+    ConfigStore.instance().store(name="config", node=hydra, group="hydra", provider="odfl")
 
 
 def require_extras(config: DictConfig) -> None:

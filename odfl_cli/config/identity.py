@@ -3,11 +3,9 @@
 import hashlib
 import json
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from odfl_cli.config.directory import group_listing
@@ -69,27 +67,7 @@ def resolved(config: DictConfig) -> dict[str, Any]:
 
 def identity(config: dict[str, Any]) -> str:
     """The hash of the settings a seed's numbers depend on; a file counts by its content."""
-    return digest(_content(config))
-
-
-def sources(config: Any) -> dict[str, str]:
-    """The hash of every module that a configuration names outside this package.
-
-    And of every file of rounds that a function builds, by the name of the function.
-    """
-    if isinstance(config, list):
-        return {name: found for child in config for name, found in sources(child).items()}
-    if not isinstance(config, dict):
-        return {}
-    below = sources(list(config.values()))
-    for key in FILE_KEYS.intersection(config):
-        if isinstance(config[key], dict) and "_target_" in config[key]:
-            below[str(config[key]["_target_"])] = digest(_content(instantiate(config[key]), key))
-    for key in CLASS_KEYS.intersection(config):
-        module = str(config[key]).rpartition(".")[0]
-        if module.split(".")[0] != "odfl_cli" and (found := _source(module)):
-            below[module] = found
-    return below
+    return digest(content(config))
 
 
 def digest(value: Any) -> str:
@@ -98,36 +76,28 @@ def digest(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _content(node: Any, key: str = "", path: str = "") -> Any:
+def content(node: Any, key: str = "", path: str = "") -> Any:
+    """A configuration with files by their content and classes of this package by their name."""
     if isinstance(node, dict):
         below = {name: f"{path}.{name}" if path else str(name) for name in node}
         return {
-            name: _content(child, key if key in FILE_KEYS else str(name), below[name])
+            name: content(child, key if key in FILE_KEYS else str(name), below[name])
             for name, child in node.items()
             if below[name] not in NOT_IN_THE_NAME
         }
     if isinstance(node, list):
-        return [_content(child, key, path) for child in node]
+        return [content(child, key, path) for child in node]
     if key in FILE_KEYS and isinstance(node, str) and Path(node).is_file():
-        return _file(Path(node))
+        return file_checksum(Path(node))
     if key == "_target_" and str(node).startswith(OWN):
         return str(node).rpartition(".")[2]
     return node
 
 
-def _file(path: Path) -> str:
+def file_checksum(path: Path) -> str:
+    """The hash of a file's content, with its suffix."""
     status = path.stat()
     return f"{_hashed(path.absolute(), status.st_size, status.st_mtime_ns)}{path.suffix}"
-
-
-def _source(module: str) -> str | None:
-    """The hash of a module's own file, where it has one."""
-    try:
-        spec = find_spec(module)
-    except (ImportError, ValueError):
-        return None
-    origin = Path(spec.origin) if spec and spec.origin else None
-    return _file(origin) if origin and origin.is_file() else None
 
 
 @lru_cache

@@ -72,7 +72,7 @@ def short_traceback(error: BaseException) -> str:
     if os.environ.get(FULL) == "1":
         return "".join(traceback.format_exception(error)).rstrip()
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if _is_users(frame.filename)]
+    own = [frame for frame in frames if is_users_file(frame.filename)]
     shown = own or [frame for frame in frames if "/hydra/" not in Path(frame.filename).as_posix()]
     return "".join(
         [
@@ -83,5 +83,6 @@ def short_traceback(error: BaseException) -> str:
     ).rstrip()
 
 
-def _is_users(file: str) -> bool:
+def is_users_file(file: str) -> bool:
+    """Whether a module's file belongs neither to this package nor to an installed one."""
     return not file.startswith(("<", PACKAGE, *INSTALLED))

@@ -28,25 +28,28 @@ class NotRegularError(UserError):
 
 
 @contextmanager
-def atomic(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
-    """A new file (mode "w" or "wb") that takes its name only once it is complete on the disk."""
+def atomic(path: Path, mode: str = "w", durable: bool = True) -> Iterator[IO[Any]]:
+    """A new file (mode "w" or "wb") that takes its name only once it is complete.
+
+    `durable`: complete on the disk, which takes a while. Without, a power failure may damage it.
+    """
     temporary = path.with_name(f".odfl-{secrets.token_hex(4)}-{path.name}.part")
     try:
         with open(temporary, mode.replace("w", "x"), newline=None if "b" in mode else "") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
-def write_json(path: Path, content: Any) -> None:
+def write_json(path: Path, content: Any, durable: bool = True) -> None:
     """A JSON file, whole or not at all."""
-    with atomic(path) as file:
-        json.dump(content, file, indent=2)
-        file.write("\n")
+    with atomic(path, durable=durable) as file:
+        file.write(json.dumps(content, indent=2) + "\n")
 
 
 def open_regular(path: Path | str, flags: int = os.O_RDONLY, dir_fd: int | None = None) -> int:

@@ -19,7 +19,9 @@ from odfl_cli.environments import Rounds
 
 
 def missing_kernel(algorithm: Algorithm) -> str | None:
-    """The first of algorithm, its learners, problem's parts and κ that has no kernel, or None."""
+    """The first of data, algorithm, its learners, problem's parts and κ that has no kernel, or None."""
+    if beyond := algorithm.problem.beyond_kernels:
+        return beyond
     if kernel_of(algorithm) is None:
         return f"algo {type(algorithm).__name__}"
     for learner in algorithm.learners:

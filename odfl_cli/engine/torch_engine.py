@@ -57,15 +57,16 @@ class TorchEngine:
             state = map_arrays(state, np.ndarray, tensor)
             for i in range(costs.shape[1]):
                 X_t, c_t = X[:, i], costs[:, i]
+                learned = algorithm.problem.learned(c_t, X_t)
                 draws_t = {name: values[:, i] for name, values in drawn.items()}
                 try:
                     prediction, decision = algorithm.decide(state, X_t)
-                    state = algorithm.update(state, X_t, c_t, draws_t)
+                    state = algorithm.update(state, X_t, learned, draws_t)
                 except RowError as error:  # the first axis is the seeds
                     seed = error.row * len(costs) // error.rows
                     raise RoundError(i, seed, str(error)) from error
                 paid[:, i] = dot(c_t, decision)
-                errors[:, i] = ((prediction - c_t) ** 2).mean(-1)
+                errors[:, i] = algorithm.problem.squared_error(prediction, learned)
                 for name in algorithm.noted:
                     notes[name][:, i] = getattr(state, name)
                 if counter:

@@ -23,6 +23,9 @@ Fill = Callable[[tuple[int, ...], int, int, Rounds], None]
 class Environment(Protocol):
     """Rounds by random access: (seed, round) and the configuration decide what a round holds.
 
+    An environment may offer more: `feature_names` [p]; `offers_all`, False if X has NaN as the
+    features of items that cannot be played in a round; `target`, what learners learn from in place of
+    the costs (odfl_cli.problem.targets).
     One with `thread_safe = True` is asked for a block while the block before is played.
     """
 

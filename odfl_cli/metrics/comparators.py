@@ -89,7 +89,8 @@ def _spread(losses: Losses, rounds: Rounds, starts: np.ndarray) -> float:
     """The deviation of the predictions within a round, at a parameter on the border of Θ."""
     far = losses.problem.theta_set.project(1e9 * starts[-1])
     predictions = losses.problem.predictor.predict(far, rounds.X[:64])
-    return float(predictions.std(-1).mean()) or 1.0
+    deviation = np.std if losses.problem.offers_all else np.nanstd
+    return float(deviation(predictions, -1).mean()) or 1.0
 
 
 def scatter(problem: Problem, seed: int, count: int) -> np.ndarray:

@@ -47,7 +47,8 @@ class DecisionMetrics:
         if before.t in self._logged:
             X, costs = before.rounds.X[:, 0], before.rounds.costs[:, 0]
             _, played = self._algorithm.decide(before.state, X)
-            best = self._algorithm.problem.polytope.minimise(costs)
+            problem = self._algorithm.problem
+            best = problem.polytope.minimise(problem.marked(costs, X))
             self._rows.append(np.stack([numbered(np.asarray(played)), numbered(best)]))
 
     def add(self, block: PlayedBlock) -> None:

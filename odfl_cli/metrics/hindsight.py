@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,8 +15,8 @@ BLOCK = 1024
 GUESSES, FINALISTS = 2, 2
 """How many known parameters a search starts from, and how many that it finds are scored."""
 
-RATIO, SHORTEST = 8, 64
-"""Comparators are searched for the first T, T/8, T/64, … rounds, down to so many."""
+RATIO, SHORTEST, FEWEST = 8, 64, 2
+"""Comparators are searched for the first T, T/8, T/64, … rounds, down to so many, the shorter ones twice."""
 
 
 class PlayedRounds:
@@ -111,6 +111,7 @@ def in_hindsight(
         first = slice(played.count_to_search(stop))
         searched = Rounds(aside.X[first], aside.costs[first])
         found = search(losses, searched, pool[-GUESSES:], played.name(row), effort)
+        effort = replace(effort, repeats=FEWEST)  # no uncertainty is reported of the shorter ones
         pool = np.concatenate([pool, found.finalists[:FINALISTS][::-1]])
         uncertainty.append(found.uncertainty)
     sums = _cumulative(losses, np.concatenate([pool, unsearched]), played.all(row), t)

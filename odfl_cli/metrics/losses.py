@@ -68,9 +68,9 @@ class Losses(Protocol):
         """Good guesses and a metric for random directions."""
 
     def lowest_on_line(
-        self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds
+        self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds, reach: float
     ) -> tuple[np.ndarray, float]:
-        """The best parameter θ + s·direction, −∞ < s < ∞, [m], and its average cost.
+        """The best parameter θ + s·direction, |s| ≤ reach ≤ ∞, [m], and its average cost.
 
         For predictors that are linear in θ, whose decisions do not depend on the length of θ; for
         others the parameter is θ.
@@ -108,12 +108,13 @@ class GeneralLosses:
         return Moments(np.empty((0, m)), np.eye(m))
 
     def lowest_on_line(
-        self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds
+        self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds, reach: float
     ) -> tuple[np.ndarray, float]:
         """The best of a few angles, denser and denser towards θ on both sides."""
         if not hasattr(self.problem.predictor, "design"):
             return theta, np.inf
-        tried = on_circle(self.problem, theta, direction, np.concatenate([-ANGLES, ANGLES]))
+        angles = ANGLES[np.arctan(reach) >= ANGLES]
+        tried = on_circle(self.problem, theta, direction, np.concatenate([-angles, angles]))
         values = self.paid(tried, rounds).mean(-1)
         return tried[values.argmin()], float(values.min())
 
@@ -164,10 +165,10 @@ class CompiledLosses:
         return Moments(self.problem.theta_set.radius * guesses, white @ axes[:, keep].T)
 
     def lowest_on_line(
-        self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds
+        self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds, reach: float
     ) -> tuple[np.ndarray, float]:
         """The exact minimum: the places where the cost changes are enumerated and sorted."""
-        total, s = _search_kernel().lowest_on_line(rounds.X, rounds.costs, theta, direction)
+        total, s = _search_kernel().lowest_on_line(rounds.X, rounds.costs, theta, direction, reach)
         point = on_circle(self.problem, theta, direction, np.arctan([s]))[0]
         return point, total / len(rounds.costs)
 

@@ -44,7 +44,7 @@ NOTES = ("alpha", "eta", "path_length")
 REGRETS = ("expected_cost", "static_regret", "expected_static_regret", "dynamic_regret")
 OF_THE_LAW = ("expected_cost", "expected_static_regret")
 
-FINER = 3
+FINER = 4
 """Realised costs are searched in so many times the steps: their minima are narrower."""
 
 SCORED = 4
@@ -61,8 +61,8 @@ class Regret:
     evaluations: Annotated[Integer, Field(ge=2)] = 32
     starts: Annotated[Integer, Field(ge=3)] = 8
     steps: PositiveInt = 16
-    repeats: Annotated[Integer, Field(ge=2)] = 5
-    lines: Annotated[Integer, Field(ge=0)] = 1
+    repeats: Annotated[Integer, Field(ge=2)] = 3
+    lines: Annotated[Integer, Field(ge=0)] = 0
     notes: tuple[str, ...] = NOTES
     theta_norm: bool = False
     bound: bool = True

@@ -19,9 +19,12 @@ SCHEDULE = Schedule(share=4, alpha=(0.25, 0.02), rate=(0.5, 0.02))
 DEVIATIONS = 4.0
 """The minimum is taken to lie at most so many deviations of the repeats below their mean.
 
-Chosen on seeds 1000 and up: of searches of about a hundred times the length, 87 to 100% ended within
-the interval of the default (K = 5 and 20, p = 5 to 10, T = 400 to 5000).
+Chosen where the optimum is known, on noise with p = 3 and seeds 1000 to 1059: 4 covers 98% of them.
+Tested on other problems and seeds.
 """
+
+REACH = 0.2
+"""How far from θ every other line is searched, in units of the radius: near θ is where lines gain most."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +46,15 @@ def search(
     guesses along random lines. The uncertainty is at least what one round can change.
     """
     suggested, metric = losses.moments(rounds)
-    normals = _normals(losses, seed, effort) @ metric
-    starts = _starts(losses, normals[:, : effort.starts])
+    directions = losses.problem.theta_set.radius * unit(_normals(losses, seed, effort) @ metric)
+    starts = _starts(losses, directions[:, : effort.starts])
     ends = losses.descend(starts, rounds, SCHEDULE.descent(losses, rounds, starts, effort.steps))
     candidates = np.concatenate([ends, guesses, suggested])
     values = losses.paid(candidates, rounds).mean(-1)
     repeat = np.arange(len(candidates)) % effort.repeats
     found = [
-        _follow_lines(losses, rounds, candidates[repeat == r], values[repeat == r], directions)
-        for r, directions in enumerate(normals[:, effort.starts :])
+        _follow_lines(losses, rounds, candidates[repeat == r], values[repeat == r], lines)
+        for r, lines in enumerate(directions[:, effort.starts :])
     ]
     found.sort(key=lambda pair: pair[1])
     thetas, values = np.stack([theta for theta, _ in found]), np.array([v for _, v in found])
@@ -75,10 +78,9 @@ def _normals(losses: Losses, seed: int, effort: Effort) -> np.ndarray:
     return normals.reshape(effort.repeats, size, m)
 
 
-def _starts(losses: Losses, normals: np.ndarray) -> np.ndarray:
+def _starts(losses: Losses, directions: np.ndarray) -> np.ndarray:
     """On the border of Θ, [C, m]; start k belongs to repeat k modulo their number."""
-    theta_set = losses.problem.theta_set
-    return theta_set.project(theta_set.radius * unit(np.concatenate(normals.swapaxes(0, 1))))
+    return losses.problem.theta_set.project(np.concatenate(directions.swapaxes(0, 1)))
 
 
 def _follow_lines(
@@ -90,8 +92,9 @@ def _follow_lines(
 ) -> tuple[np.ndarray, float]:
     """From the best candidate along the lines, as long as these lead lower: a parameter, its average cost."""
     theta, value = candidates[values.argmin()], float(values.min())
-    for direction in directions:
-        moved, lower = losses.lowest_on_line(theta, direction, rounds)
+    for line, direction in enumerate(directions):
+        reach = np.inf if line % 2 else REACH
+        moved, lower = losses.lowest_on_line(theta, direction, rounds, reach)
         if lower < value:
             theta, value = moved, lower
     return theta, value

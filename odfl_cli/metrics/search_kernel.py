@@ -25,12 +25,16 @@ def predict_both(X, theta, direction, level, slope):
 
 
 @exact
-def first_item(level, slope):
-    """The item played at s → −∞: the steepest line, the lowest of equally steep ones."""
-    best = 0
+def lowest_line(level, slope, s):
+    """The item played at s; at ±∞ the steepest or flattest line, the lowest of equally steep ones."""
+    best, infinite = 0, abs(s) == np.inf
+    sign = 1.0 if s > 0 else -1.0
     for i in range(1, len(level)):
-        steeper = slope[i] > slope[best]
-        if steeper or (slope[i] == slope[best] and level[i] < level[best]):
+        if infinite:
+            difference = sign * (slope[i] - slope[best])
+            if difference < 0 or (difference == 0 and level[i] < level[best]):
+                best = i
+        elif level[i] + s * slope[i] < level[best] + s * slope[best]:
             best = i
     return best
 
@@ -48,18 +52,19 @@ def next_crossing(level, slope, i, crossing):
 
 
 @exact
-def add_corners(level, slope, cost, crossing, at, jump, count):
-    """Appends where the item that is played changes as s grows, and by how much the cost does.
+def add_corners(level, slope, cost, reach, crossing, at, jump, count):
+    """Appends where the item that is played changes as s goes from −reach to reach, and the cost with it.
 
-    Of several lines that cross the present one in one point, the envelope follows the least steep.
-    Returns (cost at −∞, count).
+    The envelope is concave: a line that is lowest at both ends is so in between. Of several lines
+    that cross the present one in one point, the envelope follows the least steep.
+    Returns (cost at −reach, count).
     """
-    i = first_item(level, slope)
+    i, last = lowest_line(level, slope, -reach), lowest_line(level, slope, reach)
     start = cost[i]
-    while True:
+    while i != last:
         nearest = next_crossing(level, slope, i, crossing)
-        if nearest == np.inf:
-            return start, count
+        if nearest >= reach:
+            break
         following = -1
         for k in range(len(level)):
             if crossing[k] == nearest and (following < 0 or slope[k] < slope[following]):
@@ -68,6 +73,7 @@ def add_corners(level, slope, cost, crossing, at, jump, count):
         jump[count] = cost[following] - cost[i]
         count += 1
         i = following
+    return start, count
 
 
 @exact
@@ -93,40 +99,44 @@ def sort_corners(at, bucket, first, order):
 
 
 @exact
-def lowest_piece(start, at, jump, order):
+def middle(here, there):
+    """A point between two places, of which one may be infinite."""
+    if here == -np.inf:
+        return there - 1.0 - abs(there)
+    return here + 1.0 + abs(here) if there == np.inf else 0.5 * (here + there)
+
+
+@exact
+def lowest_piece(start, at, jump, order, reach):
     """(the smallest total cost, an s in the middle of the piece of the line that has it)."""
     count = len(at)
     if count == 0:
         return start, 0.0
-    first, last = at[order[0]], at[order[count - 1]]
-    total, best, s = start, start, first - 1.0 - abs(first)
+    total, best, s = start, start, middle(-reach, at[order[0]])
     for r in range(count):
         total += jump[order[r]]
-        if r + 1 == count:
-            if total < best:
-                best, s = total, last + 1.0 + abs(last)
-        elif total < best:
-            here, there = at[order[r]], at[order[r + 1]]
-            if there - here > NARROW * (1.0 + abs(here)):
-                best, s = total, 0.5 * (here + there)
+        here = at[order[r]]
+        there = at[order[r + 1]] if r + 1 < count else reach
+        if total < best and there - here > NARROW * (1.0 + abs(here)):
+            best, s = total, middle(here, there)
     return best, s
 
 
-@kernel("UniTuple(f8, 2)(f8[:,:,::1], f8[:,::1], f8[::1], f8[::1])")
-def lowest_on_line(X, costs, theta, direction):
-    """(min_s Σ_n f_n(θ + s·d), an s that attains it): X [N, d, p], costs [N, d]; −∞ < s < ∞."""
+@kernel("UniTuple(f8, 2)(f8[:,:,::1], f8[:,::1], f8[::1], f8[::1], f8)")
+def lowest_on_line(X, costs, theta, direction, reach):
+    """(min_s Σ_n f_n(θ + s·d), an s that attains it): X [N, d, p], costs [N, d]; |s| ≤ reach ≤ ∞."""
     rounds, items = costs.shape
     level, slope, crossing = np.empty(items), np.empty(items), np.empty(items)
     at, jump = np.empty(rounds * (items - 1)), np.empty(rounds * (items - 1))
     total, count = 0.0, 0
     for n in range(rounds):
         predict_both(X[n], theta, direction, level, slope)
-        start, count = add_corners(level, slope, costs[n], crossing, at, jump, count)
+        start, count = add_corners(level, slope, costs[n], reach, crossing, at, jump, count)
         total += start
     bucket, order = np.empty(count, np.int64), np.empty(count, np.int64)
     first = np.empty(max(1, count), np.int64)
     sort_corners(at[:count], bucket, first, order)
-    return lowest_piece(total, at[:count], jump[:count], order)
+    return lowest_piece(total, at[:count], jump[:count], order, reach)
 
 
 @kernel("void(f8[:,:,::1], f8[:,::1], i8, f8[:,::1], f8[:,::1], f8[::1])")

@@ -54,6 +54,7 @@ _STYLES: dict[str, tuple[Any, ...]] = {
     "ogd": (SKY, "-"),
     "df_ogd_endpoint": (BLUE, (0, (1.2, 1.2))),
     "uniform": (GREY, "-", 0.8),
+    "frozen": (GREY, (0, (1.2, 1.2)), 0.8),
     "clairvoyant": (GREY, (0, (4, 2)), 0.8),
 }
 LINE_STYLES = {name: LineStyle(ALGORITHMS[name], *style) for name, style in _STYLES.items()}

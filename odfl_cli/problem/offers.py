@@ -1,6 +1,16 @@
-"""Rounds that do not offer every item: NaN in the features of an item marks that it cannot be played."""
+"""Rounds that do not offer every item: NaN in the features of an item marks that it cannot be played.
+
+NaN reaches the item's prediction by itself. The parts here wrap those of a problem so that such an
+item is never chosen, has no weight in a smoothed decision and no effect on θ.
+"""
+
+from dataclasses import dataclass
+from typing import Any
 
 from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.errors import RowError, UserError
+
+OFFERS = "rounds that do not offer every item"
 
 
 def marked(values: Array, marks: Array) -> Array:
@@ -9,7 +19,72 @@ def marked(values: Array, marks: Array) -> Array:
     return xp.where(xp.isnan(marks), marks, values)
 
 
-def unmarked(values: Array) -> Array:
-    """`values` with 0 in place of NaN: what is not offered costs nothing."""
+def replaced(values: Array, number: float) -> Array:
+    """`values` with a number in place of NaN."""
     xp = array_namespace(values)
-    return xp.where(xp.isnan(values), xp.zeros_like(values), values)
+    return xp.where(xp.isnan(values), xp.full_like(values, number), values)
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """A part of a problem; what is not defined here is the part's own."""
+
+    part: Any
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in {"part", "smooth_counting"}:
+            raise AttributeError(name)
+        return getattr(self.part, name)
+
+
+class OfferedPredictor(Wrapped):
+    """g(θ, X) and its gradient, in which items that are not offered have no part."""
+
+    def __getattr__(self, name: str) -> Any:
+        own = super().__getattr__(name)
+        return (lambda seeds: OfferedPredictor(own(seeds))) if name == "for_seeds" else own
+
+    def vjp(self, theta: Array, X: Array, v: Array) -> Array:
+        """(∇_θ g)ᵀ v over the offered items."""
+        xp = array_namespace(X)
+        offered = xp.where(xp.isnan(X[..., 0]), xp.zeros_like(v), v)
+        return self.part.vjp(theta, replaced(X, 0.0), offered)
+
+    def design(self, X: Array) -> Array:
+        """D with rows of zeros where nothing is offered."""
+        xp = array_namespace(X)
+        offered = ~xp.isnan(X[..., :1])
+        D = self.part.design(replaced(X, 0.0))
+        return xp.where(offered, D, xp.zeros_like(D))
+
+
+class OfferedPolytope(Wrapped):
+    """W without the vertices that use what is not offered."""
+
+    def minimise(self, costs: Array) -> Array:
+        """A vertex in argmin ⟨costs, w⟩ with w_i = 0 where costs are NaN."""
+        xp, least = array_namespace(costs), self.part.least_offered
+        few = (xp.isnan(costs).sum(-1) > costs.shape[-1] - least).reshape(-1).tolist()
+        if True in few:
+            raise RowError(few.index(True), len(few), f"fewer than {least} items are offered")
+        return self.part.minimise(replaced(costs, float("inf")))
+
+
+class OfferedRegularizer(Wrapped):
+    """Smoothed decisions with weight 0 on what is not offered."""
+
+    def smooth(self, g: Array, alpha: Array) -> Array:
+        """w̃_α(g) over the items whose g is not NaN."""
+        if not getattr(self.part, "takes_offers", False):
+            name = type(self.part).__name__
+            raise UserError(
+                f"regularizer: {name} cannot smooth {OFFERS}; choose regularizer=entropy"
+            )
+        return self.part.smooth(replaced(g, float("inf")), alpha)
+
+
+def centre(point: Array, marks: Array) -> Array:
+    """`point` [d] with the shares of what is not offered spread over the rest, [..., d] as `marks`."""
+    xp = array_namespace(marks)
+    weights = xp.where(xp.isnan(marks), xp.zeros_like(marks), xp.zeros_like(marks) + point)
+    return weights * (point.sum() / weights.sum(-1)[..., None])

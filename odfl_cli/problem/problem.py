@@ -6,14 +6,23 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.core.arrays import Array, dot
-from odfl_cli.core.errors import RowError
+from odfl_cli.core.arrays import Array, array_namespace, dot
+from odfl_cli.core.errors import RowError, UserError
 from odfl_cli.core.settings import Integer, settings
 from odfl_cli.problem.ball import Ball
+from odfl_cli.problem.offers import (
+    OFFERS,
+    OfferedPolytope,
+    OfferedPredictor,
+    OfferedRegularizer,
+    marked,
+    replaced,
+)
 from odfl_cli.problem.oracles import Oracle
 from odfl_cli.problem.polytopes import Polytope
 from odfl_cli.problem.predictors import Predictor, prepared
 from odfl_cli.problem.regularizers import Regularizer
+from odfl_cli.problem.targets import Target, transformed
 
 ABSOLUTE_ROUNDING, RELATIVE_ROUNDING = 1e-9, 1e-12
 
@@ -85,6 +94,8 @@ class Problem:
     oracle: Oracle  # O_ξ
     feature_names: tuple[str, ...] = ()  # [p], where the data name them
     kappa: float = 0.0  # by how much a decision may miss the best predicted cost
+    target: Target = "raw"  # what learners learn from in place of the costs
+    offers_all: bool = True  # False: NaN in X marks items that cannot be played in a round
     X_shape: tuple[int, ...] = ()  # of one round's X where it is not [d, p]
     seeds: tuple[int, ...] = ()  # whose parameters θ counts from, where a predictor has several
 
@@ -119,3 +130,46 @@ class Problem:
     def decide(self, prediction: Array) -> Array:
         """The decision for predicted costs [..., d]: a minimiser over W, or within κ of one."""
         return decide(self.polytope, prediction, self.kappa)
+
+    @property
+    def beyond_kernels(self) -> str | None:
+        """What about the data no kernel knows."""
+        if not self.offers_all:
+            return OFFERS
+        return None if self.target == "raw" else f"data.target={self.target}"
+
+    def with_offers(self) -> "Problem":
+        """The same with parts that know NaN as what is not offered; a UserError where they cannot."""
+        if not hasattr(self.polytope, "least_offered"):
+            name = type(self.polytope).__name__
+            raise UserError(
+                f"polytope: {name} cannot take {OFFERS}; choose polytope=simplex or budget"
+            )
+        if self.kappa > 0:
+            raise UserError(f"kappa={self.kappa:g}: {OFFERS} are decided exactly; choose kappa=0")
+        return replace(
+            self,
+            offers_all=False,
+            predictor=OfferedPredictor(self.predictor),
+            polytope=OfferedPolytope(self.polytope),
+            regularizer=OfferedRegularizer(self.regularizer),
+        )
+
+    def marked(self, costs: Array, X: Array) -> Array:
+        """The costs with NaN where an item is not offered."""
+        return costs if self.offers_all else marked(costs, X[..., 0])
+
+    def learned(self, costs: Array, X: Array) -> Array:
+        """What an algorithm learns from: the target of the costs, 0 for what is not offered."""
+        if self.target == "raw":
+            return costs
+        found = transformed(self.target, self.marked(costs, X))
+        return found if self.offers_all else replaced(marked(found, X[..., 0]), 0.0)
+
+    def squared_error(self, prediction: Array, costs: Array) -> Array:
+        """The mean of (ĉ − c)² over the items that are offered, [...]."""
+        errors = (prediction - costs) ** 2
+        if self.offers_all:
+            return errors.mean(-1)
+        xp = array_namespace(errors)
+        return replaced(errors, 0.0).sum(-1) / (~xp.isnan(errors)).sum(-1)

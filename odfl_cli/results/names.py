@@ -25,7 +25,8 @@ ALGORITHMS = {
     "forecast": "Forecast",
     "always": "Always the same",
     "uniform": "Uniform",
+    "frozen": "Frozen",
     "clairvoyant": "Clairvoyant",
 }
-REFERENCES = ("uniform", "clairvoyant")
+REFERENCES = ("uniform", "frozen", "clairvoyant")
 """Those that do not learn, and between which the others lie."""

@@ -61,22 +61,25 @@ def check_place(directory: Path, seeds: Iterable[int] = (), hydra: str | None = 
         raise UserError(f"{there}: odfl did not write it; choose another directory")
 
 
-def check_sweep_place(sweep: Path, runs: Path) -> None:
-    """Refuses directories where a sweep would write through a link or over files of others."""
+def check_sweep_place(sweep: Path, *files: Path) -> None:
+    """Refuses places where a sweep would write through a link or over files of others.
+
+    `files` are those that a sweeper of Hydra's writes.
+    """
     for directory in (sweep, sweep / "submitit"):
         if directory.is_symlink():
             raise UserError(f"{directory}: it is a link; choose another name with sweep=")
     check_lock(sweep)
-    path = runs / "multirun.yaml"
-    check_writable_in_place(path)
-    if path.is_file() and path.stat().st_size and not _names_odfl([path]):
-        raise UserError(f"{path}: odfl did not write it; choose another directory")
+    for path in files:
+        check_writable_in_place(path)
+        if path.is_file() and path.stat().st_size and not _names_odfl([path]):
+            raise UserError(f"{path}: odfl did not write it; choose another directory")
 
 
 def note_unlisted(directory: Path, names: Iterable[str]) -> None:
     """Records the CSVs that are about to be written, for the case that the process is killed."""
     content = {"versions": {"odfl": __version__}, "files": sorted(names)}
-    write_json(directory / UNLISTED, content)
+    write_json(directory / UNLISTED, content, durable=False)
 
 
 def remove_leftovers(directory: Path) -> None:

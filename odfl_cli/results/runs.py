@@ -82,6 +82,18 @@ class StoredRun:
         """Whether all these seeds can be read, whatever else the directory lacks."""
         return set(seeds) <= set(self.listed) - set(self.damage)
 
+    def changed_modules(self, seed: int, now: Mapping[str, str]) -> list[str]:
+        """The user's modules that were others when a seed was computed; `now`: their checksums."""
+        if self.summary is None:
+            return []
+        before = self.summary.files.get(seed_file(seed), {}).get("sources")
+        if before is None:  # up to 0.2.0, of all seeds and without the modules that are imported
+            before = self.summary.content.get("sources", {})
+            now = {module: checksum for module, checksum in now.items() if module in before}
+        if not is_mapping_to(str, before):
+            return []
+        return sorted({module for module, _ in set(now.items()) ^ set(before.items())})
+
     @property
     def is_whole(self) -> bool:
         """Whether all that was asked for can be read, whatever else the directory lacks."""

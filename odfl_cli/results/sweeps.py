@@ -55,7 +55,8 @@ def update_index(sweep: Path, jobs: list[IndexJob]) -> None:
     """Replaces the entries of these jobs or adds them; those of other jobs stay as they are."""
     with locked(sweep):
         known = read_index(sweep) if (sweep / INDEX).exists() else []
-        others = [job for job in known if not any(_same(job, one) for one in jobs)]
+        own = {_key(job) for job in jobs}
+        others = [job for job in known if _key(job) not in own]
         _write(sweep, [*jobs, *others])
 
 
@@ -63,7 +64,7 @@ def append_job(sweep: Path, job: IndexJob) -> None:
     """Adds a job that was not known before it ran; one that is there already stays as it is."""
     with locked(sweep):
         jobs = read_index(sweep) if (sweep / INDEX).exists() else []
-        if not any(_same(job, known) for known in jobs):
+        if _key(job) not in map(_key, jobs):
             _write(sweep, [*jobs, job])
 
 
@@ -94,6 +95,6 @@ def _job(sweep: Path, entry: dict[str, Any]) -> IndexJob:
     return IndexJob(overrides, place, tuple(seeds) if seeds else None, state)
 
 
-def _same(first: IndexJob, second: IndexJob) -> bool:
-    places = (os.path.abspath(job.directory) for job in (first, second))
-    return len(set(places)) == 1 and first.seeds == second.seeds
+def _key(job: IndexJob) -> tuple[str, tuple[int, ...] | None]:
+    """What tells the jobs of a sweep apart."""
+    return os.path.abspath(job.directory), job.seeds

@@ -1,6 +1,9 @@
 """Configuration to objects: the only place that instantiates."""
 
 import re
+from collections.abc import Iterable
+from functools import cache, partial
+from pkgutil import resolve_name
 from typing import Any
 
 from hydra.errors import InstantiationException
@@ -8,12 +11,13 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from pydantic import ValidationError
 
-from odfl_cli.config.identity import plain
+from odfl_cli.config.identity import OWN, plain
 from odfl_cli.config.schema import TopLevel, refusal
 from odfl_cli.core.errors import UserError, message
 from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments import Environment, shape_of
 from odfl_cli.problem.ball import Ball
+from odfl_cli.problem.offers import OFFERS
 from odfl_cli.problem.predictors import prepared
 from odfl_cli.problem.problem import Problem
 from odfl_cli.runs.simulate import Job
@@ -64,9 +68,14 @@ def build(config: DictConfig, **given: Any) -> Job:
         regularizer=parts.make("regularizer", polytope=polytope),
         oracle=parts.make("oracle"),
         kappa=top.kappa,
+        target=getattr(environment, "target", "raw"),
         X_shape=shape,
     )
+    offers_all = getattr(environment, "offers_all", True)
+    problem = problem if offers_all else problem.with_offers()
     algorithm = parts.make("algo", problem=problem)
+    if not offers_all and not algorithm.takes_offers:
+        raise UserError(f"algo={algorithm.name}: it cannot take {OFFERS}")
     engine = parts.make("engine").choose(algorithm)
     return Job(environment, algorithm, engine, horizon, top.seed_list(), parts.make("metrics"))
 
@@ -124,9 +133,33 @@ class Parts:
         if missing := sorted(OmegaConf.missing_keys(node)):
             raise UserError(f"{missing[0]}: a value is needed")
         try:
+            keys = plain(node)
+            if _is_own(keys):
+                return partial(_own_class(keys.pop("_target_")), **keys)
             return instantiate(node, _convert_="all", _partial_=True)
-        except (InstantiationException, TypeError) as error:  # TypeError: a flag of Hydra's
+        except (InstantiationException, TypeError, ImportError, AttributeError) as error:
             reason = " ".join(str(error.__cause__ or error).split())
             if flag := re.search(r"(_\w+_) flag must be (\S+ \S+?),.* full_key: (\S+)", reason):
                 raise UserError(f"{flag[3]}.{flag[1]}: must be {flag[2]}") from error
             raise UserError(f"{group}: {node['_target_']}: {reason}") from error
+
+
+@cache
+def _own_class(target: str) -> Any:
+    """What a `_target_` of this package names; much faster than Hydra's way to it."""
+    return resolve_name(target)
+
+
+def _is_own(keys: dict[str, Any]) -> bool:
+    """Whether it is a part of this package without flags of Hydra's and without parts inside."""
+    flags = [key for key in keys if key.startswith("_") and key != "_target_"]
+    return str(keys["_target_"]).startswith(OWN) and not flags and not _holds_part(keys.values())
+
+
+def _holds_part(values: Iterable[Any]) -> bool:
+    for value in values:
+        if isinstance(value, dict) and ("_target_" in value or _holds_part(value.values())):
+            return True
+        if isinstance(value, list) and _holds_part(value):
+            return True
+    return False

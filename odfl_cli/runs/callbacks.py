@@ -6,21 +6,27 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
+from odfl_cli.config.compose import require_extras
 from odfl_cli.config.explain import explained
 from odfl_cli.core.errors import BAD_INPUT, FAILED, UserError, report
 from odfl_cli.core.files import make_writable, open_regular
-from odfl_cli.core.text import assignments, tell
+from odfl_cli.core.text import tell
 from odfl_cli.results.ownership import check_place
 from odfl_cli.runs.prepare import JobRequest, keep_for_the_task, prepare
+
+if TYPE_CHECKING:
+    from odfl_cli.runs.sweep.start import Sweep
 
 
 class CheckBeforeStart(Callback):
     """Refuses a bad configuration before anything is written; a sweep, before its first job."""
+
+    search: "Sweep | None" = None
 
     def on_run_start(self, config: DictConfig, **_: Any) -> None:
         """Checks the one job."""
@@ -30,21 +36,26 @@ class CheckBeforeStart(Callback):
             prepared = prepare(JobRequest.of(config, config.hydra, Path(config.hydra.run.dir)))
             make_writable(prepared.request.directory)
             keep_for_the_task(prepared)
-            tell_tuned([prepared.request])
+            for line in prepared.request.tuned_lines():
+                tell(line)
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
-        """Checks all jobs of a grid, writes the sweep's index and shows its progress."""
-        from odfl_cli.runs.sweep.start import start_sweep
+        """Checks the launcher and the sweeper; starts a sweep unless its sweeper does it itself."""
+        from odfl_cli.runs.sweep.grid import check_numbers, is_grid
+        from odfl_cli.runs.sweep.start import start_search
 
         with exit_on_user_error():
-            self.sweep = start_sweep(config)
-            tell_tuned(self.sweep.requests)
+            require_extras(config)
+            check_numbers(config)
+            if not is_grid(str(config.hydra.sweeper._target_)):
+                self.search = start_search(config)
 
     def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
         """Prints what became of every job; a sweep with failures ends with exit code 1."""
-        with exit_on_user_error(FAILED):
-            if not self.sweep.close():
-                raise SystemExit(FAILED)
+        if self.search:
+            with exit_on_user_error(FAILED):
+                if not self.search.close():
+                    raise SystemExit(FAILED)
 
     def __getstate__(self) -> dict[str, Any]:
         """Empty: processes of a launcher need neither the display nor the checked jobs."""
@@ -80,15 +91,3 @@ def exit_on_user_error(code: int = BAD_INPUT) -> Iterator[None]:
             yield
     except Exception as error:
         raise SystemExit(report(error, code)) from error
-
-
-def tell_tuned(requests: list[JobRequest]) -> None:
-    """One line for every choice of conf/tuned that set values of these jobs."""
-    lines = {}
-    for request in requests:
-        for choice, values in request.tuned.items():
-            algo = request.choices["algo"]
-            other = choice.partition("=")[2].removeprefix(f"{algo}_")
-            lines[choice] = f"{algo} is tuned for {other}: {assignments(values)}"
-    for line in lines.values():
-        tell(line)

@@ -25,7 +25,7 @@ from odfl_cli.runs.build import build, sized
 from odfl_cli.runs.console import progress_bar
 from odfl_cli.runs.records import summarise
 from odfl_cli.runs.simulate import Job, Simulation, simulate
-from odfl_cli.runs.sweep.grid import compose_cells, is_grid
+from odfl_cli.runs.sweep.grid import Compositions, is_grid
 
 NOWHERE = Path()
 MAKERS = {"algo": "problem", "regularizer": "polytope"}
@@ -72,8 +72,8 @@ def plan_sweep(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Pl
     with hydra_for(fixed):
         master = compose("config", overrides=fixed, return_hydra_config=True)
         cells = grid(_experiment_axes(master) | given)
-        jobs = compose_cells(master, [list(cell.overrides) for cell in cells])
-        configs = [job.config for job in jobs]
+        compositions = Compositions(master)
+        configs = [compositions.job(cell.overrides).config.copy() for cell in cells]
     planned = [_planned(config, cell) for config, cell in zip(configs, cells, strict=True)]
     _number_objects(planned, cells)
     return planned

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from odfl_cli import __version__
-from odfl_cli.config.identity import sources
-from odfl_cli.config.schema import TopLevel
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import write_json
 from odfl_cli.core.locks import locked
@@ -18,7 +16,7 @@ from odfl_cli.metrics.base import with_earlier
 from odfl_cli.results.ownership import UNLISTED, note_unlisted, remove_leftovers
 from odfl_cli.results.runs import StoredRun
 from odfl_cli.results.summary import FAILURE, FORMAT, SUMMARY, Summary, seed_file
-from odfl_cli.runs.prepare import PreparedJob
+from odfl_cli.runs.prepare import PreparedJob, outdated
 from odfl_cli.runs.records import (
     have_columns,
     last_rows,
@@ -76,27 +74,31 @@ def run_job(prepared: PreparedJob, progress: Progress, tell: Callable[[str], Non
 
 
 def _run(prepared: PreparedJob, state: StoredRun, progress: Progress, begun: float) -> Outcome:
-    top, code = prepared.top, sources(prepared.values)
-    notices = _notices(state, top, code)
-    for notice in notices:
-        log.info(notice)
+    top, missing = prepared.top, prepared.missing(state)
     if top.retry == "failed" and state.error is None:
         return Outcome("skipped", state.summary, 0.0, ["retry=failed: it had not failed"])
-    missing = {seed for seed in state.listed if seed not in state.seeds}
-    missing |= {seed for seed in top.seed_list() if top.force or seed not in state.seeds}
     if not missing:
         log.info("finished already: nothing to compute")
         (prepared.request.directory / FAILURE).unlink(missing_ok=True)
-        return Outcome("skipped", state.summary, time.perf_counter() - begun, notices)
-    summary = Summary.parse(_compute(prepared, state, sorted(missing), progress, code))
+        return skipped(prepared, state)
+    notices = _notices(prepared, state)
+    for notice in notices:
+        log.info(notice)
+    summary = Summary.parse(_compute(prepared, state, missing, progress))
     if summary.content.get("idle"):
         notices.append(f"{prepared.request.directory.name}: {IDLE}")
     return Outcome("done", summary, time.perf_counter() - begun, notices)
 
 
-def _notices(state: StoredRun, top: TopLevel, code: dict[str, str]) -> list[str]:
-    """What a user should know before results that are there already are used."""
-    name, seeds, notices = state.directory.name, top.seed_list(), []
+def skipped(prepared: PreparedJob, state: StoredRun) -> Outcome:
+    """The outcome of a job with nothing left to compute."""
+    return Outcome("skipped", state.summary, 0.0, _notices(prepared, state))
+
+
+def _notices(prepared: PreparedJob, state: StoredRun) -> list[str]:
+    """What a user should know of results that are there already."""
+    top, name, notices = prepared.top, state.directory.name, []
+    seeds = top.seed_list()
     if state.state == "damaged":
         notices.append(f"{name}: {state.reason}; what is damaged is computed again")
     if state.seeds and not top.force and set(state.versions) != {__version__}:
@@ -104,12 +106,11 @@ def _notices(state: StoredRun, top: TopLevel, code: dict[str, str]) -> list[str]
             f"{name}: computed by odfl {state.version}, this is {__version__}; "
             "force=true computes it again"
         )
-    before = state.summary.content.get("sources", {}) if state.summary else {}
-    changed = sorted(module for module, _ in set(code.items()) ^ set(before.items()))
-    if state.seeds and not top.force and changed:
+    if not top.force and (old := outdated(state, prepared.sources)):
+        modules = dict.fromkeys(module for changed in old.values() for module in changed)
         notices.append(
-            f"{name}: computed with another version of {', '.join(dict.fromkeys(changed))}; "
-            "force=true computes it again"
+            f"{name}: {', '.join(modules)} changed since seeds {', '.join(map(str, old))} were "
+            "computed; they are computed again"
         )
     if more := set(state.seeds).difference(seeds):
         notices.append(
@@ -123,7 +124,6 @@ def _compute(
     state: StoredRun,
     missing: list[int],
     progress: Progress,
-    code: dict[str, str],
 ) -> dict[str, Any]:
     """Simulates the missing seeds and writes their files; the content of the new summary.json."""
     begun, directory = time.perf_counter(), prepared.request.directory
@@ -139,12 +139,13 @@ def _compute(
     if not have_columns(directory, kept, simulation.table):
         log.info("the files of seeds %s have other columns: computing them again", kept)
         everything = sorted([*kept, *missing])
-        return _compute(prepared, replace(state, asked=()), everything, progress, code)
+        return _compute(prepared, replace(state, asked=()), everything, progress)
     writing = time.perf_counter()
     files = {seed_file(seed): before["files"][seed_file(seed)] for seed in kept}
     note_unlisted(directory, map(seed_file, missing))
     for row, seed in enumerate(missing):
-        files[seed_file(seed)] = write_seed(directory, seed, simulation.table, row)
+        written = write_seed(directory, seed, simulation.table, row)
+        files[seed_file(seed)] = written | {"sources": prepared.sources}
     done = time.perf_counter()
     seconds = {"wall": done - begun, **simulation.seconds, "write": done - writing}
     joined = replace(
@@ -165,7 +166,6 @@ def _compute(
         "format": FORMAT,
         "attempt": {"seeds": missing},  # `seconds` and reports without seeds are of these alone
         "idle": simulation.idle,
-        "sources": code,
         "files": dict(sorted(files.items())),
     }
     summary = sealed(summary)

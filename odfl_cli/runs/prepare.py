@@ -3,6 +3,7 @@
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from omegaconf import DictConfig
 from odfl_cli.config.compose import tuned_values
 from odfl_cli.config.identity import identity, resolved, typed_overrides
 from odfl_cli.config.schema import TopLevel
+from odfl_cli.config.sources import sources
 from odfl_cli.core.cores import allotted_threads
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.text import assignments
 from odfl_cli.results.command import repeating_words
 from odfl_cli.results.ownership import check_place
 from odfl_cli.results.runs import StoredRun, inspect, inspect_files
@@ -47,24 +50,49 @@ class JobRequest:
             tuned=tuned_values(config, hydra),
         )
 
-    @property
-    def key(self) -> tuple[Path, tuple[str, ...]]:
-        """Distinguishes the jobs of one sweep, whose name only running jobs have as an override."""
-        named = [override for override in self.overrides if not override.startswith("sweep=")]
-        return self.directory, tuple(named)
+    def tuned_lines(self) -> list[str]:
+        """For every choice of conf/tuned that set values of the job, what it set."""
+        algo = self.choices["algo"]
+        return [
+            f"{algo} is tuned for {choice.partition('=')[2].removeprefix(f'{algo}_')}: "
+            f"{assignments(values)}"
+            for choice, values in self.tuned.items()
+        ]
 
 
 @dataclass(frozen=True)
 class PreparedJob:
-    """A job that passed all checks: values resolved, parts built, directory inspected."""
+    """A job that passed all checks: values resolved, directory inspected, parts built if needed."""
 
     request: JobRequest
     values: dict[str, Any]  # the configuration as plain values
     identity: str
     top: TopLevel
-    job: Job
     state: StoredRun
     stamp: tuple[Any, ...]  # of the directory's records when it was inspected
+
+    @cached_property
+    def job(self) -> Job:
+        """The parts, built when they are first needed: a finished job needs none."""
+        return build(self.request.config)
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """The checksum of every module of the user's that the job may run."""
+        return sources(self.values)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is left to compute, judged by the directory as it was inspected."""
+        summary = self.state.summary
+        has_objective = summary is not None and self.top.objective in summary.final
+        return self.state.state == "finished" and has_objective and not self.missing(self.state)
+
+    def missing(self, state: StoredRun) -> list[int]:
+        """The seeds to compute: those asked for that are not there, damaged ones, outdated ones."""
+        there = set(state.seeds) - set(outdated(state, self.sources))
+        asked = [seed for seed in self.top.seed_list() if self.top.force or seed not in there]
+        return sorted({*asked, *(seed for seed in state.listed if seed not in there)})
 
     def current_state(self) -> StoredRun:
         """The state of the directory; inspected again if another process has written there since."""
@@ -97,32 +125,40 @@ def _own_config_directories(hydra: Any) -> list[str]:
     return [os.path.relpath(one.path) for one in sources if one.provider == "command-line"]
 
 
-_prepared: dict[tuple[Path, tuple[str, ...]], PreparedJob] = {}
-"""Jobs that were checked before the first one started, for Hydra calls each job with its
-configuration alone. Empty in the processes of a launcher, which prepare their own jobs."""
+_prepared: dict[Path, PreparedJob] = {}
+"""The single job that was checked before it started, for Hydra calls it with its configuration
+alone. Empty in the processes of a launcher, which prepare their own jobs."""
 
 
 def prepare(request: JobRequest) -> PreparedJob:
     """Checks the whole job and writes nothing; a UserError says what is wrong."""
     config, directory = request.config, request.directory
-    top, job, values = top_level(config), build(config), resolved(config)
-    check_objective(top.objective, job)
+    top, values = top_level(config), resolved(config)
     allotted_threads()  # refuses what is not a number of threads
     check_place(directory, top.seed_list(), request.hydra_folder)
     name, stamp = identity(values), _stamp(directory)
     state = inspect(directory)
     check_directory(state, name)
-    return PreparedJob(request, values, name, top, job, state, stamp)
+    prepared = PreparedJob(request, values, name, top, state, stamp)
+    if not prepared.is_settled:
+        check_objective(top.objective, prepared.job)
+    return prepared
 
 
 def keep_for_the_task(prepared: PreparedJob) -> None:
     """Lets `prepared_job` return this job instead of preparing it a second time."""
-    _prepared[prepared.request.key] = prepared
+    _prepared[prepared.request.directory] = prepared
 
 
 def prepared_job(request: JobRequest) -> PreparedJob:
     """The job of a request, as it was prepared in this process or prepared now."""
-    return _prepared.pop(request.key, None) or prepare(request)
+    return _prepared.pop(request.directory, None) or prepare(request)
+
+
+def outdated(state: StoredRun, sources: dict[str, str]) -> dict[int, list[str]]:
+    """Seed → the modules that were others when it was computed; only seeds that have such."""
+    changed = {seed: state.changed_modules(seed, sources) for seed in state.listed}
+    return {seed: modules for seed, modules in changed.items() if modules}
 
 
 def _stamp(directory: Path) -> tuple[Any, ...]:

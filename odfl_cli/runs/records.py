@@ -7,6 +7,7 @@ import platform
 import traceback
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ Table = dict[str, np.ndarray]
 def write_seed(directory: Path, seed: int, table: Table, row: int) -> dict[str, Any]:
     """Writes seed-<seed>.csv from row `row` of every column [S, rows]; floats round-trip exactly.
 
-    NaN, no value in this round, becomes an empty cell. Returns the file's record in summary.json.
+    NaN, no value in this round, becomes an empty cell. Returns the file's record in summary.json,
+    by which damage is found: the file need not be on the disk before the record is.
     """
     columns = [
         values[row].astype(np.int64).tolist() if name in INTEGER_COLUMNS else _cells(values[row])
@@ -39,7 +41,7 @@ def write_seed(directory: Path, seed: int, table: Table, row: int) -> dict[str, 
     writer.writerow(table)
     writer.writerows(zip(*columns, strict=True))
     content = text.getvalue().encode()
-    with atomic(directory / seed_file(seed), "wb") as file:
+    with atomic(directory / seed_file(seed), "wb", durable=False) as file:
         file.write(content)
     return file_record(content, __version__)
 
@@ -98,6 +100,7 @@ def summarise(
     }
 
 
+@cache
 def versions() -> dict[str, str]:
     """The versions of odfl, Python, and the libraries that compute the numbers."""
     found = {name: importlib.metadata.version(name) for name in LIBRARIES}

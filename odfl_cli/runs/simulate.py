@@ -50,6 +50,11 @@ class Job:
     seeds: tuple[int, ...]
     metrics: Metrics = field(default_factory=Basic)
 
+    def numbers(self) -> int:
+        """How many numbers its data has: the features and costs of all rounds and seeds."""
+        per_round = self.environment.items * (self.environment.features + 1)
+        return len(self.seeds) * self.horizon.rounds * per_round
+
     def block_rounds(self) -> int:
         """Rounds processed at once: as many as the memory budget holds, a power of two."""
         numbers = math.prod(shape_of(self.environment)) + 4 * self.environment.items
@@ -100,7 +105,8 @@ def _simulate(job: Job, block: int, progress: Callable[[int], None]) -> Simulati
         with clock("metrics"):
             _check_finite(job, start, trace)
             costs, paid = costs or bool(data.costs.any()), paid or bool(trace.cost.any())
-            best = algorithm.problem.polytope.minimise(data.costs)
+            problem = algorithm.problem
+            best = problem.polytope.minimise(problem.marked(data.costs, data.X))
             recorder.add(PlayedBlock(start, data, trace, (data.costs * best).sum(-1)))
         progress(start + data.costs.shape[1])
     with clock("metrics"):

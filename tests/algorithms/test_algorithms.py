@@ -1,6 +1,7 @@
 """Rounds recomputed by hand, seed by seed and number by number, beside the paper's boxes."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ from hypothesis.extra import numpy as hnp
 from pydantic import ValidationError
 from support.problems import block_of, finite_difference, make_job, make_problem, random_rounds
 
-from odfl_cli.algorithms import DFFTPL, DFOGD, PFOGD, SPO, Clairvoyant, SPOPrinted, Uniform
+from odfl_cli.algorithms import DFFTPL, DFOGD, PFOGD, SPO, Clairvoyant, Frozen, SPOPrinted, Uniform
 from odfl_cli.algorithms.gradient import spo_plus_loss, spo_plus_subgradient
 from odfl_cli.core.errors import UserError
 from odfl_cli.problem.polytopes import Simplex
+from odfl_cli.problem.problem import Horizon
+from odfl_cli.runs.simulate import simulate
 
 # ---- the mathematics once more, in plain Python over lists ----
 
@@ -302,6 +305,18 @@ def test_spo_plus_subgradient_is_the_gradient_where_there_is_one(seed):
 
 
 # ---- the floors ----
+
+
+def test_a_frozen_learner_keeps_the_direction_of_its_first_draw():
+    """On the border of Θ from round 2 on, whatever it pays; another seed has another direction."""
+    job = make_job(Frozen, seeds=(0, 1), rounds=30, items=4, features=3)
+    first = simulate(replace(job, horizon=Horizon(rounds=1))).state
+    last = simulate(job).state
+    np.testing.assert_array_equal(last.theta, first.theta)
+    np.testing.assert_allclose(
+        np.linalg.norm(last.theta, axis=-1), job.algorithm.problem.theta_set.radius
+    )
+    assert np.abs(last.theta[0] - last.theta[1]).max() > 0.01
 
 
 def test_uniform_pays_the_mean_cost_and_predicts_nothing():

@@ -96,7 +96,7 @@ def test_an_item_that_was_not_offered_keeps_its_last_known_cost(kind):
     """NaN in the features marks it; it is predicted as NaN, which is never played."""
     X = np.zeros((4, 3, 2))
     X[1, 0] = X[3, 2] = np.nan
-    algorithm = kind(problem=problem(), window=1, season=1)
+    algorithm = kind(problem=problem().with_offers(), window=1, season=1)
     found = predictions(algorithm, COSTS, X)
     np.testing.assert_array_equal(found[2], [3.0, 4.0, 2.0])
     np.testing.assert_array_equal(found[3], [5.0, 5.0, np.nan])

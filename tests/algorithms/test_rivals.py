@@ -71,6 +71,15 @@ def test_rls_is_the_ridge_regression_of_all_rounds(forgetting, radius):
             np.testing.assert_allclose(state.theta[s], expected, rtol=1e-10)
 
 
+def test_rls_is_the_ridge_regression_of_sklearn():
+    linear_model = pytest.importorskip("sklearn.linear_model", reason="comes with the bench extra")
+    problem, rounds = make_problem(radius=WIDE), random_rounds(1, 40, 4, 3)
+    last = play(RLS(problem=problem, ridge=0.3), rounds)[-1]
+    ridge = linear_model.Ridge(alpha=0.3, fit_intercept=False)
+    ridge.fit(rounds.X.reshape(-1, 3), rounds.costs.ravel())
+    np.testing.assert_allclose(last.theta[0], ridge.coef_, rtol=1e-8)
+
+
 def test_rls_one_round_by_hand():
     """One item pays 3 at x = 2, the other 1 at x = −1, λ = 1: θ = (2·3 − 1·1) / (1 + 4 + 1)."""
     problem = make_problem(items=2, features=1, radius=WIDE)

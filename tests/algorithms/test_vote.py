@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.problems import block_of, composed_job, make_problem, random_rounds
+from support.problems import block_of, choices, composed, composed_job, make_problem, random_rounds
 
 from odfl_cli.algorithms import OGD, PFOGD, RLS, Algorithm, Vote
 from odfl_cli.algorithms.base import State
 from odfl_cli.algorithms.vote import log_weight
 from odfl_cli.core.arrays import dot
-from odfl_cli.core.errors import RowError, UserError
+from odfl_cli.core.errors import RoundError, RowError, UserError
+from odfl_cli.engine import CompiledEngine, TorchEngine
 from odfl_cli.environments import Rounds
 from odfl_cli.runs.simulate import simulate
 
@@ -215,13 +216,16 @@ def test_the_certificate_is_a_column_with_all_metrics(metrics):
         (["algo.experts=[]"], r"a vote needs two experts"),
         (["algo.experts=[rls,rls]"], r"a list of different names"),
         (["algo.experts=rls"], r"a list of different names"),
-        (["algo.experts=[rls,nobody]"], r"no expert nobody; there are df_ftpl, df_moments"),
+        (
+            ["algo.experts=[rls,nobody]"],
+            r"no expert nobody; there are always, clairvoyant, df_ftpl",
+        ),
         (["algo.settings.rls.ridge=-1"], r"algo\.settings\.rls\.ridge=-1"),
         (["algo.settings.rls=5"], r"algo\.settings\.rls=5: choose a file of the group algo"),
         (["algo.experts=[rls,rls/cubic]"], r"no predictor cubic; there are affine, linear, mlp"),
         (["algo.experts=[rls,rls/]"], r"no predictor ; there are affine"),
         (["algo.experts=[rls,rls/mlp]"], r"algo=rls needs a predictor that is linear in θ"),
-        (["algo.experts=[rls,3]"], r"no expert 3; there are df_ftpl"),
+        (["algo.experts=[rls,3]"], r"no expert 3; there are always"),
         (
             ["algo.experts=[spo,spo/mlp]", "algo.predictors.mlp.width=0"],
             r"algo\.predictors\.mlp\.width=0",
@@ -239,6 +243,22 @@ def test_one_line_refusals(overrides, message):
     with pytest.raises(UserError, match=message) as refusal:
         composed_job("algo=vote", *overrides)
     assert "\n" not in str(refusal.value)
+
+
+def test_every_algorithm_and_every_predictor_that_needs_no_key_can_be_an_expert():
+    node = composed("algo=vote").algo
+    assert set(node.settings) == set(choices("algo")) - {"vote"}
+    assert set(node.predictors) == set(choices("predictor")) - {"torch"}  # which module?
+
+
+@pytest.mark.parametrize("engine", [CompiledEngine(), TorchEngine()], ids=["compiled", "torch"])
+def test_both_engines_name_the_round_in_which_an_expert_pays_no_number(engine):
+    job = composed_job("algo=vote", "algo.experts=[spo,rls/quadratic]", "seeds=2")
+    rounds, draws = block_of(job, 0, 4)
+    rounds.costs[1, 2] = np.inf
+    with pytest.raises(RoundError, match="algo=vote: expert spo pays nan, which") as failure:
+        engine.advance(job.algorithm, job.algorithm.init(2, None), rounds, draws)
+    assert (failure.value.round_index, failure.value.seed_index) == (2, 1)
 
 
 def test_experts_that_pay_no_number_are_named():

@@ -2,23 +2,34 @@
 
 import json
 import math
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from support.commands import odfl
 from support.synthetic_runs import write_run
 
-from odfl_cli.claims.comparisons import SWEEPS, comparisons
-from odfl_cli.claims.evidence import pick
+from odfl_cli.claims.claim import SAMPLE, Claim
+from odfl_cli.claims.comparisons import comparisons
+from odfl_cli.claims.evidence import FIRST_SEED, Sweep, pick
 from odfl_cli.claims.measures import (
-    difference,
-    difference_of_gaps,
-    largest_share_of_bound,
+    change_of_lead,
+    excess,
+    exponent,
+    exponent_beside_path,
+    exponent_of_mean,
+    lead,
+    share_of_bound,
+    share_of_rises,
     slope,
 )
-from odfl_cli.claims.table import Row, as_json, as_markdown
-from odfl_cli.claims.verdict import Estimate, above, at_most
+from odfl_cli.claims.statements import statements
+from odfl_cli.claims.sweeps import SWEEPS
+from odfl_cli.claims.table import as_json, as_markdown
+from odfl_cli.claims.verdict import Estimate, Rule, above, at_most, below, with_controls
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.grouping import group_runs
+from odfl_cli.results.grouping import Group, group_runs
 from odfl_cli.results.tables import read_runs
 
 UNCLEAR = "not distinguishable at this sample size"
@@ -39,11 +50,30 @@ UNCLEAR = "not distinguishable at this sample size"
 )
 def test_an_interval_across_the_limit_settles_nothing(value, ci95, verdict):
     assert above(0.0).judge(Estimate(value, ci95, 10)) == verdict
-    assert at_most(0.0).judge(Estimate(-value, ci95, 10)) == verdict
+    for rule in (at_most(0.0), below(0.0)):
+        assert rule.judge(Estimate(-value, ci95, 10)) == verdict
 
 
-def test_a_share_of_exactly_one_is_within_the_bound():
+def test_a_share_of_exactly_one_is_within_the_bound_and_what_is_constant_does_not_fall():
     assert at_most(1.0).judge(Estimate(1.0, math.nan, 5)) == "holds"
+    assert below(0.0).judge(Estimate(0.0, math.nan, 5)) == "does not hold"
+    assert above(0.0).judge(Estimate(0.0, 0.0, 5)) == "does not hold"
+
+
+@pytest.mark.parametrize(
+    ("value", "controls", "verdict"),
+    [
+        (0.5, [], "holds"),
+        (0.5, [-0.5, 0.0], "holds"),
+        (0.5, [-0.5, 0.3], "without power"),
+        (0.05, [0.3], UNCLEAR),
+        (-0.5, [0.3], "does not hold"),
+    ],
+)
+def test_what_a_control_passes_too_is_without_power(value, controls, verdict):
+    """Intervals of ± 0.1: a control that is not distinguishable has not passed."""
+    estimates = [Estimate(control, 0.1, 10) for control in controls]
+    assert with_controls(above(0.0), Estimate(value, 0.1, 10), estimates) == verdict
 
 
 @pytest.fixture
@@ -63,42 +93,116 @@ def groups(tmp_path):
 
 
 def test_measures_of_runs_in_closed_form(groups):
-    late = [pick(groups, algo, data__gamma=1) for algo in ("pf_ogd", "df_ogd")]
-    early = [pick(groups, algo, data__gamma=0.75) for algo in ("pf_ogd", "df_ogd")]
-    assert difference(*late, "avg_cost") == pytest.approx((0.1, 0.0, 3), abs=1e-9)
-    assert difference_of_gaps(tuple(late), tuple(early)) == pytest.approx((0.025, 0.0, 3), abs=1e-9)
-    assert slope(late[1], "avg_dynamic_regret") == pytest.approx((-0.25, 0.0, 3), abs=1e-6)
-    share = largest_share_of_bound(late[1], "avg_dynamic_regret", "avg_bound")
-    assert share.value == pytest.approx(0.5)
+    late, early = {"data.gamma": 1}, {"data.gamma": 0.75}
+    assert lead("pf_ogd", "avg_cost", late)(groups, "df_ogd") == pytest.approx((0.1, 0, 3))
+    rise = change_of_lead("pf_ogd", "avg_cost", early, late)
+    assert rise(groups, "df_ogd") == pytest.approx((0.025, 0.0, 3))
+    assert rise(groups, "pf_ogd") == pytest.approx((0.0, 0.0, 3))
+    ours = [pick(groups, "df_ogd", late), pick(groups, "pf_ogd", late)]
+    assert excess("df_ogd", "avg_cost")(ours, "pf_ogd") == pytest.approx((0.1, 0, 3))
+    assert slope("avg_dynamic_regret")(ours, "df_ogd") == pytest.approx((-0.25, 0.0, 3), abs=1e-6)
+    assert slope("avg_dynamic_regret")(ours, "pf_ogd").value == pytest.approx(-0.1, abs=1e-6)
+    share = share_of_bound("avg_dynamic_regret", "df_ogd")
+    assert share(ours, "df_ogd").value == pytest.approx(0.5)
+
+
+def test_a_player_may_have_settings_of_its_own(groups):
+    tuned = ("df_ogd", {"data.gamma": 0.75})
+    assert lead(tuned, "avg_cost")(groups, ("df_ogd", {"data.gamma": 1})).value == pytest.approx(
+        0.025
+    )
+
+
+def group(rounds: int, columns: dict[str, np.ndarray], **settings: float) -> Group:
+    """Two seeds of DF-OGD with the same columns [rounds]."""
+    rows = pd.DataFrame({"t": np.arange(1, rounds + 1), **columns})
+    both = pd.concat([rows.assign(seed=0), rows.assign(seed=1)])
+    return Group("df_ogd", {}, {"horizon.rounds": rounds, **settings}, rounds, both)
+
+
+def test_exponents_in_closed_form():
+    """regret = T^(−1/2), P = T^(1/2) − 1: over ((1 + P)/T)^(1/4) it is T^(−1/2 + 1/8)."""
+    groups = [
+        group(T, {"regret": np.full(T, T**-0.5), "path_length": np.full(T, T**0.5 - 1)})
+        for T in (10, 100, 1000)
+    ]
+    horizons = "horizon.rounds"
+    assert exponent("regret", horizons)(groups, "df_ogd").value == pytest.approx(-0.5)
+    per_log = exponent("regret", horizons, lambda T: T**0.25)(groups, "df_ogd")
+    assert per_log.value == pytest.approx(-0.75)
+    beside = exponent_beside_path("regret", horizons, "df_ogd", 0.25)(groups, "df_ogd")
+    assert beside.value == pytest.approx(-0.375)
+    twice = exponent_of_mean("df_ogd", horizons)(groups, {"regret": 3.0, "path_length": 0.0})
+    assert twice.value == pytest.approx(-0.5)
+
+
+def test_rises_are_counted_and_a_path_walked_backwards_rises():
+    """P_t = √t − 1 slows down: (1 + P_t)/t falls throughout. Backwards it gets faster."""
+    t = np.arange(1, 401)
+    rises = share_of_rises("df_ogd")
+    slowing = [group(400, {"path_length": np.sqrt(t) - 1})]
+    assert rises(slowing, 1).value == 0.0
+    assert rises(slowing, -1).value > 0.2
+    jump = [group(4, {"path_length": np.array([0.0, 0.0, 4.0, 4.0])})]
+    assert rises(jump, 1).value == pytest.approx(1 / 3)
 
 
 def test_picking_none_or_several_is_told(groups):
-    for settings in ({"data__gamma": 0.3}, {}):
+    for settings in ({"data.gamma": 0.3}, {}):
         with pytest.raises(UserError, match="one is needed"):
-            pick(groups, "df_ogd", **settings)
+            pick(groups, "df_ogd", settings)
 
 
-def test_every_comparison_names_a_sweep_and_itself():
-    listed = list(comparisons())
-    assert len({claim.name for claim in listed}) == len(listed) > 30
-    assert {claim.sweep for claim in listed} == set(SWEEPS)
+def test_seeds_are_those_on_which_nothing_was_chosen():
+    sweep = Sweep("one", (("algo=df_ogd",), ("algo=uniform",)), 30)
+    assert sweep.seeds(0.1) == [FIRST_SEED, FIRST_SEED + 1, FIRST_SEED + 2]
+    assert len(sweep.commands(Path("somewhere"), 1.0)) == 2
+    assert FIRST_SEED >= 10_000  # seeds from 1000 on choose constants
+
+
+def test_every_claim_names_its_evidence_and_itself():
+    listed = [*comparisons(), *statements()]
+    assert len({claim.name for claim in listed}) == len(listed) > 90
+    assert {claim.evidence for claim in listed} == {*SWEEPS, SAMPLE}
+
+
+def test_claims_about_learning_are_measured_on_those_who_learn_nothing():
+    for claim in comparisons():
+        if isinstance(claim.subject, str) and not claim.name.endswith("avg_bound"):
+            assert {*claim.controls} == {"uniform", "frozen"}, claim.name
+        played = " ".join(word for part in SWEEPS[claim.evidence].parts for word in part)
+        if "uniform" in claim.controls:
+            assert "uniform,frozen" in played
+
+
+def judged(name: str, rule: Rule, value: float, ci95: float, controls: dict[str, float]):
+    """A claim whose evidence is {subject: value}."""
+    claim = Claim(
+        name=name, text=f"claim {name}", where="Figure 1", evidence=SAMPLE, rule=rule,
+        measure=lambda values, subject: Estimate(values[subject], ci95, 30),
+        subject="subject", controls={name: name for name in controls},
+    )  # fmt: skip
+    return claim.judged({"subject": value, **controls})
 
 
 def test_table_and_json_tell_the_same():
     rows = [
-        Row("a", "A beats B", "Figure 1", Estimate(0.0123, 0.004, 30), above(0.0)),
-        Row("b", "a lemma", "Lemma", Estimate(2.0, math.nan, 100), at_most(1.0)),
+        judged("a", above(0.0), 0.0123, 0.004, {"uniform": -0.01}),
+        judged("b", at_most(1.0), 2.0, math.nan, {}),
+        judged("c", above(0.0), 0.0123, 0.004, {"uniform": 0.02}),
     ]
     shown, told = as_markdown(rows), json.loads(as_json(rows))
     assert "0.0123 ± 0.0040" in shown
-    assert shown.count("\n") == 3
-    assert [one["verdict"] for one in told] == ["holds", "does not hold"]
+    assert "uniform −0.0100 ± 0.0040" in shown
+    assert shown.count("\n") == 4
+    assert [one["verdict"] for one in told] == ["holds", "does not hold", "without power"]
     assert told[1]["ci95"] is None
     assert told[0]["value"] == 0.0123
+    assert told[2]["controls"]["uniform"] == {"value": 0.02, "ci95": 0.004, "verdict": "holds"}
 
 
 def test_what_could_not_be_measured_is_null_and_says_so():
-    rows = [Row("a", "A beats B", "Figure 1", Estimate(math.nan, math.nan, 0), above(0.0))]
+    rows = [judged("a", above(0.0), math.nan, math.nan, {})]
     (told,) = json.loads(as_json(rows), parse_constant=pytest.fail)
     assert told["value"] is told["ci95"] is None
     assert told["verdict"] == "no measurement"
@@ -106,11 +210,20 @@ def test_what_could_not_be_measured_is_null_and_says_so():
 
 
 def test_the_command_runs_what_is_missing_and_prints_verdicts(tmp_path):
-    done = odfl("claims", "--only", "main/slope", "--share", "0.07", "--json", cwd=tmp_path)
+    done = odfl("claims", "--only", "grid/", "--share", "0.02", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout, parse_constant=pytest.fail)
-    assert {one["name"] for one in told} == {"main/slope/df_ogd", "main/slope/df_ftpl"}
+    assert len(told) == 4
     for one in told:
-        rule = {"above": above, "below": at_most}[one["claimed"]["side"]](one["claimed"]["limit"])
-        assert one["verdict"] == rule.judge(Estimate(one["value"], one["ci95"], one["count"]))
-        assert one["count"] >= 2
+        rule, controls = Rule(**one["claimed"]), one["controls"].values()
+        own, *others = (Estimate(x["value"], x["ci95"], one["count"]) for x in (one, *controls))
+        assert one["verdict"] == with_controls(rule, own, others)
+        assert {*one["controls"]} == {"uniform", "frozen"}
+        assert one["count"] == 2
+
+
+def test_an_unknown_claim_is_answered_with_the_names_there_are(tmp_path):
+    done = odfl("claims", "--only", "nonsense", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "rates/df_ogd" in done.stderr
+    assert "convexity_gap" in done.stderr

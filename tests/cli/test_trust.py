@@ -345,7 +345,7 @@ def test_a_place_where_a_run_may_write(outputs: Path) -> None:
     check_place(write_failed(outputs / "failed"))
     check_place(write_finished(outputs / "finished"), seeds=[0, 1])
     (outputs / "multirun.yaml").write_text(HYDRA_YAML)
-    check_sweep_place(outputs / "main", outputs)
+    check_sweep_place(outputs / "main", outputs / "multirun.yaml")
 
 
 def test_a_sweep_is_refused_where_it_would_change_files_of_others(
@@ -353,13 +353,13 @@ def test_a_sweep_is_refused_where_it_would_change_files_of_others(
 ) -> None:
     (canary / "multirun.yaml").write_text("mine: 1\n")
     with pytest.raises(UserError, match="odfl did not write it"):
-        check_sweep_place(outputs / "main", canary)
+        check_sweep_place(outputs / "main", canary / "multirun.yaml")
     (outputs / "multirun.yaml").symlink_to(canary / "precious")
     with pytest.raises(UserError, match="is a link"):
-        check_sweep_place(outputs / "main", outputs)
+        check_sweep_place(outputs / "main", outputs / "multirun.yaml")
     (outputs / "main").symlink_to(canary)
     with pytest.raises(UserError, match="is a link"):
-        check_sweep_place(outputs / "main", outputs / "runs")
+        check_sweep_place(outputs / "main")
 
 
 def test_the_log_is_not_written_through_a_link(outputs: Path, canary: Path, capsys) -> None:
@@ -408,10 +408,10 @@ def test_a_run_writes_nothing_through_a_link(tmp_path: Path, canary: Path, name:
 
 
 def test_a_sweep_writes_nothing_through_a_link(tmp_path: Path, canary: Path) -> None:
-    (tmp_path / "outputs" / "runs").mkdir(parents=True)
-    (tmp_path / "outputs" / "runs" / "multirun.yaml").symlink_to(canary / "precious")
+    (tmp_path / "outputs" / "sweeps" / "mine").mkdir(parents=True)
+    (tmp_path / "outputs" / "sweeps" / "mine" / ".lock").symlink_to(canary / "precious")
     before = content(tmp_path)
-    done = odfl("run", "-m", *SMOKE, "data.gamma=0,1", cwd=tmp_path)
+    done = odfl("run", "-m", *SMOKE, "data.gamma=0,1", "sweep=mine", cwd=tmp_path)
     assert done.returncode == 2
     assert len(complaints(done)) == 1
     assert content(tmp_path) == before

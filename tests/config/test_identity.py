@@ -17,9 +17,9 @@ from odfl_cli.config.identity import (
     identity,
     resolved,
     run_name,
-    sources,
     sweep_name,
 )
+from odfl_cli.config.sources import sources
 
 
 def name(*overrides: str) -> str:
@@ -125,6 +125,19 @@ def test_the_source_of_a_users_own_class_is_known_but_names_nothing(tmp_path, mo
     assert sources(node) != before
     assert identity(node) == name
     assert sources({"algo": {"_target_": "nowhere_to_be_found.Mine"}}) == {}
+
+
+def test_imports_of_the_users_own_modules_are_followed(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    package = tmp_path / "some_package_of_mine"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "parts.py").write_text("import numpy\nfrom . import near\nfrom .. import far\n")
+    (package / "near.py").write_text("def f():\n    from some_package_of_mine.deep import x\n")
+    (package / "deep.py").write_text("from some_package_of_mine import parts  # a circle")
+    found = sources([{"_target_": "some_package_of_mine.parts.Mine"}])
+    names = ("parts", "near", "deep")
+    assert set(found) == {"some_package_of_mine", *(f"some_package_of_mine.{n}" for n in names)}
 
 
 def test_a_file_that_a_function_builds_is_known_by_its_content(tmp_path, monkeypatch):

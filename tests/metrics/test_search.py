@@ -11,11 +11,12 @@ from support.problems import make_problem
 
 from odfl_cli.environments import Rounds, Sin4
 from odfl_cli.metrics.losses import CompiledLosses, GeneralLosses, losses_for, on_circle
+from odfl_cli.metrics.regret import Regret
 from odfl_cli.metrics.search import Effort, search, uncertainty_of
 from odfl_cli.problem.polytopes.box import Box
 from odfl_cli.problem.regularizers import Quadratic
 
-DEFAULT = Effort(repeats=5, starts=1, steps=48, lines=1)
+DEFAULT = Regret().effort()
 NOBODY = np.empty((0, 3))
 
 
@@ -63,7 +64,7 @@ def test_the_minimum_on_a_line_is_that_of_all_its_pieces(seed, items, whole):
     wide = np.concatenate([[True], np.diff(corners) > 1e-9, [True]])
     values = paid(theta + between[wide][:, None] * direction, rounds)
     losses = CompiledLosses(make_problem(items=items, features=3))
-    found, value = losses.lowest_on_line(theta, direction, rounds)
+    found, value = losses.lowest_on_line(theta, direction, rounds, np.inf)
     assert value == pytest.approx(values.min())
     assert paid(found[None], rounds)[0] == pytest.approx(values.min())
     assert np.linalg.norm(found) == pytest.approx(1.0)
@@ -77,25 +78,59 @@ def test_a_line_of_any_set_is_searched_densely():
     )
     losses, rounds = GeneralLosses(problem), noise(0, 30, 4, 3)
     theta, direction = np.random.default_rng(1).normal(size=(2, 3))
-    found, value = losses.lowest_on_line(theta, direction, rounds)
+    found, value = losses.lowest_on_line(theta, direction, rounds, np.inf)
     assert losses.paid(found[None], rounds).mean() == value
     near = on_circle(problem, theta, direction, np.array([-0.05, 0.05]))
     assert value <= losses.paid(near, rounds).mean(-1).max()
 
 
-def test_in_three_dimensions_the_uncertainty_reaches_the_optimum():
-    """An exact optimum is known: it lies in the interval nearly always, and with more effort it is found."""
-    losses, covered, found = losses_for(make_problem(items=3, features=3)), [], []
+def cells_of_the_circle(rounds: Rounds) -> np.ndarray:
+    """A θ ∈ R² between any two neighbouring directions at which a decision changes."""
+    d = differences(rounds)
+    right = np.concatenate([np.arctan2(d[:, 0], -d[:, 1]), np.arctan2(-d[:, 0], d[:, 1])])
+    angles = np.sort(right)
+    between = np.append((angles[1:] + angles[:-1]) / 2, (angles[-1] + angles[0]) / 2 + np.pi)
+    return np.stack([np.cos(between), np.sin(between)], axis=1)
+
+
+def law(seed: int, rounds: int, items: int, features: int) -> Rounds:
+    X, costs = Sin4(items=items, features=features).rounds((seed,), 0, rounds)
+    return Rounds(X[0], costs[0])
+
+
+KNOWN_OPTIMUM = {
+    "noise, p = 3": (lambda seed: noise(seed, 24, 3, 3), cells_of_the_sphere),
+    "more items, p = 3": (lambda seed: noise(seed, 14, 4, 3), cells_of_the_sphere),
+    "many rounds, p = 2": (lambda seed: noise(seed, 100, 5, 2), cells_of_the_circle),
+    "the paper's costs, p = 2": (lambda seed: law(seed, 400, 5, 2), cells_of_the_circle),
+    "the paper's costs, p = 3": (lambda seed: law(seed, 20, 3, 3), cells_of_the_sphere),
+}
+"""Problems whose optimum is known exactly. The constant of the uncertainty was chosen on the first
+kind with seeds 1000 to 1059; the test below is on the others, with other seeds."""
+
+
+@pytest.mark.parametrize("name", KNOWN_OPTIMUM)
+def test_out_of_sample_the_uncertainty_reaches_the_known_optimum(name):
+    make, cells = KNOWN_OPTIMUM[name]
+    covered = []
     for seed in range(20):
+        rounds = make(seed)
+        exact = paid(cells(rounds), rounds).min()
+        losses = losses_for(make_problem(items=rounds.costs.shape[1], features=rounds.X.shape[2]))
+        nobody = np.empty((0, rounds.X.shape[2]))
+        found = search(losses, rounds, nobody, seed, DEFAULT)
+        assert found.value == pytest.approx(paid(found.theta[None], rounds)[0])
+        assert exact <= found.value + 1e-12
+        covered.append(found.value - found.uncertainty <= exact + 1e-12)
+    assert np.mean(covered) >= 0.85, covered
+
+
+def test_with_more_effort_the_optimum_is_found():
+    losses, found = losses_for(make_problem(items=3, features=3)), []
+    for seed in range(12):
         rounds = noise(seed, 24, 3, 3)
-        exact = paid(cells_of_the_sphere(rounds), rounds).min()
-        quick = search(losses, rounds, NOBODY, seed, DEFAULT)
-        assert quick.value == pytest.approx(paid(quick.theta[None], rounds)[0])
-        assert exact <= quick.value + 1e-12
-        covered.append(quick.value - quick.uncertainty <= exact + 1e-12)
         slow = search(losses, rounds, NOBODY, seed, Effort(24, 1, 48, 20))
-        found.append(slow.value <= exact + 1e-12)
-    assert np.mean(covered) >= 0.9
+        found.append(slow.value <= paid(cells_of_the_sphere(rounds), rounds).min() + 1e-12)
     assert np.mean(found) >= 0.9
 
 

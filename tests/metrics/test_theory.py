@@ -10,9 +10,17 @@ from support.problems import block_of, composed_job, make_problem
 from odfl_cli.algorithms import DFFTPL, DFOGD, Belief
 from odfl_cli.core.errors import UserError
 from odfl_cli.metrics import RoundStart
-from odfl_cli.metrics.theory.constants import check_lipschitz, check_suboptimality, steepness
+from odfl_cli.metrics.theory.constants import steepness
+from odfl_cli.metrics.theory.lemmas import (
+    check_distance,
+    check_expected_distance,
+    check_lipschitz,
+    check_randomised_point,
+    check_suboptimality,
+    convexity_gap,
+)
 from odfl_cli.metrics.theory.oracle_report import oracle_report
-from odfl_cli.metrics.theory.sample import sample_rounds, slopes
+from odfl_cli.metrics.theory.sample import Sample, sample_rounds, slopes
 from odfl_cli.metrics.theory.theorems import broken_assumptions
 from odfl_cli.problem.oracles import LBFGS, SGD, Exact
 from odfl_cli.runs.simulate import simulate
@@ -86,6 +94,43 @@ def test_lipschitz_check_against_differences_of_values():
     assert check_lipschitz(sample._replace(costs=0 * sample.costs), 0.3) == 0
     doubled = sample._replace(theta=2 * sample.theta)  # the same decisions at twice the α
     assert check_lipschitz(doubled, 0.6) == pytest.approx(check_lipschitz(sample, 0.3))
+
+
+def sampled(*overrides: str) -> Sample:
+    job = composed_job(*overrides, "seeds=3", "horizon.rounds=200")
+    return sample_rounds(job.environment, job.algorithm.problem, job.seeds, size=150)
+
+
+@pytest.mark.parametrize("name", ["entropy", "log_barrier", "paths"])
+def test_distances_follow_from_margins_and_a_wrong_alpha_is_noticed(name):
+    sample = sampled(*SETS[name])
+    assert 0.1 < check_distance(sample, 0.05) <= 1
+    assert check_distance(sample, 0.05, off=10.0) > 1
+    assert check_suboptimality(sample, 0.05, off=10.0) > 1
+    if name != "paths":
+        assert 0.01 < check_expected_distance(sample, 0.05) <= 1
+
+
+def test_two_items_have_a_distance_in_closed_form():
+    """w̃ = (1 − q, q) with q = 1/(1 + e^(ε/α)): ‖w̃ − w*‖₁ = 2q, allowed are 2 α ln 2 / ε."""
+    sample = sampled("data.items=2")
+    g = np.einsum("ndp,np->nd", sample.X, sample.theta)
+    margin = np.abs(g[:, 0] - g[:, 1])
+    expected = (margin / (1 + np.exp(margin / 0.3)) / (0.3 * np.log(2))).max()
+    assert check_distance(sample, 0.3) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["entropy", "log_barrier"])
+def test_the_gradient_at_a_random_point_is_a_difference_of_values_on_average(name):
+    sample = sampled(*SETS[name])
+    assert check_randomised_point(sample, 0.3) < 1e-3
+    assert check_randomised_point(sample, 0.3, delta=1.0) > 0.1
+
+
+def test_the_smoothed_cost_is_not_convex_and_the_spo_loss_is():
+    sample = sampled()
+    assert convexity_gap(sample, 0.1) > 0.1
+    assert convexity_gap(sample, 0.1, "spo") < 1e-9
 
 
 def test_sampled_rounds_are_rounds_of_the_run():

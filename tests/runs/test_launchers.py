@@ -56,7 +56,7 @@ def place(tmp_path: Path) -> Path:
 def basic(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """What Hydra's own launcher computes, one job after another."""
     place = tmp_path_factory.mktemp("basic")
-    done = odfl(*SWEEP, cwd=place)
+    done = odfl(*SWEEP, "hydra/launcher=basic", cwd=place)
     assert done.returncode == 0, done.stderr
     found = csvs(place)
     assert len(found) == 6
@@ -79,6 +79,20 @@ def assert_like_basic(place: Path, arguments: tuple[str, ...], basic: dict, **en
     notes = spied(place)
     assert len(notes) == 3
     assert not any(note["torch"] for note in notes)
+
+
+def test_small_jobs_share_the_cores(place: Path, basic: dict[str, bytes]) -> None:
+    """And one whose process is killed takes no other along."""
+    two = ("hydra.launcher.at_once=2",)
+    (place / "fatal").write_text("PFOGD")
+    first = odfl_process(*SWEEP, SPYING, *two, cwd=place, ODFL_THREADS="2")
+    assert first.returncode == 1
+    assert "3 jobs: 2 done, 0 skipped, 0 failed, 1 unfinished" in first.stdout, first.stderr
+    (place / "fatal").unlink()
+    again = odfl_process(*SWEEP, SPYING, *two, cwd=place, ODFL_THREADS="2")
+    assert "3 jobs: 1 done, 2 skipped, 0 failed" in again.stdout, again.stderr
+    assert csvs(place) == basic
+    assert [note["threads"] for note in spied(place)] == ["2", "1"]  # alone, among others
 
 
 def test_joblib_divides_the_cores(place: Path, basic: dict[str, bytes]) -> None:

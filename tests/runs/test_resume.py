@@ -149,11 +149,49 @@ def test_a_result_of_another_version_is_reported(run, tmp_path):
     assert "computed by odfl 0.0.1" in complaints(done)[0]
 
 
-def test_a_result_of_changed_code_is_reported(run, tmp_path):
-    edit(run, sources={"my_module": "another hash"})
+OWN = """
+from odfl_cli.algorithms import Algorithm
+from helper import STEP
+
+class Mine(Algorithm):
+    name = "mine"
+
+    def update(self, state, X, costs, draws):
+        return state._replace(t=state.t + 1, theta=state.theta + STEP)
+"""
+
+
+def test_seeds_of_two_versions_of_a_users_code_are_never_pooled(tmp_path):
+    """Neither the edited module nor one that it imports goes unnoticed, and none is left behind."""
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "conf" / "algo").mkdir(parents=True)
+    (tmp_path / "conf" / "algo" / "own.yaml").write_text("_target_: own.Mine\n")
+    command = ("run", "--config-dir", "conf", "algo=own", "horizon.rounds=5")
+    (tmp_path / "helper.py").write_text("STEP = 0.0\n")
+    assert odfl(*command, "seeds=2", cwd=tmp_path).returncode == 0
+    old = csvs(tmp_path)
+    (tmp_path / "helper.py").write_text("STEP = 0.125\n")
+    done = odfl(*command, "seeds=3", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "helper changed since seeds 0, 1 were computed" in done.stderr
+    (run,) = run_directories(tmp_path)
+    assert computations(run) == ["[0, 1]", "[0, 1, 2]"]
+    assert all(csvs(tmp_path)[name] != content for name, content in old.items())
+    again = odfl(*command, "seeds=3", cwd=tmp_path)
+    assert "changed" not in again.stderr
+    assert "finished already" in again.stderr
+
+
+def test_a_result_of_changed_code_of_an_earlier_version_is_computed_again(run, tmp_path):
+    """Up to 0.2.0 the summary names the modules of all its seeds."""
+    files = json.loads((run / "summary.json").read_text())["files"]
+    old = {
+        name: {k: v for k, v in record.items() if k != "sources"} for name, record in files.items()
+    }
+    edit(run, sources={"my_module": "another hash"}, files=old)
     done = odfl(*JOB, "seeds=4", cwd=tmp_path)
     assert done.returncode == 0
-    assert "another version of my_module" in complaints(done)[0]
+    assert "my_module changed since seeds 0, 1, 2, 3 were computed" in complaints(done)[0]
 
 
 def refused(tmp_path: Path, *arguments: str) -> str:

@@ -110,7 +110,8 @@ def test_swept_seeds_meet_in_one_directory(tmp_path):
     done = odfl(*GRID, "seeds=[0],[1],[0,1,2]", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (run,) = run_directories(tmp_path)
-    assert computations(run) == ["[0]", "[1]", "[2]"]
+    computed = [seed for seeds in computations(run) for seed in json.loads(seeds)]
+    assert sorted(computed) == [0, 1, 2]
     assert [job["seeds"] for job in index_of(tmp_path)] == [[0], [1], [0, 1, 2]]
 
 
@@ -129,6 +130,25 @@ def test_a_plot_takes_the_seeds_that_the_sweep_asked_for(tmp_path):
     assert plotted(sweeps / "three") == ([0, 1, 2], [])
     assert plotted(sweeps) == ([0, 1, 2], [])
     assert plotted(sweeps / "two", tmp_path / "outputs" / "runs") == ([0, 1, 2], [])
+
+
+def test_another_grid_of_the_same_name_leaves_its_index_alone(tmp_path):
+    """More jobs or more seeds belong to the same grid."""
+    sweeps = tmp_path / "outputs" / "sweeps"
+
+    def swept(*arguments: str) -> tuple[set[str], list[int]]:
+        assert odfl(*GRID, *arguments, cwd=tmp_path).returncode == 0
+        jobs = json.loads((sweeps / "mine" / "index.json").read_text())["jobs"]
+        return {path.name for path in sweeps.iterdir()}, [len(job["seeds"]) for job in jobs]
+
+    assert swept("data.gamma=0,1", "seeds=2") == ({"mine"}, [2, 2])
+    assert swept("data.gamma=0,1,0.5", "seeds=3") == ({"mine"}, [3, 3, 3])
+    names, seeds = swept("data.gamma=0,1,0.5", "seeds=1")
+    assert (len(names), seeds) == (2, [3, 3, 3])
+    names, seeds = swept("data.gamma=0", "seeds=3", "horizon.rounds=5")
+    assert (len(names), seeds) == (3, [3, 3, 3])
+    assert all(name.startswith("mine") for name in names)
+    assert swept("data.gamma=0", "seeds=3", "horizon.rounds=5")[0] == names
 
 
 def test_an_index_edited_into_nonsense_is_one_line_and_written_anew(tmp_path):
@@ -158,9 +178,8 @@ def test_one_live_display_on_a_terminal(tmp_path):
     os.close(terminal)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     text = output.decode()
-    assert "0/2" in text
-    assert "2/2" in text
-    assert "0 failed" in text
+    assert "0/2 jobs, 0 failed" in text
+    assert "2/2 jobs, 0 failed" in text
     assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
 
 

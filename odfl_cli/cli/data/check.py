@@ -44,7 +44,7 @@ def _options() -> Parser:
     options.add_argument("--cost", default="cost", metavar="NAME", help="column")
     options.add_argument("--features", metavar="A,B", help="columns; all others if left out")
     options.add_argument("--group", metavar="NAME", help="column whose values are the seeds")
-    options.add_argument("--on-missing", choices=["refuse", "skip"], default="refuse")
+    options.add_argument("--on-missing", choices=["refuse", "skip", "mask"], default="refuse")
     return options
 
 

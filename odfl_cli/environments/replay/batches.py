@@ -1,7 +1,7 @@
 """From the rows of a long table to rounds of one size, or an error that names the row."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -20,12 +20,15 @@ class Batch(NamedTuple):
     """Consecutive rounds of one group."""
 
     group: str
-    values: np.ndarray  # [B, d, p + 1], the cost last
+    values: np.ndarray  # [B, d, p + 1], the cost last; NaN in all of an item that is not offered
     skipped: int = 0
 
 
 class Assembler:
-    """Cuts rows into rounds. The first round decides how many items there are, and their order."""
+    """Cuts rows into rounds. The first round decides how many items there are, and their order.
+
+    With on_missing=mask the items are all those of the file, which is read twice.
+    """
 
     def __init__(self, columns: Layout, on_missing: OnMissing) -> None:
         self.columns, self.on_missing = columns, on_missing
@@ -33,10 +36,12 @@ class Assembler:
         self.items: list[str] | None = None
         self.latest: dict[str, Order] = {}  # group → order of its last round
 
-    def batches(self, chunks: Iterator[Chunk]) -> Iterator[Batch]:
+    def batches(self, chunks: Callable[[], Iterator[Chunk]]) -> Iterator[Batch]:
         """All rounds; one that continues in the next chunk is completed there."""
+        if self.on_missing == "mask":
+            self._learn_all(chunks())
         waiting: Chunk | None = None
-        for chunk in chunks:
+        for chunk in chunks():
             self._check_cells(chunk)
             rows = chunk if waiting is None else waiting.followed_by(chunk)
             starts = _starts(rows)
@@ -64,7 +69,7 @@ class Assembler:
 
     def _complete(self, rows: Chunk, starts: list[int]) -> Iterator[Batch]:
         """The rounds between the starts, group by group."""
-        missing = np.isnan(rows.values).any(axis=1)
+        rows, missing = self._marked(rows)
         places: dict[str, list[np.ndarray]] = {}
         skipped: dict[str, int] = {}
         for start, stop in pairwise(starts):
@@ -72,7 +77,7 @@ class Assembler:
             self._check_order(rows, start, group)
             order = self._ordered(rows, start, stop)
             places.setdefault(group, [])
-            if order is None or missing[start:stop].any():
+            if order is None or self._unusable(missing[order]):
                 skipped[group] = skipped.get(group, 0) + 1
             else:
                 places[group].append(order)
@@ -80,6 +85,21 @@ class Assembler:
             chosen = np.concatenate([np.zeros(0, dtype=np.intp), *orders])
             values = rows.values[chosen].reshape(-1, self.size, rows.values.shape[1])
             yield Batch(group, values, skipped.get(group, 0))
+
+    def _marked(self, rows: Chunk) -> tuple[Chunk, np.ndarray]:
+        """The rows and which of them miss a number; to be masked, they lose all numbers.
+
+        A last row without numbers stands for items that are absent.
+        """
+        missing = np.isnan(rows.values).any(axis=1)
+        if self.on_missing != "mask":
+            return rows, missing
+        values = np.where(missing[:, None], np.nan, rows.values)
+        absent = np.full_like(values[:1], np.nan)
+        return rows._replace(values=np.concatenate([values, absent])), np.append(missing, True)
+
+    def _unusable(self, missing: np.ndarray) -> bool:
+        return bool(missing.all() if self.on_missing == "mask" else missing.any())
 
     def _check_order(self, rows: Chunk, start: int, group: str) -> None:
         label = rows.rounds[start]
@@ -117,10 +137,19 @@ class Assembler:
             if item not in known:
                 where = f"{rows.where(position[item])}, column {self.columns.item}"
                 raise DataError(f"{where}: {item} was not among the items of the first round")
-        if len(items) < self.size:
+        if len(items) < self.size and self.on_missing != "mask":
             self._check_count(rows, start, stop)
             return None
-        return np.array([position[item] for item in self.items])
+        return np.array([position.get(item, -1) for item in self.items])
+
+    def _learn_all(self, chunks: Iterator[Chunk]) -> None:
+        """Every item of the file, in the order in which they appear."""
+        if self.columns.item is None:
+            raise DataError("data.on_missing=mask: data.columns.item has to name the items")
+        found = dict.fromkeys(item for chunk in chunks for item in chunk.items or ())
+        if len(found) == 1:
+            raise DataError(f"{next(iter(found))} is the only item; two are needed")
+        self.size, self.items = len(found), list(found)
 
     def _learn(self, rows: Chunk, items: list[str] | None, start: int, stop: int) -> None:
         if items is not None and len(set(items)) < len(items):

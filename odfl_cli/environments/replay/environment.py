@@ -11,6 +11,7 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.replay.tables import Columns, OnMissing
+from odfl_cli.problem.targets import Target
 
 if TYPE_CHECKING:
     from odfl_cli.environments.replay.recording import Recording
@@ -31,7 +32,8 @@ class Replay:
     A long table has a row per round and item: a round label that increases, an item label, features
     and the cost. An NPZ file holds X [T, d, p] and c [T, d], or both with a leading axis of groups.
     `standardise` puts a feature on the scale of the rounds before the one it belongs to;
-    `intercept` appends a column of ones.
+    `intercept` appends a column of ones. `target` is what learners learn from in place of the costs:
+    what is paid are the costs. package:NAME is a stream of odfl_cli.environments.streams.
     """
 
     file: Name | Annotated[tuple[Name, ...], Field(min_length=1)]
@@ -40,6 +42,7 @@ class Replay:
     standardise: bool = False
     intercept: bool = False
     on_missing: OnMissing = "refuse"
+    target: Target = "raw"
     expected_items: Annotated[PositiveInt | None, ITEMS_KEY] = None
 
     def __post_init__(self) -> None:
@@ -63,11 +66,25 @@ class Replay:
         """p, the columns of features, and one for the intercept."""
         return self._recordings[0].features + self.intercept
 
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Of the columns, where the file names them."""
+        names = tuple(self._recordings[0].names)
+        return (*names, "intercept") if names and self.intercept else names
+
+    @property
+    def offers_all(self) -> bool:
+        """Whether every round offers every item."""
+        return not any(recording.masked for recording in self._recordings)
+
     def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> None:
         """Unknown for recorded costs."""
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
-        """X_t [S, B, d, p] and c_t [S, B, d] of rounds start ≤ t < stop."""
+        """X_t [S, B, d, p] and c_t [S, B, d] of rounds start ≤ t < stop.
+
+        An item that is not offered has NaN as features, and costs nothing.
+        """
         X = np.ones((len(seeds), stop - start, self.items, self.features))
         costs = np.empty(X.shape[:-1])
         for row, seed in enumerate(seeds):
@@ -75,6 +92,9 @@ class Replay:
             values = recording.read(group, start, stop)
             X[row, ..., : recording.features] = values[..., :-1]
             costs[row] = values[..., -1]
+        if not self.offers_all:
+            absent = np.isnan(costs)
+            X[absent], costs[absent] = np.nan, 0.0
         return Rounds(X, costs)
 
     def check_extent(self, seeds: tuple[int, ...], rounds: int) -> None:

@@ -151,5 +151,9 @@ def _checked(group: str, start: int, values: np.ndarray, on_missing: OnMissing) 
         where = f"{'X' if feature else 'c'}, round {start + t}, item {item}{feature}, group {group}"
         reason = MISSING if missing[t, item, column] else "infinite"
         raise DataError(f"{where} (counted from 0): {reason}")
-    kept = ~missing.any(axis=(1, 2))
+    if on_missing == "mask":
+        values = np.where(missing.any(axis=2, keepdims=True), np.nan, values)
+        kept = ~np.isnan(values[..., -1]).all(axis=1)
+    else:
+        kept = ~missing.any(axis=(1, 2))
     return Batch(group, values[kept], int((~kept).sum()))

@@ -6,17 +6,19 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from odfl_cli.config.identity import digest
 from odfl_cli.core.files import write_json
 from odfl_cli.core.reading import UnreadableError, is_intact, read_json, sealed
+from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments.replay import csv_file, npz_file, parquet_file
 from odfl_cli.environments.replay.batches import Assembler, Batch
 from odfl_cli.environments.replay.files import (
@@ -34,6 +36,8 @@ MOST_GROUPS = 10_000
 MINUTE, DAY = 60, 86400
 SHAPE, PARTIAL = "shape.json", ".partial-"
 Checksums = dict[str, str]
+PACKAGE = "package:"
+STREAMS = str(Path(__file__).parents[1] / "streams" / "__init__.py")
 TABLES = {".csv": csv_file, ".parquet": parquet_file}
 
 
@@ -47,6 +51,8 @@ class Recording:
     groups: list[str]
     lengths: list[int]  # rounds of every group
     skipped: int  # rounds left out because something was missing
+    masked: bool  # whether some rounds do not offer every item
+    names: list[str]  # of the features; empty where the file names none
 
     def seeds(self, group: str | None) -> list[int] | None:
         """The seeds of the groups, where an NPZ file or a column `seed` (the `group`) names them."""
@@ -55,11 +61,19 @@ class Recording:
         return [int(name) for name in self.groups] if named and whole else None
 
     def read(self, group: int, start: int, stop: int) -> np.ndarray:
-        """Rounds start ≤ t < stop of a group, [B, d, p + 1], the cost last."""
+        """Rounds start ≤ t < stop of a group, [B, d, p + 1], the cost last; NaN: not offered."""
         size = self.items * (self.features + 1)
         place = Path(self.directory, f"{group}.bin")
         values = np.fromfile(place, count=(stop - start) * size, offset=8 * start * size)
         return values.reshape(stop - start, self.items, self.features + 1)
+
+
+class Content(NamedTuple):
+    """What is to be recorded: where it comes from, and its rounds once they are asked for."""
+
+    files: tuple[Path, ...]
+    names: list[str]
+    batches: Callable[[], Iterator[Batch]]
 
 
 def record(
@@ -67,13 +81,16 @@ def record(
 ) -> Recording:
     """The file's recording: from disk, or made now, in one pass and little memory."""
     with naming_the_file(path):
-        check_file(path)
-        asked = [str(path.resolve()), asdict(columns), group, standardise, on_missing]
-        key = digest([*asked, source_digest(__file__)])
-        directory = cache_directory("recordings") / f"{key}-{digest(list(stamp(path)))}"
+        content = _packaged(path) or _content(path, columns, group, on_missing)
+        asked = [list(map(str, content.files)), asdict(columns), group, standardise, on_missing]
+        key = digest([*asked, str(path.name), source_digest(__file__), source_digest(STREAMS)])
+        state = digest([number for file in content.files for number in stamp(file)])
+        directory = cache_directory("recordings") / f"{key}-{state}"
         if not _is_whole(directory):
-            batches = watched(path, _batches(path, columns, group, on_missing))
-            _keep(batches, directory, standardise)
+            batches = content.batches()
+            for file in content.files:
+                batches = watched(file, batches)
+            _keep(batches, directory, standardise, content.names)
             _forget(directory, key)
         return Recording(str(directory), **read_json(directory / SHAPE)["recording"])
 
@@ -86,17 +103,33 @@ def check_file(path: Path) -> None:
         raise DataError("there is no such file")
 
 
-def _batches(
-    path: Path, columns: Columns, group: str | None, on_missing: OnMissing
-) -> Iterator[Batch]:
-    kind = path.suffix.lower()
+def _packaged(path: Path) -> Content | None:
+    """A stream inside an installed package, where the name is package:NAME."""
+    if not str(path).startswith(PACKAGE):
+        return None
+    from odfl_cli.environments.streams import SOURCES
+
+    name = str(path).removeprefix(PACKAGE)
+    if name not in SOURCES:
+        raise DataError(f"there is no such stream; {did_you_mean(name, SOURCES)}")
+    source = SOURCES[name]
+    files = source.files()
+    return Content(files, list(source.features), lambda: source.batches(files))
+
+
+def _content(path: Path, columns: Columns, group: str | None, on_missing: OnMissing) -> Content:
+    """The rounds of a user's file."""
+    check_file(path)
+    files, kind = (path.resolve(),), path.suffix.lower()
     if kind == ".npz":
         if group is not None:
             raise DataError(f"data.group={group}: the groups of an NPZ file are its first axis")
-        return npz_file.batches(path, on_missing)
+        return Content(files, [], lambda: npz_file.batches(path, on_missing))
     table = TABLES[kind]
-    assembler = Assembler(layout(table.header(path), columns, group), on_missing)
-    return assembler.batches(table.chunks(path, columns, group))
+    chosen = layout(table.header(path), columns, group)
+    chunks = partial(table.chunks, path, columns, group)
+    assembler = Assembler(chosen, on_missing)
+    return Content(files, list(chosen.numbers[:-1]), lambda: assembler.batches(chunks))
 
 
 def _is_whole(directory: Path) -> bool:
@@ -120,15 +153,15 @@ def _checksums(directory: Path, stamps: tuple[tuple[str, int, int, int, int], ..
     return found
 
 
-def _keep(batches: Iterator[Batch], directory: Path, standardise: bool) -> None:
+def _keep(batches: Iterator[Batch], directory: Path, standardise: bool, names: list[str]) -> None:
     """Writes the recording; it appears under its name only once it is complete and on disk."""
     temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=PARTIAL))
     handle = os.open(temporary, os.O_RDONLY)
     fcntl.flock(handle, fcntl.LOCK_EX)  # until this process ends, whatever ends it
     try:
-        shape = _write(batches, temporary, standardise)
-        names = [f"{group}.bin" for group in range(len(shape["groups"]))]
-        stamps = tuple((name, *_on_disk(temporary / name)) for name in names)
+        shape = _write(batches, temporary, standardise) | {"names": names}
+        kept = [f"{group}.bin" for group in range(len(shape["groups"]))]
+        stamps = tuple((name, *_on_disk(temporary / name)) for name in kept)
         record = {"recording": shape, "sha256": _checksums(temporary, stamps)}
         write_json(temporary / SHAPE, sealed(record))
         _put(temporary, directory)
@@ -160,13 +193,14 @@ def _put(temporary: Path, directory: Path) -> None:
 def _write(batches: Iterator[Batch], directory: Path, standardise: bool) -> dict:
     lengths: dict[str, int] = {}
     scales: dict[str, PastScale] = {}
-    skipped, sizes = 0, (0, 0)
+    skipped, sizes, masked = 0, (0, 0), False
     for batch in batches:
         values = batch.values
         sizes = values.shape[1], values.shape[2] - 1
         if standardise and len(values):
             scale = scales.setdefault(batch.group, PastScale(sizes[1]))
             values[..., :-1] = scale.standardise(values[..., :-1])
+        masked = masked or bool(np.isnan(values[..., -1]).any())
         lengths[batch.group] = lengths.get(batch.group, 0) + len(values)
         if len(lengths) > MOST_GROUPS:
             raise DataError(f"more than {MOST_GROUPS} groups; each is one seed")
@@ -181,6 +215,7 @@ def _write(batches: Iterator[Batch], directory: Path, standardise: bool) -> dict
         "groups": list(lengths),
         "lengths": list(lengths.values()),
         "skipped": skipped,
+        "masked": masked,
     }
 
 

@@ -8,7 +8,7 @@ from odfl_cli.core.settings import settings
 from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments.replay.files import DataError
 
-OnMissing = Literal["refuse", "skip"]
+OnMissing = Literal["refuse", "skip", "mask"]
 MOST_COLUMNS = 10_000
 CELLS = 50_000
 """Cells read at once, which bounds the memory."""

@@ -38,6 +38,11 @@ class Budget(LinearSet):
         return np.ones((1, self.dimension)), np.array([float(self.k)])
 
     @property
+    def least_offered(self) -> int:
+        """k."""
+        return self.k
+
+    @property
     def packed(self) -> np.ndarray:
         """k."""
         return np.array([float(self.k)])

@@ -11,7 +11,8 @@ class Regularizer(Protocol):
     A regulariser may offer more. `smooth_counting(g, alpha)` also returns the Newton steps of every
     row, which are then recorded. `steepness` is a constant with ‖∂w̃_α/∂g‖ ≤ steepness / α, and
     `in_paper` whether the paper's theorems cover it: both are needed for the bound. `is_softmax`
-    says that w̃_α(g) = softmax(−g/α). `kernel` and `packed`: see odfl_cli.engine.parts.
+    says that w̃_α(g) = softmax(−g/α). `takes_offers`: that g = ∞ gives w̃ = 0, for items
+    that are not offered. `kernel` and `packed`: see odfl_cli.engine.parts.
     """
 
     @property

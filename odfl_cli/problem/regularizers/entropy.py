@@ -18,6 +18,7 @@ class Entropy:
     kernel = "entropy"
     packed = np.empty(0, dtype=np.int64), np.empty(0)
     is_softmax = True
+    takes_offers = True  # e^−∞ is 0
     in_paper = True
     steepness = 1.25  # as in the paper's lemma on the simplex; ½ would do
 

@@ -1,26 +1,28 @@
 """The jobs of a sweep, known before the first one starts."""
 
-from collections.abc import Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, OverrideType
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
+from odfl_cli.config.arguments import alternatives
 from odfl_cli.config.identity import typed_overrides
 from odfl_cli.core.errors import UserError
-from odfl_cli.runs.sweep.journal import ATTEMPT
+
+Cell = tuple[str, ...]
+"""The overrides of one job."""
+SWEEPER = "hydra_plugins.odfl_grid.GridSweeper"
 
 
 class SweepJob(NamedTuple):
-    """One cell of the grid."""
+    """A cell of the grid with its configuration, which the next cell changes."""
 
-    overrides: list[str]
+    overrides: Cell
     config: DictConfig
 
     @property
@@ -32,25 +34,17 @@ class SweepJob(NamedTuple):
 
 def is_grid(sweeper: str) -> bool:
     """Whether the sweeper of this `_target_` knows all its jobs beforehand."""
-    return sweeper.endswith(f".{BasicSweeper.__name__}")
+    return sweeper == SWEEPER
 
 
-def grid_cells(master: DictConfig) -> list[list[str]]:
-    """The overrides of all jobs of Hydra's grid sweeper; none where another sweeper chooses them."""
-    if not is_grid(str(master.hydra.sweeper._target_)):
-        return []
-    loader = GlobalHydra.instance().config_loader()
+def grid_cells(master: DictConfig) -> list[Cell]:
+    """Every combination of the values given to the sweep; the last key varies fastest."""
     params = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
-    parser = OverridesParser.create(config_loader=loader)
+    parser = OverridesParser.create(config_loader=GlobalHydra.instance().config_loader())
     overrides = parser.parse_overrides([*params, *typed_overrides(master.hydra)])
     _check_count(overrides, master.most_jobs)
-    for override in overrides:
-        try:
-            BasicSweeper.split_arguments([override], max_batch_size=None)
-        except (ValueError, ArithmeticError) as error:
-            raise UserError(f"{override.input_line}: {error}") from error
-    (cells,) = BasicSweeper.split_arguments(overrides, max_batch_size=None)
-    return cells
+    axes = {override.get_key_element(): alternatives(override) for override in overrides}
+    return list(product(*axes.values()))
 
 
 def _check_count(overrides: list[Override], most: int) -> None:
@@ -66,39 +60,73 @@ def _check_count(overrides: list[Override], most: int) -> None:
         )
 
 
-def compose_cells(master: DictConfig, cells: list[list[str]]) -> Iterator[SweepJob]:
-    """Every cell with its configuration; those that differ in values alone share a composition."""
-    loader = GlobalHydra.instance().config_loader()
-    values = _values(OverridesParser.create(config_loader=loader), loader, cells)
-    composed: dict[tuple[str, ...], SweepJob] = {}
-    for cell in cells:
-        structure = tuple(text for text in cell if text not in values)
-        if structure not in composed:
-            composed[structure] = SweepJob(cell, loader.load_sweep_config(master, cell))
-        first = composed[structure]
-        config = first.config.copy()
-        with open_dict(config), read_write(config):
-            for text in set(cell).difference(first.overrides):
-                OmegaConf.update(config, *values[text])
-            config.hydra.overrides.task = cell
-        yield SweepJob(cell, config)
+class Word(NamedTuple):
+    """An override as Hydra reads it."""
+
+    text: str
+    key: str
+    is_for_hydra: bool
+    value: Any
+    sets_value: bool  # rather than choosing of a group, adding or removing, which is left to Hydra
 
 
-def _values(
-    parser: OverridesParser, loader: Any, cells: list[list[str]]
-) -> dict[str, tuple[str, Any]]:
-    """Override → its key and value, for those that set a value: much faster than composing.
+class Compositions:
+    """Configurations of a sweep's jobs; those that differ in values alone share a composition.
 
-    Choices of a group, additions, deletions and mappings are left to Hydra.
+    Setting a value is a thousand times faster than composing, or than copying what was composed.
     """
-    texts = sorted({text for cell in cells for text in cell})
-    return {
-        text: (override.key_or_group, override.value())
-        for text, override in zip(texts, parser.parse_overrides(texts), strict=True)
-        if override.type == OverrideType.CHANGE
-        and not isinstance(override.value(), dict)
-        and not loader.get_group_options(override.key_or_group)
-    }
+
+    def __init__(self, master: DictConfig) -> None:
+        self._master = master
+        self._loader: Any = GlobalHydra.instance().config_loader()
+        self._parser = OverridesParser.create(config_loader=self._loader)
+        self._words: dict[str, Word] = {}
+        self._groups: dict[str, bool] = {}
+        self._composed: dict[tuple[str, ...], DictConfig] = {}
+
+    def job(self, cell: Cell) -> SweepJob:
+        """The cell with its configuration, until the next call."""
+        texts = (*self._master.hydra.overrides.hydra, *cell)
+        words, structure = [self._word(text) for text in texts], self.structure(cell)
+        if structure not in self._composed:
+            composed = self._loader.load_sweep_config(self._master, list(cell))
+            self._composed[structure] = composed
+        config = self._composed[structure]
+        with open_dict(config), read_write(config):
+            for word in words:
+                if word.sets_value:
+                    OmegaConf.update(config, word.key, word.value)
+            self._note_overrides(config, words)
+        return SweepJob(cell, config)
+
+    def structure(self, cell: Cell) -> tuple[str, ...]:
+        """What cells that share a composition have in common."""
+        words = [self._word(text) for text in cell]
+        return tuple(word.key if word.sets_value else word.text for word in words)
+
+    def _note_overrides(self, config: DictConfig, words: list[Word]) -> None:
+        """As Hydra does it: `hydra.overrides.task` and the directory's name that it offers."""
+        texts = [word.text for word in words if not word.is_for_hydra]
+        job = config.hydra.job
+        config.hydra.overrides.task = texts
+        rule = job.config.override_dirname
+        excluded = {word.text for word in words if word.key in rule.exclude_keys}
+        named = sorted(text for text in texts if text not in excluded)
+        job.override_dirname = rule.item_sep.join(named).replace("=", rule.kv_sep)
+
+    def _word(self, text: str) -> Word:
+        if text not in self._words:
+            override = self._parser.parse_override(text)
+            key, value = override.key_or_group, override.value()
+            sets = override.type == OverrideType.CHANGE and not isinstance(value, dict)
+            sets = sets and not self._is_group(key)
+            self._words[text] = Word(text, key, override.is_hydra_override(), value, sets)
+        return self._words[text]
+
+    def _is_group(self, key: str) -> bool:
+        if key not in self._groups:
+            self._groups[key] = bool(self._loader.get_group_options(key))
+        return self._groups[key]
 
 
 def sweep_directory(config: DictConfig) -> Path:
@@ -108,15 +136,13 @@ def sweep_directory(config: DictConfig) -> Path:
 
 def check_numbers(master: DictConfig) -> None:
     """Refuses numbers of jobs at a time that a launcher or a sweeper would fail with."""
-    for key in ("hydra.launcher.n_jobs", "hydra.sweeper.max_batch_size"):
+    for key in ("hydra.launcher.n_jobs", "hydra.launcher.at_once", "hydra.sweeper.max_batch_size"):
         value = OmegaConf.select(master, key)
         if value is not None and (type(value) is not int or value == 0):
             raise UserError(f"{key}={value}: should be a number of jobs, and not 0")
 
 
-def add_names_for_jobs(master: DictConfig, attempt: str) -> None:
-    """Lets every job know its sweep and the attempt at it, which its own overrides lack."""
-    name = str(master.sweep)
+def add_for_jobs(master: DictConfig, override: str) -> None:
+    """Adds an override that every job of the sweep gets besides its own."""
     with read_write(master):
-        master.hydra.overrides.hydra.append(f"sweep={name}")
-        master.hydra.overrides.hydra.append(f"+hydra.job.env_set.{ATTEMPT}='{attempt}'")
+        master.hydra.overrides.hydra.append(override)

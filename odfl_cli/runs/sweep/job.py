@@ -1,41 +1,73 @@
 """One job of a sweep, in whatever process a launcher runs it."""
 
+import math
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
 
 from odfl_cli.core.errors import message
 from odfl_cli.results.summary import Seeds
 from odfl_cli.results.sweeps import IndexJob, append_job
 from odfl_cli.runs.console import result_line
 from odfl_cli.runs.job import Outcome, run_job
-from odfl_cli.runs.prepare import JobRequest, PreparedJob, prepared_job
+from odfl_cli.runs.prepare import JobRequest, PreparedJob, prepare
 from odfl_cli.runs.sweep.grid import is_grid, sweep_directory
 from odfl_cli.runs.sweep.journal import ATTEMPT, Entry, Event, add, journal
 
+PAUSE = 1.0
+"""Seconds between two entries on how far a job is."""
 
-def run_sweep_job(request: JobRequest, number: int, sweeper: str) -> float | None:
-    """The objective; None where the job failed, which its directory and the journal record."""
-    sweep = sweep_directory(request.config)
+
+def run_sweep_job(
+    request: JobRequest, hydra: Any, begin: Callable[[], None] = lambda: None
+) -> float:
+    """The objective, or the worst value where the job failed, which its files and the journal say.
+
+    `hydra` is the node of its configuration. `begin` is called first and may fail, too.
+    """
+    sweep, number = sweep_directory(request.config), int(hydra.job.num)
     file = journal(sweep, os.environ.get(ATTEMPT, "unknown"))
-    begun = time.perf_counter()
+    begun = told = time.perf_counter()
 
-    def record(event: Event, text: str = "") -> None:
+    def record(event: Event, text: str = "", played: float = 0.0) -> None:
         seconds = time.perf_counter() - begun
-        add(file, Entry(number, request.directory.name, event, seconds, text))
+        add(file, Entry(number, request.directory.name, event, seconds, text, played))
+
+    def progress(rounds: int) -> None:
+        nonlocal told
+        if time.perf_counter() - told > PAUSE:
+            told = time.perf_counter()
+            record("playing", played=rounds / prepared.job.horizon.rounds)
 
     record("started")
     try:
-        prepared = prepared_job(request)
-        if not is_grid(sweeper):
+        begin()
+        prepared = prepare(request)
+        if not is_grid(str(hydra.sweeper._target_)):
             _add_to_index(prepared, sweep)
-        outcome = run_job(prepared, progress=lambda rounds: None, tell=lambda line: None)
+        outcome = run_job(prepared, progress, tell=lambda line: None)
         value = outcome.objective(prepared.top.objective, prepared.top.seed_list())
     except Exception as error:
         record("failed", message(error))
-        return None
-    record(outcome.event, _result(outcome, prepared.top.seed_list()))
-    return value
+        return worst_value(hydra)
+    record(outcome.event, result_of(outcome, prepared.top.seed_list()))
+    return worst_value(hydra) if value is None else value
+
+
+def worst_value(hydra: Any) -> float:
+    """What a job that failed returns to a sweeper."""
+    direction = str(OmegaConf.select(hydra, "sweeper.direction", default="minimize"))
+    return -math.inf if "maximize" in direction else math.inf
+
+
+def result_of(outcome: Outcome, seeds: Seeds) -> str:
+    """The job's line in the display."""
+    result = [result_line(outcome.summary, seeds)] if outcome.summary else []
+    return "; ".join([*result, *outcome.notices])
 
 
 def enter_directory() -> None:
@@ -47,8 +79,3 @@ def _add_to_index(prepared: PreparedJob, sweep: Path) -> None:
     """For sweepers other than the grid, which choose their jobs as they go."""
     request = prepared.request
     append_job(sweep, IndexJob(request.overrides, request.directory, prepared.top.seed_list()))
-
-
-def _result(outcome: Outcome, seeds: Seeds) -> str:
-    result = [result_line(outcome.summary, seeds)] if outcome.summary else []
-    return "; ".join([*result, *outcome.notices])

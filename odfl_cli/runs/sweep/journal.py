@@ -22,7 +22,8 @@ ATTEMPT = "ODFL_ATTEMPT"
 NAME = re.compile(r"\.journal-[0-9a-f]{12}\.jsonl")
 WEEK = 7 * 86400
 
-Event = Literal["started", "done", "skipped", "failed"]
+Event = Literal["started", "playing", "done", "skipped", "failed"]
+RUNNING = ("started", "playing")
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Entry:
     event: Event
     seconds: float = 0.0
     message: str = ""  # its result, why it was skipped, or its error in one line
+    played: float = 0.0  # the share of its rounds
 
 
 def journal(sweep: Path, attempt: str) -> Path:

