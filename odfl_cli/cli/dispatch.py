@@ -24,6 +24,7 @@ Usage: odfl VERB …
   best        rank the jobs of a sweep by a column           odfl best outputs/sweeps/NAME
   export      all rounds of a sweep as one tidy table        odfl export SWEEP -o results.csv
   clean       remove failed, unfinished or old runs          odfl clean --failed
+  warm        compile kernels before they are needed         odfl warm
   completion  a script that completes odfl in your shell     eval "$(odfl completion bash)"
 
 odfl VERB --help tells more. odfl --version prints the version.
@@ -38,6 +39,7 @@ MODULES = {
     "best": "odfl_cli.cli.best",
     "export": "odfl_cli.cli.export",
     "clean": "odfl_cli.cli.clean",
+    "warm": "odfl_cli.cli.warm",
     "completion": "odfl_cli.cli.completion.script",
 }
 VERBS = ("run", *MODULES)

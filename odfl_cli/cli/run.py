@@ -3,16 +3,19 @@
 import math
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import hydra
+from hydra._internal.hydra import Hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
 from odfl_cli.config.compose import prepare_hydra
 from odfl_cli.config.directory import conf_directory
-from odfl_cli.config.explain import check_arguments, explained
+from odfl_cli.config.explain import check_arguments, explained, leaves_mode
 from odfl_cli.core.errors import FAILED
 from odfl_cli.core.text import tell
 from odfl_cli.runs.callbacks import exit_on_user_error
@@ -32,7 +35,20 @@ def main(arguments: list[str]) -> None:
         application = hydra.main(
             version_base="1.3", config_path=str(conf_directory()), config_name="config"
         )
-        application(task)()
+        with _known_mode(arguments):
+            application(task)()
+
+
+@contextmanager
+def _known_mode(arguments: list[str]) -> Iterator[None]:
+    """Spares Hydra to compose the whole configuration only to see that it does not set the mode."""
+    before = Hydra.get_mode
+    if leaves_mode(arguments):
+        Hydra.get_mode = lambda *_, **__: None  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Hydra.get_mode = before  # type: ignore[method-assign]
 
 
 def task(config: DictConfig) -> float:

@@ -91,6 +91,14 @@ def check_arguments(arguments: list[str]) -> list[str]:
     return [*parsed.overrides, *flags]
 
 
+def leaves_mode(arguments: list[str]) -> bool:
+    """Whether nothing but -m makes a sweep of it: no experiment, no mode, no files of the user's."""
+    parsed, _ = _parsed(arguments)
+    names = {override.lstrip("+~").partition("=")[0] for override in parsed.overrides}
+    others = parsed.config_dir or parsed.config_name or parsed.config_path
+    return not others and not any(n == "experiment" or n.startswith("hydra") for n in names)
+
+
 def _check_spelling(override: str) -> None:
     """Refuses an override of an earlier version and says how it is written now."""
     for old, new in RENAMED.items():

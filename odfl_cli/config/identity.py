@@ -15,7 +15,7 @@ BOOKKEEPING = frozenset(
     {"hydra", "outputs", "sweep", "experiment", "objective", "force", "retry", "most_jobs"}
 )
 """Keys that say where results go and whether to compute them, not what they are."""
-NOT_IN_THE_NAME = {"seeds", "engine.threads"}
+NOT_IN_THE_NAME = {"seeds", "engine.threads", "engine.seeds_at_once"}
 """A seed's numbers depend neither on the other seeds nor on the number of cores."""
 FILE_KEYS = {"file", "files", "weights"}
 CLASS_KEYS = {"_target_", "module"}

@@ -5,14 +5,14 @@ Components are written against the array API, so that the same formula runs on n
 which needs no torch never imports it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 Array = Any  # numpy.ndarray or torch.Tensor
 
-__all__ = ["Array", "array_namespace", "dot", "map_arrays", "on_rows", "to_numpy"]
+__all__ = ["Array", "array_namespace", "dot", "join_arrays", "map_arrays", "on_rows", "to_numpy"]
 
 
 def array_namespace(x: Array) -> Any:
@@ -55,3 +55,14 @@ def map_arrays(state: Any, kind: type, convert: Callable[[Any], Any]) -> Any:
         return state
     parts = (map_arrays(part, kind, convert) for part in state)
     return type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)
+
+
+def join_arrays(states: Sequence[Any]) -> Any:
+    """Named records of the same kind as one: their numpy arrays joined along the first axis."""
+    first = states[0]
+    if isinstance(first, np.ndarray):
+        return np.concatenate(states)
+    if not isinstance(first, tuple):
+        return first
+    parts = [join_arrays(part) for part in zip(*states, strict=True)]
+    return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)

@@ -5,8 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
 
 from odfl_cli.core.text import tell
+
+LIGHT = "0.68."
+"""The version of numba whose kernels are known to load lightly; a test loads every one of them."""
 
 VECTORISE = {"reassoc", "contract", "arcp", "nsz"}
 """Sums may be reordered to fill vector registers; infinities and NaN keep their meaning."""
@@ -42,7 +47,23 @@ def kernel(signature: Any) -> Callable[..., Any]:
         name = function.__module__.rsplit(".", 1)[-1]
         place = numba.config.CACHE_DIR
         if not place or not any(Path(place).rglob(f"{name}.*.nbi")):
-            tell(f"compiling the {name} kernel …")
-        return numba.njit(signature, cache=bool(place), **OPTIONS)(function)
+            tell(f"compiling the {name} kernel, once for this machine: 5 to 30 seconds …")
+        dispatcher = numba.njit(**OPTIONS)(function)
+        if place:
+            dispatcher._cache = _KernelCache(function)
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+        return dispatcher
 
     return compiled
+
+
+class _KernelCache(FunctionCache):
+    """Loads a kernel without what only compiling needs, which takes longer than all else."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The kernel as it is on disk, or None; compiling then prepares numba itself."""
+        if not numba.__version__.startswith(LIGHT):
+            return super().load_overload(sig, target_context)
+        rtsys.initialize(target_context)  # allocation, all that a kernel calls from outside
+        return self._load_overload(sig, target_context)

@@ -25,16 +25,32 @@ def load_kernel(name: str) -> ModuleType:
         )
         return _import(name, None)
     kernel = name.rsplit(".", 1)[-1]
+    place = directory / kernel
     try:
-        with locked(directory):  # of processes that start together, one compiles
-            sealed = _discard_if_damaged(directory, kernel)
-            module = _import(name, directory)
+        place.mkdir(mode=0o700, exist_ok=True)
+        with locked(place):  # of processes that start together, one compiles
+            sealed = _discard_if_damaged(place, kernel)
+            module = _import(name, place)
             if not sealed:
-                write_json(directory / f"{kernel}.json", _checksums(directory, kernel))
+                write_json(place / f"{kernel}.json", _checksums(place, kernel))
     except Exception as error:  # a full disk, a file that numba cannot load
         log.warning("compiled kernels cannot be kept (%s); compiling %s for this run", error, name)
         return _import(name, None)
     return module
+
+
+def kernels() -> dict[str, str]:
+    """Name → module, of all kernels of this package."""
+    package = Path(__file__).resolve().parents[1]
+    files = [path for path in sorted(package.rglob("*.py")) if b"\n@kernel(" in path.read_bytes()]
+    modules = [path.relative_to(package.parent).with_suffix("").parts for path in files]
+    return {parts[-1]: ".".join(parts) for parts in modules}
+
+
+def is_compiled(kernel: str) -> bool:
+    """Whether this machine has the kernel on disk."""
+    directory = cache_directory()
+    return directory is not None and (directory / kernel / f"{kernel}.json").is_file()
 
 
 def _discard_if_damaged(directory: Path, kernel: str) -> bool:

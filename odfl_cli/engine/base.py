@@ -76,11 +76,16 @@ class Trace(NamedTuple):
         return cls(cost, mse, dict(zip(names, notes, strict=True)))
 
     @classmethod
-    def joined(cls, traces: Sequence["Trace"]) -> "Trace":
+    def together(cls, traces: Sequence["Trace"]) -> "Trace":
+        """The traces of different seeds in the same rounds as one."""
+        return cls.joined(traces, axis=0)
+
+    @classmethod
+    def joined(cls, traces: Sequence["Trace"], axis: int = 1) -> "Trace":
         """The traces of consecutive blocks as one."""
         if len(traces) == 1:
             return traces[0]
-        join = lambda parts: np.concatenate(list(parts), axis=1)  # noqa: E731
+        join = lambda parts: np.concatenate(list(parts), axis=axis)  # noqa: E731
         return cls(
             join(trace.cost for trace in traces),
             join(trace.mse for trace in traces),

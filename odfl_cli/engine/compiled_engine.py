@@ -14,7 +14,7 @@ from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.engine.base import Engine, Play, Trace
 from odfl_cli.engine.parts import KERNELS, kernel_of
-from odfl_cli.engine.torch_engine import TorchEngine
+from odfl_cli.engine.torch_engine import Dtype, TorchEngine
 from odfl_cli.environments import Rounds
 
 
@@ -97,12 +97,19 @@ class Auto:
 
     threads: PositiveInt | None = None
     device: str = "cpu"
+    dtype: Dtype = "float64"
+    seeds_at_once: PositiveInt | None = None
 
     def choose(self, algorithm: Algorithm) -> Engine:
-        """CompiledEngine unless something lacks a kernel or another device is asked for."""
-        if self.device == "cpu" and not (missing := missing_kernel(algorithm)):
+        """CompiledEngine unless something lacks a kernel or other tensors are asked for."""
+        missing = missing_kernel(algorithm)
+        reason = f"{missing} has no kernel" if missing else ""
+        if (self.device, self.dtype) != ("cpu", "float64"):
+            reason = f"{self.dtype} on {self.device}"
+        if not reason:
             return CompiledEngine(threads=self.threads)
         if self.threads:
-            reason = f"{missing} has no kernel" if self.device == "cpu" else f"device {self.device}"
             log.info("engine.threads=%d is not used: %s, so torch runs it", self.threads, reason)
-        return TorchEngine(device=self.device).choose(algorithm)
+        return TorchEngine(
+            device=self.device, dtype=self.dtype, seeds_at_once=self.seeds_at_once
+        ).choose(algorithm)

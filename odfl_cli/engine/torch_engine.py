@@ -1,25 +1,44 @@
 """The general engine: one round after another on torch tensors, all seeds at once."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from operator import itemgetter
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm
-from odfl_cli.core.arrays import dot, map_arrays
+from odfl_cli.algorithms import Algorithm, on_problem
+from odfl_cli.core.arrays import dot, join_arrays, map_arrays
 from odfl_cli.core.errors import RoundError, RowError, UserError
-from odfl_cli.core.settings import settings
+from odfl_cli.core.settings import PositiveInt, settings
+from odfl_cli.core.text import tell
 from odfl_cli.engine.base import KAPPA_GAP, NEWTON_STEPS, Trace, counting, noted
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.problem import predicted_gap
 
+log = logging.getLogger("odfl")
+
+HOST_BYTES = 2**30
+"""What the tensors of a block may take on the CPU."""
+
+ROUNDS_AT_ONCE = 64
+"""The most rounds whose predictions an algorithm computes together, for its memory."""
+
+Dtype = Literal["float64", "float32"]
+
 
 @settings
 class TorchEngine:
-    """Calls decide and update per round; takes any algorithm, predictor and device."""
+    """Calls decide and update per round; takes any algorithm, predictor and device.
+
+    Arrays outside the engine have double precision; `dtype` is that of the tensors. `seeds_at_once`
+    limits how many seeds are played together; empty: as many as the memory holds.
+    """
 
     device: str = "cpu"
+    dtype: Dtype = "float64"
+    seeds_at_once: PositiveInt | None = None
     name: ClassVar[str] = "torch"
 
     def choose(self, algorithm: Algorithm) -> "TorchEngine":
@@ -29,24 +48,84 @@ class TorchEngine:
         return self
 
     def start(self, algorithm: Algorithm) -> None:
-        """Imports torch."""
-        self._probe()
+        """Imports torch, and says what it runs on."""
+        place = f"torch on {self._probe()}, {self.dtype}"
+        log.info(place)
+        if (self.device, self.dtype) != ("cpu", "float64"):
+            tell(place)
 
-    def _probe(self) -> None:
+    def _probe(self) -> str:
+        """The device's name, or a UserError where it cannot hold these numbers."""
         import torch
 
         try:
-            torch.zeros(1, device=self.device, dtype=torch.float64).cpu().numpy()
+            probe = torch.zeros(1, device=self.device, dtype=getattr(torch, self.dtype))
+            probe.cpu().numpy()
         except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
-            raise UserError(f"engine.device={self.device}: {str(error).splitlines()[0]}") from error
+            reason = (str(error) or "torch cannot use it").splitlines()[0]
+            raise UserError(f"engine.device={self.device}: {reason}") from error
+        if probe.device.type == "cuda":
+            return f"{probe.device} ({torch.cuda.get_device_name(probe.device)})"
+        return str(probe.device)
 
     def advance(
         self, algorithm: Algorithm, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]
     ) -> tuple[Any, Trace]:
-        """Runs the block without autograd: every gradient is a closed form."""
+        """Plays the block, some seeds after others where they do not fit together."""
+        seeds = len(rounds.costs)
+        size = self.seeds_at_once or self._fitting(algorithm, state, rounds)
+        if size >= seeds:
+            return self._advance(algorithm, state, rounds, draws)
+        states, traces = [], []
+        for first in range(0, seeds, size):
+            part = slice(first, first + size)
+            played = self._advance(
+                on_problem(algorithm, algorithm.problem.rows(part)),
+                map_arrays(state, np.ndarray, itemgetter(part)),
+                Rounds(rounds.X[part], rounds.costs[part]),
+                {name: values[part] for name, values in draws.items()},
+                first,
+            )
+            states.append(played[0])
+            traces.append(played[1])
+        return join_arrays(states), Trace.together(traces)
+
+    def _fitting(self, algorithm: Algorithm, state: Any, rounds: Rounds) -> int:
+        """How many seeds the memory of the device holds: data, state, and what gradients keep."""
+        problem, sizes = algorithm.problem, [rounds.X[0].size, rounds.costs[0].size]
+        map_arrays(state, np.ndarray, lambda x: sizes.append(2 * x[0].size))
+        kept = getattr(problem.predictor, "numbers_kept", 0)
+        sizes.append(ROUNDS_AT_ONCE * (kept + problem.parameters))
+        return max(1, self._free_bytes() // (np.dtype(self.dtype).itemsize * sum(sizes)))
+
+    def _free_bytes(self) -> int:
+        """Half of what an accelerator has left, or a fixed part of the host's memory."""
         import torch
 
-        tensor = lambda array: torch.from_numpy(array).to(self.device)  # noqa: E731
+        if torch.device(self.device).type != "cuda":
+            return HOST_BYTES
+        return int(torch.cuda.mem_get_info(self.device)[0]) // 2
+
+    def _to_tensor(self, values: np.ndarray) -> Any:
+        """On the device, real numbers with the engine's precision."""
+        import torch
+
+        tensor = torch.from_numpy(values)
+        dtype = getattr(torch, self.dtype) if tensor.is_floating_point() else tensor.dtype
+        return tensor.to(self.device, dtype)
+
+    def _advance(
+        self,
+        algorithm: Algorithm,
+        state: Any,
+        rounds: Rounds,
+        draws: dict[str, np.ndarray],
+        before: int = 0,
+    ) -> tuple[Any, Trace]:
+        """Plays seeds together; `before` is the number of seeds before them, for messages."""
+        import torch
+
+        tensor, array = self._to_tensor, _to_array
         X, costs = tensor(rounds.X), tensor(rounds.costs)
         drawn = {name: tensor(values) for name, values in draws.items()}
         names = noted(algorithm)
@@ -63,7 +142,7 @@ class TorchEngine:
                     prediction, decision = algorithm.decide(state, X_t)
                     state = algorithm.update(state, X_t, learned, draws_t)
                 except RowError as error:  # the first axis is the seeds
-                    seed = error.row * len(costs) // error.rows
+                    seed = before + error.row * len(costs) // error.rows
                     raise RoundError(i, seed, str(error)) from error
                 paid[:, i] = dot(c_t, decision)
                 errors[:, i] = algorithm.problem.squared_error(prediction, learned)
@@ -74,9 +153,15 @@ class TorchEngine:
                 if KAPPA_GAP in notes:
                     polytope = algorithm.problem.polytope
                     notes[KAPPA_GAP][:, i] = predicted_gap(polytope, prediction, decision)
-            state = map_arrays(state, torch.Tensor, lambda x: x.cpu().numpy())
-        kept = {name: values.cpu().numpy() for name, values in notes.items()}
-        return state, Trace(paid.cpu().numpy(), errors.cpu().numpy(), kept)
+            state = map_arrays(state, torch.Tensor, array)
+        kept = {name: array(values) for name, values in notes.items()}
+        return state, Trace(array(paid), array(errors), kept)
+
+
+def _to_array(tensor: Any) -> np.ndarray:
+    """On the host, real numbers with double precision."""
+    tensor = tensor.cpu()
+    return (tensor.double() if tensor.is_floating_point() else tensor).numpy()
 
 
 @contextmanager

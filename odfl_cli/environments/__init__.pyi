@@ -9,6 +9,7 @@ from odfl_cli.environments.base import (
 from odfl_cli.environments.polynomial import Polynomial
 from odfl_cli.environments.replay.environment import Replay
 from odfl_cli.environments.sin4 import Sin4
+from odfl_cli.environments.terrain import Terrain
 
 __all__ = [
     "Environment",
@@ -17,6 +18,7 @@ __all__ = [
     "Replay",
     "Rounds",
     "Sin4",
+    "Terrain",
     "known_law",
     "shape_of",
     "switches_of",

@@ -42,7 +42,9 @@ class OfferedPredictor(Wrapped):
 
     def __getattr__(self, name: str) -> Any:
         own = super().__getattr__(name)
-        return (lambda seeds: OfferedPredictor(own(seeds))) if name == "for_seeds" else own
+        return (
+            (lambda seeds: OfferedPredictor(own(seeds))) if name in {"for_seeds", "rows"} else own
+        )
 
     def vjp(self, theta: Array, X: Array, v: Array) -> Array:
         """(∇_θ g)ᵀ v over the offered items."""

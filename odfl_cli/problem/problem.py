@@ -40,7 +40,8 @@ class Horizon:
             return np.arange(1, self.rounds + 1)
         even = np.linspace(1, self.rounds, -(-self.rows // 2))
         early = np.geomspace(1, self.rounds, self.rows // 2)
-        return np.unique(np.concatenate([even, early, [self.rounds]]).round().astype(np.int64))
+        every = np.concatenate([even, early, [self.rounds]]).round().astype(np.int64)
+        return np.array(sorted(set(every.tolist())))  # np.unique would import masked arrays
 
 
 def decide(polytope: Polytope, prediction: Array, kappa: float) -> Array:

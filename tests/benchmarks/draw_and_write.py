@@ -1,27 +1,24 @@
-"""The least a run of `odfl` can take: import hydra and numpy, draw the data, write the CSVs."""
+"""The least a run of `odfl` can take: import hydra and numpy, draw normals, write the CSVs."""
 
+import csv
 import sys
 from pathlib import Path
 
 import hydra  # noqa: F401  the cost of the command line
 import numpy as np
 
-from odfl_cli.environments import Sin4
-from odfl_cli.runs.records import write_seed
-
 COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost", "regret")
 
 
-def main(rounds: int, rows: int, seeds: int, block: int, directory: Path) -> None:
-    """Draws all rounds in blocks and writes `rows` of them, of `seeds` seeds."""
-    environment, numbers = Sin4(), tuple(range(seeds))
-    drawn = []
-    for start in range(0, rounds, block):
-        drawn.append(environment.rounds(numbers, start, min(start + block, rounds)).costs[..., 0])
-    costs = np.concatenate(drawn, axis=1)[:, :: max(1, rounds // rows)][:, :rows]
-    table = dict.fromkeys(COLUMNS, costs) | {"t": np.broadcast_to(np.arange(rows), (seeds, rows))}
-    for row, seed in enumerate(numbers):
-        write_seed(directory, seed, table, row)
+def main(rounds: int, rows: int, seeds: int, normals: int, directory: Path) -> None:
+    """Draws `normals` a round and writes `rows` rounds, for each of `seeds` seeds."""
+    for seed in range(seeds):
+        drawn = np.random.default_rng(seed).standard_normal((rounds, normals))
+        costs = drawn[:: max(1, rounds // rows), 0][:rows].tolist()
+        with open(directory / f"seed-{seed}.csv", "w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            writer.writerows([t, *[cost] * (len(COLUMNS) - 1)] for t, cost in enumerate(costs, 1))
 
 
 if __name__ == "__main__":

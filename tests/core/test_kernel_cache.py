@@ -16,6 +16,7 @@ from support.processes import Start
 
 from odfl_cli.core import kernel_cache
 from odfl_cli.core.kernel_cache import cache_directory, load_kernel
+from odfl_cli.core.locks import locked
 from odfl_cli.environments.replay.files import cache_directory as replay_cache
 
 PACKAGE = Path(kernel_cache.__file__).parents[1]
@@ -184,7 +185,45 @@ def test_processes_that_start_together_compile_once(tmp_path, start: Start) -> N
     told = [process.communicate(timeout=300) for process in started]
     assert [process.returncode for process in started] == [0, 0, 0], told
     assert [output for output, _ in told] == ["42.0\n"] * 3
-    assert sorted(errors for _, errors in told) == ["", "", f"odfl: {COMPILING} …\n"]
+    complaints = sorted(errors for _, errors in told)
+    assert complaints[:2] == ["", ""]
+    assert complaints[2].startswith(f"odfl: {COMPILING}")
+    assert complaints[2].count("\n") == 1
+
+
+def test_a_kernel_does_not_wait_for_another_that_is_compiled(tmp_path, good, monkeypatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    other = cache_directory() / "other_kernel"
+    other.mkdir()
+    with locked(other):
+        load(tmp_path, monkeypatch)
+
+
+LIGHTLY = """
+import sys
+from odfl_cli.core.kernel_cache import is_compiled, kernels, load_kernel
+for name, module in kernels().items():
+    if is_compiled(name):
+        load_kernel(module)
+assert "numba.np.linalg" not in sys.modules, "numba prepared for compiling"
+"""
+
+
+def test_compiled_kernels_load_without_what_compiling_needs() -> None:
+    """All of this machine's: a symbol that only numba's registries know would end the process."""
+    done = subprocess.run([sys.executable, "-c", LIGHTLY], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_kernels_can_be_compiled_ahead(tmp_path) -> None:
+    for told in ("1 compiled, 0 were already", "0 compiled, 1 were already"):
+        cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        done = odfl_process("warm", "sin4_kernel", cwd=tmp_path, **cache)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == told + "\n"
+    refused = odfl_process("warm", "df_odg", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "did you mean df_ogd?" in refused.stderr
 
 
 def test_the_first_writable_candidate_is_taken(tmp_path, monkeypatch) -> None:

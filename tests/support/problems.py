@@ -126,6 +126,8 @@ COMPANIONS: dict[str, tuple[str, ...]] = {
     "polytope=knapsack": ("regularizer=log_barrier",),
     "polytope=shortest_path": ("regularizer=log_barrier", "data.items=40"),
     "polytope=assignment": ("regularizer=log_barrier", "data.items=25"),
+    "data=terrain": ("predictor=conv", "polytope=shortest_path", "regularizer=log_barrier"),
+    "predictor=conv": ("data=terrain", "polytope=shortest_path", "regularizer=log_barrier"),
     "predictor=torch": ("predictor.module=support.networks.Linear", "+predictor.features=10"),
     "oracle=exact": ("data.features=3",),
     "data=replay": ("data.file=recorded.csv", "data.group=group"),

@@ -35,7 +35,7 @@ def prepared(part: Any, items: int, shape: tuple[int, ...]) -> Predictor:
         part = TorchModule(module=part)
     if hasattr(part, "prepared"):
         return part.prepared(items, shape)
-    if len(shape) != 2:
+    if len(shape) != 2 or shape[0] != items:
         raise UserError(
             f"predictor: {type(part).__name__} takes X of shape [d, p], and the data give "
             f"{list(shape)}; choose predictor=torch"

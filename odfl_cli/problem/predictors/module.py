@@ -91,6 +91,17 @@ class Evaluation:
 
         return Traced(pull)
 
+    @cached_property
+    def numbers_kept(self) -> int:
+        """What autograd stores of one call of the module."""
+        sizes: list[int] = []
+        hooks = torch.autograd.graph.saved_tensors_hooks(
+            lambda tensor: sizes.append(tensor.numel()), lambda nothing: nothing
+        )
+        with torch.inference_mode(False), torch.enable_grad(), hooks:
+            self._apply(self.module, torch.zeros(self.shape, dtype=torch.float64))
+        return sum(sizes)
+
     def _vectors(self, origin: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
         """The parameters at θ and the fixed numbers, [..., ≥ m]."""
         more = origin.shape[-1] - theta.shape[-1]
@@ -133,8 +144,13 @@ class ModulePredictor:
         return replace(self, origin=np.stack([self.initial(seed) for seed in seeds]))
 
     def rows(self, part: slice) -> "ModulePredictor":
-        """With some of the seeds it has, in the same order."""
-        return replace(self, origin=self.origin[part])
+        """With some of the seeds it has, in the same order; a single origin serves any seeds."""
+        return self if len(self.origin) == 1 else replace(self, origin=self.origin[part])
+
+    @property
+    def numbers_kept(self) -> int:
+        """The numbers that a gradient of one round keeps between its two passes."""
+        return self.evaluation.numbers_kept
 
     def predict(self, theta: Array, X: Array) -> Array:
         """g(θ, X), [..., d]."""

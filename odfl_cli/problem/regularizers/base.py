@@ -29,7 +29,8 @@ class Regularizer(Protocol):
 def with_alpha(alpha: Array, *vectors: Array) -> Array:
     """Vectors [..., d] and alpha [..., 1] side by side after broadcasting, [..., k d + 1]."""
     xp = array_namespace(vectors[0])
-    vectors = xp.broadcast_arrays(*vectors)
+    if len({tuple(vector.shape) for vector in vectors}) > 1:
+        vectors = xp.broadcast_arrays(*vectors)
     column = xp.zeros_like(vectors[0][..., :1]) + alpha
     if column.shape[-1] != 1:
         raise ValueError(f"alpha should be one number per row, not of shape {tuple(alpha.shape)}")

@@ -1,0 +1,112 @@
+"""Height maps as pictures, from which the costs of a grid's edges follow: paths that are found by looking."""
+
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from odfl_cli.core.settings import Integer, NonNegative, Positive, PositiveInt, Real, settings
+from odfl_cli.core.streams import Draw, draw
+from odfl_cli.environments.base import Rounds
+
+Nodes = Annotated[Integer, Field(ge=2, le=100)]
+
+
+@settings
+class Terrain:
+    """A new map in every round: X_t [height, width], with a node of the grid every `pixels` pixels.
+
+    Heights are white noise, smoothed by a Gaussian of deviation `smooth` pixels and scaled to
+    variance 1. Crossing an edge costs
+
+        c = (1 + steep · mean (Δh)² + water · mean 1/(1 + exp((h − level)/shore))) · ε
+
+    over its pixels and the steps between them, with ε ~ U[1 − noise_width, 1 + noise_width]: slopes
+    cost in both directions, and so does what lies below `level`. Edges are in the order of
+    `polytope=shortest_path`. Rounds are independent, and the same for every seed in law.
+    """
+
+    rows: Nodes = 5
+    columns: Nodes = 5
+    pixels: Annotated[PositiveInt, Field(le=100)] = 3
+    smooth: Positive = 1.2
+    steep: NonNegative = 4.0
+    water: NonNegative = 3.0
+    level: Real = -0.5
+    shore: Positive = 0.1
+    noise_width: Annotated[Real, Field(ge=0, lt=1)] = 0.2
+
+    @property
+    def items(self) -> int:
+        """d, the edges of the grid."""
+        return self.rows * (self.columns - 1) + self.columns * (self.rows - 1)
+
+    @property
+    def features(self) -> int:
+        """The pixels of a map."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The height and width of a map in pixels."""
+        return (self.rows - 1) * self.pixels + 1, (self.columns - 1) * self.pixels + 1
+
+    @property
+    def stationary(self) -> bool:
+        """All rounds have the same law."""
+        return True
+
+    def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> np.ndarray | None:
+        """No parameter is behind the costs."""
+        return None
+
+    def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
+        """X [S, B, height, width] and costs [S, B, d] of rounds start ≤ t < stop."""
+        X = self._maps(seeds, "data/heights", start, stop)
+        uniform = draw(seeds, "data/noise", Draw("uniform", (self.items,)), start, stop)
+        return Rounds(X, self.costs(X) * (1.0 + self.noise_width * (2.0 * uniform - 1.0)))
+
+    def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
+        """Other maps of the same law, with costs without noise."""
+        X = self._maps(seeds, "data/fresh_heights", 0, size)
+        return Rounds(X, self.costs(X))
+
+    def costs(self, X: np.ndarray) -> np.ndarray:
+        """E[c | X], [..., d], for maps [..., height, width]."""
+        q = self.pixels
+        across, along = X[..., ::q, :], X[..., ::q].swapaxes(-1, -2)
+        right, down = self._crossing(across), self._crossing(along).swapaxes(-1, -2)
+        rows = np.concatenate([right[..., :-1, :], down], axis=-1)
+        return np.concatenate([rows.reshape(*X.shape[:-2], -1), right[..., -1, :]], axis=-1)
+
+    def _crossing(self, lines: np.ndarray) -> np.ndarray:
+        """The costs of the edges of lines of nodes [..., lines, pixels], [..., lines, edges]."""
+        q = self.pixels
+        windows = np.lib.stride_tricks.sliding_window_view(lines, q + 1, axis=-1)[..., ::q, :]
+        steep = (np.diff(windows, axis=-1) ** 2).mean(-1)
+        wet = 1.0 / (1.0 + np.exp((windows - self.level) / self.shore))
+        return 1.0 + self.steep * steep + self.water * wet.mean(-1)
+
+    def _maps(self, seeds: tuple[int, ...], name: str, start: int, stop: int) -> np.ndarray:
+        """Heights, [S, stop − start, height, width]."""
+        vertical, horizontal = self._smoothing
+        shape = vertical.shape[1], horizontal.shape[1]
+        noise = draw(seeds, name, Draw("normal", shape), start, stop)
+        return vertical @ noise @ horizontal.T
+
+    @cached_property
+    def _smoothing(self) -> tuple[np.ndarray, np.ndarray]:
+        """Matrices whose rows are the weights of a pixel's neighbours, of length 1."""
+        return smoothing(self.shape[0], self.smooth), smoothing(self.shape[1], self.smooth)
+
+
+def smoothing(length: int, deviation: float) -> np.ndarray:
+    """Gaussian weights up to three deviations away, [length, length + twice that]."""
+    reach = int(np.ceil(3 * deviation))
+    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / deviation) ** 2)
+    weights /= np.sqrt((weights**2).sum())
+    matrix = np.zeros((length, length + 2 * reach))
+    for row in range(length):
+        matrix[row, row : row + 2 * reach + 1] = weights
+    return matrix

@@ -1,0 +1,105 @@
+"""Devices and precisions of the torch engine, tried where there is no accelerator."""
+
+import logging
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from support import networks
+from support.problems import block_of, composed_job
+
+from odfl_cli.core.arrays import map_arrays
+from odfl_cli.core.errors import UserError
+from odfl_cli.engine import CompiledEngine, TorchEngine
+from odfl_cli.engine import torch_engine as module_of_the_engine
+from odfl_cli.problem.predictors import TorchModule
+from odfl_cli.runs.simulate import Job, simulate
+
+SIZES = ("data.items=4", "data.features=3", "horizon.rounds=12", "seeds=5")
+NET = ("predictor=torch", "predictor.module=support.networks.TwoLayers", "+predictor.features=3")
+
+
+def job_of(algo: str, *more: str) -> Job:
+    return composed_job(f"algo={algo}", *SIZES, "engine=torch", *more)
+
+
+@pytest.mark.parametrize("more", [(), NET], ids=["linear", "module"])
+@pytest.mark.parametrize("algo", ["pf_ogd", "spo", "df_ogd", "fenchel_young", "perturbed"])
+def test_every_tensor_of_a_round_is_on_the_device(algo: str, more: tuple[str, ...]) -> None:
+    """On meta tensors: torch refuses an operation on tensors of two devices, as on a real one."""
+    job = job_of(algo, *more)
+    algorithm = replace(job.algorithm, problem=job.algorithm.problem.for_seeds(job.seeds))
+    rounds, draws = block_of(job, 0, 1)
+    with torch.inference_mode():
+        fake = lambda x: torch.empty(x.shape, dtype=torch.float32, device="meta")  # noqa: E731
+        state = map_arrays(algorithm.init(5, None), np.ndarray, fake)
+        X, costs = fake(rounds.X[:, 0]), fake(rounds.costs[:, 0])
+        prediction, decision = algorithm.decide(state, X)
+        now = {name: fake(values[:, 0]) for name, values in draws.items()}
+        after = algorithm.update(state, X, costs, now)
+    for tensor in (prediction, decision, after.theta):
+        assert tensor.device.type == "meta"
+        assert tensor.dtype == torch.float32
+    assert after.theta.shape == state.theta.shape
+
+
+def test_a_module_is_evaluated_where_its_features_are() -> None:
+    part = TorchModule(module=networks.TwoLayers, features=3)
+    predictor = part.prepared(4, (4, 3)).for_seeds((0, 1))
+    m = predictor.parameter_count(4, 3)
+    theta, X, v = (torch.empty(2, *shape, device="meta") for shape in ((m,), (4, 3), (4,)))
+    assert predictor.predict(theta, X).device.type == "meta"
+    assert predictor.vjp(theta, X, v).shape == (2, m)
+
+
+@pytest.mark.parametrize("algo", ["pf_ogd", "df_ogd", "df_ftpl"])
+def test_single_precision_is_near_double_precision(algo: str) -> None:
+    double, single = (
+        simulate(job_of(algo, *NET, f"engine.dtype={dtype}")) for dtype in ("float64", "float32")
+    )
+    np.testing.assert_allclose(single.state.theta, double.state.theta, atol=1e-4)
+    assert np.abs(single.state.theta - double.state.theta).max() > 1e-12
+    assert single.state.theta.dtype == single.table["cost"].dtype == np.float64
+
+
+@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl", "restart"])
+def test_seeds_that_are_played_in_parts_have_the_same_numbers(algo: str) -> None:
+    together = simulate(job_of(algo, *NET))
+    parts = simulate(job_of(algo, *NET, "engine.seeds_at_once=2"), block=5)
+    for column, values in together.table.items():
+        np.testing.assert_allclose(parts.table[column], values, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(parts.state.theta, together.state.theta, atol=1e-12)
+
+
+def test_a_batch_larger_than_the_memory_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = job_of("pf_ogd", *NET)
+    rounds, _ = block_of(job, 0, 12)
+    fitting = lambda: TorchEngine()._fitting(job.algorithm, job.algorithm.init(5, None), rounds)  # noqa: E731
+    everything = fitting()
+    assert everything >= 5
+    monkeypatch.setattr(module_of_the_engine, "HOST_BYTES", 1)
+    assert fitting() == 1
+    kept = job.algorithm.problem.predictor.numbers_kept
+    assert kept >= 4 * 3  # the outputs of the hidden layer
+
+
+def test_the_device_is_told_at_the_start(caplog, capsys) -> None:
+    with caplog.at_level(logging.INFO, logger="odfl"):
+        simulate(job_of("pf_ogd", "engine.dtype=float32"))
+    assert "torch on cpu, float32" in caplog.text
+    assert "torch on cpu, float32" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("device", ["abacus", "cuda:99", "meta", "mps"])
+def test_a_device_that_is_not_there_is_refused_when_the_job_is_built(device: str) -> None:
+    if device == "mps" and torch.backends.mps.is_available():
+        pytest.skip("there is one")
+    with pytest.raises(UserError, match=f"engine.device={device}: .") as refusal:
+        composed_job("engine=auto", f"engine.device={device}")
+    assert "\n" not in str(refusal.value)
+
+
+def test_single_precision_means_torch() -> None:
+    assert isinstance(composed_job().engine, CompiledEngine)
+    assert composed_job("engine.dtype=float32").engine == TorchEngine(dtype="float32")
