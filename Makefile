@@ -50,11 +50,14 @@ figures-more: $(STAMP)  ## a drifting environment and the rates of regret; about
 	$(ODFL) run experiment=rates
 	$(ODFL) plot outputs/sweeps/rates --out outputs/figures/rates --x horizon.rounds --y avg_dynamic_regret --loglog
 
-figures-examples: $(STAMP)  ## stocks and electricity, from data inside Python packages
+figures-examples: $(STAMP)  ## stocks and electricity, from data inside Python packages, and paths on height maps
 	$(ODFL) run experiment=stocks
 	$(ODFL) plot outputs/sweeps/stocks --out outputs/figures/stocks --title "One of twenty stocks a day, ten periods of three years"
 	$(ODFL) run experiment=electricity
 	$(ODFL) plot outputs/sweeps/electricity --out outputs/figures/electricity --title "Six hours of least demand, Victoria 2012"
+	$(ODFL) run experiment=terrain
+	$(ODFL) plot outputs/sweeps/terrain --out outputs/figures/terrain --title "Paths on height maps, 5×5 nodes"
+	$(BIN)/python docs/terrain.py
 
 claims: $(STAMP)  ## every claim of the paper, measured and judged; about 2 minutes
 	$(ODFL) claims
@@ -64,6 +67,7 @@ ranking: $(STAMP)  ## all algorithms on all experiments, one table; run the figu
 
 results: $(STAMP)  ## run what the documents report, write docs/data and the tables in docs/; about 30 minutes
 	$(BIN)/python docs/collect.py
+	$(BIN)/python docs/terrain.py
 	$(BIN)/python docs/render.py
 
 documents: $(STAMP)  ## write the tables in README.md and docs/ from docs/data; seconds

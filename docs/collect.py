@@ -25,6 +25,8 @@ SWEEPS = {
     "drift": ["experiment=drift"],
     "stocks": ["experiment=stocks"],
     "electricity": ["experiment=electricity"],
+    "terrain": ["experiment=terrain"],
+    "terrain_uniform": ["experiment=terrain", "algo=uniform", "predictor.activation=relu"],
     "features": ["experiment=features"],
     "features_references": ["experiment=features", "algo=uniform,clairvoyant", "predictor=linear"],
 }

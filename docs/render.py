@@ -207,6 +207,18 @@ def differing(rows: pd.DataFrame) -> list[str]:
     return [key for key in keys if key != "algo" or rows["algo"].nunique() > 1]
 
 
+def terrain() -> str:
+    """One row per algorithm and network, among policies that learn nothing."""
+    names = {"relu": "convolutional network", "none": "linear in the pixels"}
+    jobs = read("terrain").groupby(["algo", "predictor.activation"])["avg_cost"]
+    others = pd.concat([read("terrain_uniform"), read("terrain_constant")]).groupby("algo")
+    named = [(f"`{algo}`, {names[activation]}", costs) for (algo, activation), costs in jobs]
+    named += [(str(algo), costs) for algo, costs in others["avg_cost"]]
+    named.sort(key=lambda row: row[1].mean())
+    rows = [[name, estimate(costs)] for name, costs in named]
+    return captioned("terrain", [["", "average cost"], *rows])
+
+
 def captioned(sweep: str, rows: list[list[str]]) -> str:
     """A table with the number of seeds and the command that computes it."""
     data = read(sweep)
@@ -241,6 +253,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "keys": keys,
     **MOMENTS,
     "features": features,
+    "terrain": terrain,
 }
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from odfl_cli.environments import Terrain
 from odfl_cli.problem.polytopes import ShortestPath
 from odfl_cli.problem.predictors import Conv
 from odfl_cli.problem.predictors.conv import EdgeNet
+from odfl_cli.runs.simulate import simulate
 
 WORLD = Terrain(rows=3, columns=4, pixels=2, noise_width=0.0)
 
@@ -84,6 +85,22 @@ def test_without_an_activation_it_is_linear_in_the_pixels() -> None:
     zero = np.zeros(part.parameter_count(0, 0))
     predict = lambda picture: part.predict(zero, picture) - part.predict(zero, 0 * picture)  # noqa: E731
     np.testing.assert_allclose(predict(X[0] - 2 * X[1]), predict(X[0]) - 2 * predict(X[1]))
+
+
+@pytest.mark.slow
+def test_a_network_finds_paths_that_a_linear_map_of_the_pixels_does_not() -> None:
+    maps = ("data=terrain", "polytope=shortest_path", "regularizer=log_barrier", "predictor=conv")
+    more = ("algo=spo", "theta_radius=10", "horizon.rounds=400", "seeds=[1000,1001,1002]")
+    network, linear = (
+        simulate(composed_job(*maps, *more, f"predictor.activation={activation}"))
+        for activation in ("relu", "none")
+    )
+    costs = Terrain().rounds((1000, 1001, 1002), 0, 400).costs
+    path = ShortestPath(rows=5, columns=5).minimise(costs.mean(1))
+    constant = (costs * path[:, None]).sum(-1).mean(-1)
+    late = network.table["cost"][:, -200:].mean(-1)
+    assert (late < linear.table["cost"][:, -200:].mean(-1)).all()
+    assert (late < 0.85 * constant).all()
 
 
 @pytest.mark.parametrize(
