@@ -6,6 +6,7 @@ import sysconfig
 import traceback
 from pathlib import Path
 
+from odfl_cli.core.interrupts import was_interrupted
 from odfl_cli.core.text import tell
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -54,7 +55,7 @@ def report(error: BaseException, user_error: int = BAD_INPUT) -> int:
     if isinstance(error, BrokenPipeError):  # `odfl … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(error, KeyboardInterrupt) or was_interrupted():
         tell("interrupted; unfinished runs left no results")
         return INTERRUPTED
     refused = isinstance(error, UserError | MemoryError)
