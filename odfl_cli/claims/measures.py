@@ -13,7 +13,7 @@ from odfl_cli.claims.evidence import Player, pick
 from odfl_cli.claims.verdict import Estimate
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import loglog_slope, mean_ci95
-from odfl_cli.results.aggregation import curve_slope
+from odfl_cli.results.aggregation import by_seed, curve_slope
 from odfl_cli.results.grouping import Group
 
 Settings = dict[str, Any]
@@ -64,7 +64,7 @@ def slope(column: str) -> Measure:
 
     def measure(groups: list[Group], player: Player) -> Estimate:
         group = pick(groups, player)
-        return Estimate(*curve_slope(group, column), group.seeds)
+        return Estimate(*curve_slope(by_seed(group, column)), group.seeds)
 
     return measure
 

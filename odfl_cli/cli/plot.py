@@ -1,115 +1,196 @@
 """`odfl plot`: finished runs as figures, with the numbers beside them."""
 
 import argparse
+import hashlib
+import json
+import os
+from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from odfl_cli import __version__
 from odfl_cli.cli.list import print_runs
 from odfl_cli.cli.parser import Parser, chosen
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import printable, tell
-from odfl_cli.results.finding import find_runs, newest
-from odfl_cli.results.selection import OUTPUTS, Where
-
-if TYPE_CHECKING:  # they bring pandas and seaborn, which --help and --list can do without
-    from odfl_cli.plotting.figure_files import Sheet
-    from odfl_cli.results.tables import Run
+from odfl_cli.plotting.figure_files import (
+    Sheet,
+    drawn_before,
+    make_directory,
+    remember,
+    write_sheets,
+    write_table,
+)
+from odfl_cli.plotting.request import FORMATS, Request
+from odfl_cli.plotting.style import WIDTHS
+from odfl_cli.results.finding import newest
+from odfl_cli.results.gaps import Gap
+from odfl_cli.results.runs import StoredRun
+from odfl_cli.results.sections import sections
+from odfl_cli.results.selection import OUTPUTS
 
 DESCRIPTION = """\
 Draws finished runs: means over the seeds with 95% intervals, one colour per algorithm.
 
 Without --x or --gap: cost, mse and regret against the rounds, and overview (cost and MSE side by
 side); where the runs have them also expected_cost, comparators (static and dynamic regret), rates
-(the same on logarithmic axes), path_length, margin and oracle_share. With --x: x_KEY. With --gap: gap. Each is a PNG, a PDF and a CSV with its numbers, and
-summary.csv has one row per run. Runs that differ in nothing but their seeds are pooled."""
+(the same on logarithmic axes), bounds, path_length, margin and oracle_share; with --y that column
+alone. With --x: x_KEY, or a heatmap over two keys. With --gap: gap, and gap_rounds without --x. Each
+is a PNG, a PDF and a CSV with its numbers, and summary.csv has one row per run. Runs that differ in
+nothing but their seeds are pooled. Several sweeps, or the experiments of a folder of runs, get a
+folder of figures each. What was drawn before from the same runs is not drawn again."""
 
 EXAMPLES = """\
   odfl plot                                      the newest run or sweep under outputs/
-  odfl plot outputs/sweeps/main --out outputs/figures/main
-  odfl plot outputs/runs --list
+  odfl plot main drift --where algo=df_ogd,pf_ogd
+  odfl plot main drift --panels                  one figure, a panel for each
+  odfl plot main --y avg_mse --seeds --out mse.pdf --width 3.4 --title ""
   odfl plot outputs/sweeps/misspecification --x data.gamma
   odfl plot outputs/sweeps/misspecification --x data.gamma --gap pf_ogd:df_ogd
+  odfl plot misspecification --gap data.gamma=1:0
   odfl plot outputs/sweeps/rates --x horizon.rounds --y avg_dynamic_regret --loglog
 """
 
 
 def main(argv: list[str]) -> int:
-    """Reads the runs, writes the figures, prints their paths; returns the exit code."""
+    """Finds the runs, writes the figures, prints their paths; returns the exit code."""
     arguments = _parser().parse_args(argv)
-    if arguments.y and not (arguments.x or arguments.gap):
-        raise UserError("--y needs --x or --gap; without them every column has its figure")
-    if arguments.loglog and (arguments.gap or not arguments.x):
-        raise UserError("--loglog needs --x, and differences (--gap) have no logarithm")
-    directories, where = chosen(arguments)
-    directories = directories or [newest(OUTPUTS)]
+    request = _request(arguments)
+    paths, where = chosen(arguments)
+    found = sections(paths or [newest(OUTPUTS)], tell, where)
     if arguments.list:
-        print_runs(find_runs(directories, tell, where))
+        print_runs([run for runs in found.values() for run in runs])
+        return 0
+    if arguments.pool:
+        found = {"all": [run for runs in found.values() for run in runs]}
+    out, stem = _target(arguments.out, len(found) > 1 and not request.panels)
+    if request.panels:
+        _draw(found, out, stem, request)
     else:
-        _plot(directories, where, arguments)
+        for name, runs in found.items():
+            _draw({name: runs}, out / name if len(found) > 1 else out, stem, request)
     return 0
 
 
-def _plot(directories: list[Path], where: Where, arguments: argparse.Namespace) -> None:
-    from matplotlib import rc_context
-
-    from odfl_cli.plotting.figure_files import make_directory, write_table
-    from odfl_cli.plotting.style import theme
-    from odfl_cli.results.tables import read_runs, summary_table
-
-    runs = read_runs(directories, tell, where)
-    out = arguments.out
-    with rc_context(theme()):
-        sheets = _sheets(runs, arguments)
-        make_directory(out)
-        paths = [path for sheet in sheets for path in sheet.write(out)]
-    for path in (*paths, write_table(summary_table(runs), out, "summary")):
+def _draw(found: dict[str, list[StoredRun]], out: Path, stem: str | None, request: Request) -> None:
+    """Writes the figures of runs into a folder unless they are there, and says which."""
+    stamp = _stamp(found, request, stem)
+    paths = drawn_before(out, stamp)
+    names, count = " and ".join(found), sum(map(len, found.values()))
+    state = "unchanged" if paths else "drawn"
+    if not paths:
+        paths = _draw_anew(found, out, stem, request)
+        remember(out, stamp, paths)
+    tell(f"{state}: {count} runs of {names} in {out}")
+    for path in paths:
         print(printable(str(path)))
 
 
-def _sheets(runs: "list[Run]", arguments: argparse.Namespace) -> "list[Sheet]":
-    """The figures asked for; only runs that appear in them count for what differs."""
-    from odfl_cli.plotting.figures import Frame
-    from odfl_cli.plotting.sheets import curve_sheets, gap_sheet, sweep_sheet
-    from odfl_cli.results.grouping import check_key, group_runs, runs_of, runs_with
+def _draw_anew(
+    found: dict[str, list[StoredRun]], out: Path, stem: str | None, request: Request
+) -> list[Path]:
+    from matplotlib import rc_context
 
-    frame = Frame(arguments.title or "", arguments.size)
-    key, column = arguments.x, arguments.y or "avg_cost"
-    if arguments.gap:
-        runs = runs_of(runs, arguments.gap)
-        if key:
-            check_key(runs, key)
-        return [gap_sheet(group_runs(runs), arguments.gap, column, key, frame)]
-    if key:
-        groups = group_runs(runs_with(runs, key, tell))
-        return [sweep_sheet(groups, key, column, frame, arguments.loglog)]
-    return curve_sheets(group_runs(runs), frame)
+    from odfl_cli.plotting.sheets import sections_sheet, sheets
+    from odfl_cli.results.tables import read_found, summary_table
+
+    runs = {name: read_found(stored, name, tell) for name, stored in found.items()}
+    with rc_context(request.rc()):
+        if request.panels:
+            drawn = [sections_sheet(runs, request)]
+        else:
+            drawn = sheets(next(iter(runs.values())), request)
+        if stem:
+            drawn = [_only(drawn)._replace(stem=stem)]
+        make_directory(out)
+        paths = write_sheets(drawn, out, request.formats)
+    every = [run for section in runs.values() for run in section]
+    return paths if stem else [*paths, write_table(summary_table(every), out, "summary")]
+
+
+def _only(drawn: list[Sheet]) -> Sheet:
+    """The figure that a single file shows: of all curves the overview, of a gap its rows."""
+    return next((sheet for sheet in drawn if sheet.stem == "overview"), drawn[0])
+
+
+def _stamp(found: dict[str, list[StoredRun]], request: Request, stem: str | None) -> str:
+    """A hash of all that figures depend on: runs, options, matplotlib's settings and the code."""
+    digest = hashlib.sha256(json.dumps([asdict(request), stem, __version__]).encode())
+    for name, runs in found.items():
+        for run in runs:
+            content = run.summary.content if run.summary else None
+            facts = [name, str(run.directory), run.asked, sorted(run.damage), content]
+            digest.update(json.dumps(facts, sort_keys=True).encode())
+    home = os.environ.get("XDG_CONFIG_HOME", os.path.expanduser("~/.config"))
+    own = [os.environ.get("MATPLOTLIBRC", ""), "matplotlibrc", f"{home}/matplotlib/matplotlibrc"]
+    package = Path(__file__).resolve().parents[1]
+    code = [*package.glob("plotting/*.py"), *package.glob("results/*.py")]
+    for path in (*map(Path, own), Path(request.style or ""), *sorted(code)):
+        if path.is_file():
+            digest.update(path.read_bytes())
+    digest.update(version("matplotlib").encode())
+    return digest.hexdigest()
+
+
+def _target(out: Path, several: bool) -> tuple[Path, str | None]:
+    """The folder, and of a single file its name without the ending."""
+    if out.suffix[1:] not in FORMATS or out.is_dir():
+        return out, None
+    if several:
+        raise UserError(f"--out {out}: there are several sweeps; name a folder, or add --panels")
+    return out.parent, out.stem
+
+
+def _request(arguments: argparse.Namespace) -> Request:
+    formats: tuple[str, ...] = tuple(arguments.format or ("png", "pdf"))
+    ending = arguments.out.suffix[1:]
+    return Request(
+        x=tuple(filter(None, (arguments.x or "").split(","))),
+        y=arguments.y,
+        gap=arguments.gap,
+        loglog=arguments.loglog,
+        seeds=arguments.seeds,
+        panels=arguments.panels,
+        title=arguments.title,
+        width=arguments.width or WIDTHS[arguments.size],
+        formats=(ending,) if ending in FORMATS and not arguments.out.is_dir() else formats,
+        style=arguments.style,
+        labels=dict(arguments.label),
+    )
 
 
 def _parser() -> Parser:
     parser = Parser("plot", DESCRIPTION, EXAMPLES)
     add = parser.add_argument
     parser.add_runs("*", "the newest under outputs by default")
-    add("--out", type=Path, default=Path("outputs/figures"), metavar="DIR",
-        help="where the figures go (default: %(default)s)")  # fmt: skip
-    add("--x", metavar="KEY", help="draw the final value against a swept key, such as data.gamma")
-    add("--y", metavar="COLUMN",
-        help="the column whose final value --x and --gap show (default: avg_cost)")  # fmt: skip
+    add("--out", type=Path, default=Path("outputs/figures"), metavar="DIR|FILE",
+        help="a folder, or one file: x.pdf, x.png or x.svg (default: %(default)s)")  # fmt: skip
+    add("--x", metavar="KEY[,KEY]",
+        help="draw the final value against a swept key, such as data.gamma; two make a heatmap")  # fmt: skip
+    add("--y", metavar="COLUMN", help="the column to draw (default: avg_cost, or all)")
     add("--loglog", action="store_true",
         help="with --x: logarithmic axes, each algorithm with its slope, beside −1/4")  # fmt: skip
-    add("--gap", type=_pair, metavar="A:B",
-        help="draw the difference A − B of two algorithms, paired by seed, "
-        "such as pf_ogd:df_ogd; with --x against the key")  # fmt: skip
+    add("--gap", type=Gap.parse, metavar="A:B|KEY=A:B",
+        help="draw the difference A − B of two algorithms, or of two values of a key, paired by "
+        "seed, such as pf_ogd:df_ogd or data.gamma=1:0; with --x against the key")  # fmt: skip
+    add("--seeds", action="store_true", help="a thin line for every seed instead of the interval")
+    add("--panels", action="store_true", help="one figure with a panel for each sweep")
+    add("--pool", action="store_true", help="everything on the same axes, as if it were one sweep")
     add("--list", action="store_true", help="show the runs that were found, and draw nothing")
-    add("--title", metavar="TEXT", help="a line above K, T and the number of seeds")
-    add("--size", choices=("single", "double"), default="double",
+    add("--title", metavar="TEXT", help='a line above K, T and the number of seeds; "" for nothing')
+    add("--label", type=_pair, action="append", default=[], metavar="ALGO=TEXT",
+        help="what an algorithm is called in legends, such as mine='My method'")  # fmt: skip
+    add("--size", choices=sorted(WIDTHS), default="double",
         help="one or two columns of a paper (default: %(default)s)")  # fmt: skip
+    add("--width", type=float, metavar="INCHES", help="instead of --size")
+    add("--format", nargs="+", choices=FORMATS, help="of the figures (default: png pdf)")
+    add("--style", metavar="NAME|FILE",
+        help="a style of matplotlib; your matplotlibrc counts anyway")  # fmt: skip
     return parser
 
 
 def _pair(text: str) -> tuple[str, str]:
-    first, _, second = text.partition(":")
-    if not first or not second or ":" in second or first == second:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} should name two algorithms, such as pf_ogd:df_ogd"
-        )
-    return first, second
+    name, _, words = text.partition("=")
+    if not name or not words:
+        raise UserError(f"--label {text}: should be ALGORITHM=TEXT, as in mine='My method'")
+    return name, words

@@ -1,20 +1,92 @@
-"""Figures and tables as files that appear whole or not at all."""
+"""Figures and tables as files that appear whole or not at all, and are drawn only if they changed."""
 
+import hashlib
 import io
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import pandas as pd
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic
 
+if TYPE_CHECKING:  # a figure that is as it should be needs neither
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+STAMPS = ".drawn.json"
 # Without dates: the same numbers give the same bytes.
-FORMATS: dict[str, dict[str, Any]] = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "png": {"dpi": 200},
     "pdf": {"metadata": {"CreationDate": None}},
+    "svg": {"metadata": {"Date": None}},
 }
+WORTH_A_PROCESS = 4  # figures
+
+
+class Sheet(NamedTuple):
+    """A figure, drawn when it is written, and its numbers, under one file name."""
+
+    stem: str
+    draw: "Callable[[], Figure]"
+    numbers: "pd.DataFrame"
+
+    def paths(self, out: Path, formats: Iterable[str]) -> list[Path]:
+        """<stem>.<format> for each format, and <stem>.csv."""
+        return [out / f"{self.stem}.{ending}" for ending in (*formats, "csv")]
+
+    def write(self, out: Path, formats: Iterable[str]) -> None:
+        """Writes all its files."""
+        figure = self.draw()
+        for path, ending in zip(self.paths(out, formats), formats, strict=False):
+            content = io.BytesIO()
+            figure.savefig(content, format=ending, **OPTIONS[ending])
+            figure.set_layout_engine("none")  # the first format has placed everything
+            _write(path, content.getvalue())
+        write_table(self.numbers, out, self.stem)
+
+
+def write_sheets(sheets: list[Sheet], out: Path, formats: tuple[str, ...]) -> list[Path]:
+    """Writes all, by several processes where there are many; returns the paths in their order."""
+    cores = min(len(os.sched_getaffinity(0)), len(sheets) // WORTH_A_PROCESS)
+    if cores > 1 and threading.active_count() == 1:
+        _write_in_processes([sheets[place::cores] for place in range(cores)], out, formats)
+    else:
+        for sheet in sheets:
+            sheet.write(out, formats)
+    return [path for sheet in sheets for path in sheet.paths(out, formats)]
+
+
+def _write_in_processes(shares: list[list[Sheet]], out: Path, formats: tuple[str, ...]) -> None:
+    """Forked processes have the sheets without copying them."""
+    context = get_context("fork")
+    refusals = context.SimpleQueue()
+
+    def write(share: list[Sheet]) -> None:
+        try:
+            for sheet in share:
+                sheet.write(out, formats)
+        except UserError as error:
+            refusals.put(str(error))
+
+    helpers = [context.Process(target=write, args=(share,)) for share in shares]
+    for helper in helpers:
+        helper.start()
+    for helper in helpers:
+        helper.join()
+    if not refusals.empty():
+        raise UserError(refusals.get())
+    if any(helper.exitcode for helper in helpers):
+        raise RuntimeError("a process that draws figures ended early")
+
+
+def write_table(table: "pd.DataFrame", out: Path, stem: str) -> Path:
+    """Writes <stem>.csv."""
+    return _write(out / f"{stem}.csv", table.to_csv(index=False, lineterminator="\n").encode())
 
 
 def make_directory(out: Path) -> None:
@@ -25,30 +97,42 @@ def make_directory(out: Path) -> None:
         raise _refusal(out, error) from None
 
 
-class Sheet(NamedTuple):
-    """A figure, and its numbers, under one file name."""
-
-    stem: str
-    figure: Figure
-    numbers: pd.DataFrame
-
-    def write(self, out: Path) -> list[Path]:
-        """Writes <stem>.png, <stem>.pdf and <stem>.csv."""
-        paths = []
-        for ending, options in FORMATS.items():
-            content = io.BytesIO()
-            self.figure.savefig(content, format=ending, **options)
-            paths.append(_write(out / f"{self.stem}.{ending}", content.getvalue()))
-        return [*paths, write_table(self.numbers, out, self.stem)]
+def drawn_before(out: Path, stamp: str) -> list[Path]:
+    """The files that were drawn from the same inputs, if all are still as they were; else none."""
+    files = _stamps(out).get(stamp, {})
+    paths = [out / name for name in files]
+    return paths if files and all(_digest(p) == files[p.name] for p in paths) else []
 
 
-def write_table(table: pd.DataFrame, out: Path, stem: str) -> Path:
-    """Writes <stem>.csv."""
-    return _write(out / f"{stem}.csv", table.to_csv(index=False, lineterminator="\n").encode())
+def remember(out: Path, stamp: str, paths: list[Path]) -> None:
+    """Notes from what the files were drawn, instead of what was noted of them before."""
+    files = {path.name: _digest(path) for path in paths}
+    others = {
+        other: known for other, known in _stamps(out).items() if not known.keys() & files.keys()
+    }
+    _write(out / STAMPS, json.dumps({**others, stamp: files}, indent=1).encode())
+
+
+def _stamps(out: Path) -> dict[str, dict[str, str]]:
+    with suppress(OSError, ValueError):
+        content = json.loads((out / STAMPS).read_bytes())
+        if isinstance(content, dict) and all(isinstance(one, dict) for one in content.values()):
+            return content
+    return {}
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
 
 
 def _write(path: Path, content: bytes) -> Path:
+    """Leaves a file alone that holds the same."""
     try:
+        if path.is_file() and path.read_bytes() == content:
+            return path
         with atomic(path, "wb") as file:
             file.write(content)
     except OSError as error:

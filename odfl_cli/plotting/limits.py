@@ -1,6 +1,6 @@
 """The limits of the y-axis, without the noise of the first rounds."""
 
-import pandas as pd
+import numpy as np
 
 from odfl_cli.results.aggregation import Line
 from odfl_cli.results.names import REFERENCES
@@ -16,12 +16,13 @@ Limits = tuple[float, float]
 
 def view(lines: list[Line]) -> Limits:
     """Limits that hold every learner after its first rounds, and every reference that is near."""
+    extents = {id(line): _extent(line) for line in lines}
     learners = [line for line in lines if line.algorithm not in REFERENCES] or lines
-    low, high = _hull([_extent(line) for line in learners])
+    low, high = _hull([extents[id(line)] for line in learners])
     height = high - low
     near = [
         extent
-        for extent in map(_extent, lines)
+        for extent in extents.values()
         if extent[0] >= low - NEAR * height and extent[1] <= high + NEAR * height
     ]
     low, high = _hull([(low, high), *near])
@@ -29,28 +30,19 @@ def view(lines: list[Line]) -> Limits:
     return low - margin, high + margin
 
 
-def settled(line: Line) -> pd.DataFrame:
-    """The points of a curve that are drawn; its CSV has them all."""
-    drawn: pd.DataFrame = line.points.loc[line.points["x"] >= DRAWN_FROM * line.points["x"].max()]
-    return drawn
-
-
-def off_scale(line: Line, lines: list[Line]) -> float | None:
-    """The last mean of a line that the view of all lines leaves out."""
-    low, high = view(lines)
+def off_scale(line: Line, limits: Limits) -> float | None:
+    """The last mean of a line that the limits leave out."""
     last = float(line.points["mean"].iloc[-1])
-    return None if low <= last <= high else last
+    return None if limits[0] <= last <= limits[1] else last
 
 
 def _extent(line: Line) -> Limits:
-    points = line.points
-    share = points["x"] / points["x"].max()
-    means = points["mean"][share >= MEAN_FROM]
-    narrow = points[share >= BAND_FROM]
-    bars = narrow["ci95"].fillna(0.0)
+    x, mean, ci95 = (line.points[name].to_numpy(float) for name in ("x", "mean", "ci95"))
+    means, narrow = mean[x >= MEAN_FROM * x.max()], x >= BAND_FROM * x.max()
+    bars = np.nan_to_num(ci95[narrow])
     return (
-        min(means.min(), (narrow["mean"] - bars).min()),
-        max(means.max(), (narrow["mean"] + bars).max()),
+        float(min(means.min(), (mean[narrow] - bars).min())),
+        float(max(means.max(), (mean[narrow] + bars).max())),
     )
 
 

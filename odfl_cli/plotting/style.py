@@ -1,20 +1,31 @@
-"""Colours, line styles and labels, the same in every figure."""
+"""Colours and line styles, the same in every figure and on the page of `odfl report`."""
 
-import math
-import re
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-import seaborn as sns
+from odfl_cli.plotting.words import label
+from odfl_cli.results.grouping import sort_key
+from odfl_cli.results.names import ALGORITHMS, REFERENCES
 
-from odfl_cli.results.names import ALGORITHMS
+if TYPE_CHECKING:  # it brings pandas, which --help can do without
+    from odfl_cli.results.aggregation import Line
 
 Colour = tuple[float, float, float]
 Dashes = str | tuple[int, tuple[float, ...]]
 
-PALETTE: list[Colour] = list(sns.color_palette("colorblind"))
-BLUE, ORANGE, GREEN, RED, PURPLE, BROWN, PINK, _, YELLOW, SKY = PALETTE
+
+def _colour(code: int) -> Colour:
+    red, green, blue = (part / 255 for part in code.to_bytes(3, "big"))
+    return red, green, blue
+
+
+# The palette "colorblind" of seaborn, whose import would take longer than the drawing.
+BLUE, ORANGE, GREEN, RED, PURPLE, BROWN, PINK, YELLOW, SKY = map(
+    _colour,
+    (0x0173B2, 0xDE8F05, 0x029E73, 0xD55E00, 0xCC78BC, 0xCA9161, 0xFBAFE4, 0xECE133, 0x56B4E9),
+)
 FREE_COLOURS = (SKY, BROWN, PINK, YELLOW)  # for algorithms that are not ours
 FREE_DASHES: tuple[Dashes, ...] = ((0, (3, 1)), (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), "-")
 GREY, INK = (0.5, 0.5, 0.5), (0.15, 0.15, 0.15)
@@ -59,56 +70,41 @@ _STYLES: dict[str, tuple[Any, ...]] = {
 }
 LINE_STYLES = {name: LineStyle(ALGORITHMS[name], *style) for name, style in _STYLES.items()}
 
-COLUMNS = {
-    "avg_cost": ("average cost", r"$t^{-1}\sum_{s\leq t}\,\langle c_s, w_s\rangle$"),
-    "avg_mse": ("average MSE", r"$t^{-1}\sum_{s\leq t}\,\|\hat{c}_s-c_s\|^2/d$"),
-    "avg_regret": ("average regret", r"$R_t\,/\,t$ above each round's best"),
-    "avg_static_regret": (
-        "average static regret",
-        r"$t^{-1}(\sum_{s\leq t} f_s(\theta_s)-\min_\theta\sum_{s\leq t} f_s(\theta))$",
-    ),
-    "avg_expected_static_regret": (
-        "expected static regret",
-        r"$t^{-1}(\sum_{s\leq t} F_s(\theta_s)-\min_\theta\sum_{s\leq t} F_s(\theta))$",
-    ),
-    "avg_dynamic_regret": (
-        "average dynamic regret",
-        r"$t^{-1}\sum_{s\leq t}(F_s(\theta_s)-\min_\theta F_s(\theta))$",
-    ),
-    "expected_cost": ("expected cost", r"$F_t(\theta_t)$"),
-    "path_length": ("path length of the oracle", "$P_t$"),
-    "alpha": ("smoothing", r"$\alpha_t$"),
-    "eta": ("step size", r"$\eta_t$"),
-    "cost": ("cost of the round", r"$\langle c_t, w_t\rangle$"),
-    "mse": ("MSE of the round", r"$\|\hat{c}_t-c_t\|^2/d$"),
-    "best_cost": ("best cost of the round", r"$\min_w\,\langle c_t, w\rangle$"),
-    "regret": ("regret", r"$R_t$ above each round's best"),
-}
 
-KEYS = {
-    "data.gamma": ("misspecification", r"$\gamma$"),
-    "data.items": ("items", "$K$"),
-    "data.features": ("features", "$p$"),
-    "data.rho": ("correlation of the items", r"$\rho$"),
-    "data.amplitude": ("amplitude", "$A$"),
-    "data.noise_std": ("noise", r"$\sigma_\varepsilon$"),
-    "data.theta_star_norm": ("norm of the hidden parameter", r"$\|\theta^\star\|$"),
-    "horizon.rounds": ("rounds", "$T$"),
-    "algo.c_alpha": ("smoothing constant", r"$c_\alpha$"),
-    "algo.c_eta": ("step-size constant", r"$c_\eta$"),
-    "algo.eta": ("step size", r"$\eta$"),
-    "theta_radius": (r"radius of $\Theta$", "$R$"),
-}
+class Drawn(NamedTuple):
+    """A line with the style and the name it has in every figure."""
+
+    line: Line
+    style: LineStyle
+    name: str
 
 
-def line_styles(algorithms: list[str]) -> dict[str, LineStyle]:
-    """A style for each algorithm: ours keep theirs, others take the free colours by name."""
+def styled(lines: list[Line], styles: Mapping[str, LineStyle]) -> list[Drawn]:
+    """Every line with its style and name, in the order of the legend: references last."""
+    order = list(styles)
+    ranked = sorted(lines, key=lambda line: _rank(line, order))
+    drawn = []
+    for line in ranked:
+        alike = [id(other) for other in ranked if other.algorithm == line.algorithm]
+        style = variant(styles[line.algorithm], alike.index(id(line)), len(alike))
+        drawn.append(Drawn(line, style, label(style.name, line.varying)))
+    return drawn
+
+
+def line_styles(
+    algorithms: list[str], labels: Mapping[str, str] | None = None
+) -> dict[str, LineStyle]:
+    """A style for each algorithm: ours keep theirs, others take the free colours by name.
+
+    `labels` are the names of algorithms in legends, instead of ours.
+    """
     others = sorted(set(algorithms).difference(LINE_STYLES))
     free = {
         name: LineStyle(name, FREE_COLOURS[place % 4], FREE_DASHES[place % 4])
         for place, name in enumerate(others)
     }
-    return LINE_STYLES | free
+    named = LINE_STYLES | free
+    return named | {name: named[name]._replace(name=text) for name, text in (labels or {}).items()}
 
 
 def variant(style: LineStyle, place: int, count: int) -> LineStyle:
@@ -122,81 +118,32 @@ def variant(style: LineStyle, place: int, count: int) -> LineStyle:
     return style._replace(colour=lit, marker=marker, mark_from=place / count)
 
 
-def label(name: str, varying: Mapping[str, Any]) -> str:
-    """The name of a curve in a legend: DF-OGD, γ = 0.5."""
-    settings = [f"{symbol(key)} = {shown(value)}" for key, value in varying.items()]
-    return ", ".join(filter(None, [plain(name), *settings]))
-
-
-def symbol(key: str) -> str:
-    """The paper's symbol for a key, or the key."""
-    return KEYS[key][1] if key in KEYS else plain(key)
-
-
-def key_label(key: str) -> str:
-    """A key in words, with the paper's symbol."""
-    return "  ".join(KEYS[key]) if key in KEYS else plain(key)
-
-
-def column_words(column: str) -> str:
-    """A column in words."""
-    return COLUMNS[column][0] if column in COLUMNS else plain(column)
-
-
-def column_label(column: str, final: bool = False) -> str:
-    """A column in words, with its formula on a second line; after the last round t is T."""
-    words, formula = column_words(column), COLUMNS.get(column, ("", ""))[1]
-    if final:
-        formula = formula.replace("t^{-1}", "T^{-1}").replace(r"\leq t", r"\leq T")
-        formula = formula.replace("R_t", "R_T").replace(r"\,/\,t$", r"\,/\,T$")
-        words = f"final {words}"
-    return f"{words}\n{formula}".rstrip()
-
-
-def shown(value: object) -> str:
-    """A value of the config, short enough for a legend."""
-    text = f"{value:g}" if isinstance(value, float) else str(value)
-    return plain(text if len(text) <= 24 else f"{text[:23]}…")
-
-
-def plain(text: str) -> str:
-    """Text that matplotlib does not take for a formula."""
-    return text.replace("$", r"\$")
-
-
 def theme() -> dict[Any, Any]:
-    """The settings of matplotlib for all figures: seaborn's paper theme, and embedded TrueType fonts."""
-    sizes = {"font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8, "legend.fontsize": 7.5}
+    """The settings of matplotlib for all figures: small type, few lines, embedded TrueType fonts."""
+    ink = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
     return {
-        **sns.axes_style("ticks"),
-        **sns.plotting_context("paper"),
-        **sizes,
-        **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), 7.5),
+        **dict.fromkeys(ink, INK),
+        **dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), 8),
+        **dict.fromkeys(("legend.fontsize", "xtick.labelsize", "ytick.labelsize"), 7.5),
         **dict.fromkeys(("axes.linewidth", "xtick.major.width", "ytick.major.width"), 0.7),
         **dict.fromkeys(("xtick.major.size", "ytick.major.size"), 3),
+        **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
+        "figure.titlesize": 8.5,
+        "font.family": "sans-serif",
         "font.sans-serif": ["DejaVu Sans"],
+        "lines.solid_capstyle": "round",
         "pdf.fonttype": 42,
         "ps.fonttype": 42,
+        "svg.hashsalt": "odfl",  # else the names inside an SVG are random
         "axes.formatter.useoffset": False,
     }
 
 
-def legend_columns(names: list[str], width: float) -> int:
-    """How many columns of names fit side by side into so many inches, evenly filled."""
-    if not names:
-        return 1
-    widths = [0.6 + 0.062 * len(_without_markup(name)) for name in names]  # handle, 7.5 pt letters
-    for rows in range(1, len(names)):
-        columns = math.ceil(len(names) / rows)
-        if sum(max(column) for column in np.array_split(widths, columns)) <= width:
-            return columns
-    return 1
+def _rank(line: Line, order: list[str]) -> tuple[bool, int, list[Any]]:
+    varying = [(key, sort_key(value)) for key, value in line.varying.items()]
+    return line.algorithm in REFERENCES, order.index(line.algorithm), varying
 
 
 def _mix(colour: Colour, other: Colour, share: float) -> Colour:
     red, green, blue = ((1 - share) * a + share * b for a, b in zip(colour, other, strict=True))
     return red, green, blue
-
-
-def _without_markup(text: str) -> str:
-    return re.sub(r"[$_{}^]", "", re.sub(r"\\[a-z]+", "x", text))

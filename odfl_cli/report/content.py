@@ -8,8 +8,7 @@ import pandas as pd
 
 from odfl_cli import __version__
 from odfl_cli.core.statistics import student_quantile
-from odfl_cli.plotting.figures import styled
-from odfl_cli.plotting.style import LineStyle, line_styles
+from odfl_cli.plotting.style import LineStyle, line_styles, styled
 from odfl_cli.report.arrays import Arrays
 from odfl_cli.report.curves import CurveRoom, curve_columns, pack_curves
 from odfl_cli.report.decisions import pack_decisions
@@ -26,8 +25,8 @@ from odfl_cli.report.recovery import recoveries
 from odfl_cli.report.sources import Experiment, Facts
 from odfl_cli.report.theory import theory
 from odfl_cli.report.verdict import Contestant, headline, judged, leader_of, ranked
-from odfl_cli.results.aggregation import Line, sort_key
-from odfl_cli.results.grouping import Group, Settings, frozen, is_own
+from odfl_cli.results.aggregation import Line
+from odfl_cli.results.grouping import Group, Settings, frozen, is_own, sort_key
 from odfl_cli.results.names import REFERENCES
 from odfl_cli.results.summary import CUMULATIVE
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from odfl_cli.core.text import shown as typed
-from odfl_cli.plotting.style import COLUMNS, KEYS
+from odfl_cli.plotting.words import COLUMNS, KEYS
 from odfl_cli.results.names import ALGORITHMS
 
 GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "eta": "η", "rho": "ρ", "sigma": "σ",

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from odfl_cli.plotting.sheets import bounded_regret
-from odfl_cli.results.aggregation import curve_slope
+from odfl_cli.results.aggregation import by_seed, curve_slope
 from odfl_cli.results.grouping import Group
 
 SLOPES = ("static_regret", "expected_static_regret", "dynamic_regret")
@@ -33,7 +33,7 @@ def theory(group: Group) -> dict[str, Any]:
 
 
 def _slope(group: Group, column: str) -> list[float | None] | None:
-    slope = curve_slope(group, column)
+    slope = curve_slope(by_seed(group, column))
     if math.isnan(slope[0]):
         return None
     return [number if math.isfinite(number) else None for number in slope]

@@ -2,15 +2,14 @@
 
 import math
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import loglog_slope, mean_ci95
-from odfl_cli.results.grouping import Group, Settings, frozen, is_own
+from odfl_cli.results.grouping import Group, Settings, frozen, sort_key
 
 
 @dataclass(frozen=True)
@@ -20,21 +19,19 @@ class Line:
     algorithm: str
     varying: Settings
     points: pd.DataFrame
+    by_seed: pd.DataFrame = field(default_factory=pd.DataFrame)  # of a curve, as `by_seed` makes it
 
 
 def curves(groups: list[Group], column: str) -> list[Line]:
     """The column against t for each group that has it."""
-    return [
-        Line(group.algorithm, group.varying, _curve(group, column))
-        for group in groups
-        if column in group.rows and group.rows[column].notna().any()
-    ]
+    having = [g for g in groups if column in g.rows and g.rows[column].notna().any()]
+    tables = [(group, by_seed(group, column)) for group in having]
+    return [Line(group.algorithm, group.varying, curve(table), table) for group, table in tables]
 
 
-def curve_slope(group: Group, column: str) -> tuple[float, float]:
-    """The slope of the column against t on logarithmic axes, from t = √T on, and its interval."""
-    by_seed = _by_seed(group, column)
-    late = by_seed[by_seed.index >= math.sqrt(group.rounds)]
+def curve_slope(table: pd.DataFrame) -> tuple[float, float]:
+    """The slope of what `by_seed` returns on logarithmic axes, from t = √T on, and its interval."""
+    late = table[table.index >= math.sqrt(table.index.max())]
     return loglog_slope(late.index.to_numpy(), late.to_numpy().T)
 
 
@@ -58,38 +55,11 @@ def sweep_slopes(groups: list[Group], key: str, column: str) -> dict[str, tuple[
 def sweep(groups: list[Group], key: str, column: str) -> list[Line]:
     """The column's final value against a key, for the groups that have both."""
     check_column(groups, column)
-    return _joined(
-        (group.algorithm, _without(group.varying, key), _point(group.settings[key], final))
+    return joined(
+        (group.algorithm, without(group.varying, key), point(group.settings[key], final))
         for group in groups
         if key in group.settings and len(final := group.final(column))
     )
-
-
-def gaps(
-    groups: list[Group], first: str, second: str, column: str, key: str | None = None
-) -> list[Line]:
-    """Paired differences first − second of the column's final value, against a key if given.
-
-    Without a key every pair is a line of one point, whose x is 0.
-    """
-    check_column(groups, column)
-    pairs = _pairs(
-        [group for group in groups if group.algorithm == first],
-        [group for group in groups if group.algorithm == second],
-    )
-    if key is None:
-        return _joined(
-            (f"{first}:{second}", _varying(*pair), _gap(*pair, column, 0)) for pair in pairs
-        )
-    places = [(pair, {**pair[1].settings, **pair[0].settings, **_varying(*pair)}) for pair in pairs]
-    lines = _joined(
-        (f"{first}:{second}", _without(_varying(*pair), key), _gap(*pair, column, place[key]))
-        for pair, place in places
-        if key in place
-    )
-    if not lines:
-        raise UserError(f"--x: runs of {first} and {second} have no key {key!r}")
-    return lines
 
 
 def tabulate(lines: list[Line], x: str) -> pd.DataFrame:
@@ -118,35 +88,26 @@ def check_column(groups: list[Group], column: str) -> None:
         raise UserError(f"--y: no run has the column {column!r}; there are {', '.join(columns)}")
 
 
-def _curve(group: Group, column: str) -> pd.DataFrame:
-    """Over the rounds that every seed logged: pooled runs may have logged different ones."""
-    by_seed = _by_seed(group, column)
-    mean, ci95 = mean_ci95(by_seed.to_numpy().T)
-    return pd.DataFrame({"x": by_seed.index, "seeds": by_seed.shape[1], "mean": mean, "ci95": ci95})
+def curve(table: pd.DataFrame) -> pd.DataFrame:
+    """The mean over the seeds and its interval in every round of a table with a column per seed."""
+    mean, ci95 = mean_ci95(table.to_numpy().T)
+    return pd.DataFrame({"x": table.index, "seeds": table.shape[1], "mean": mean, "ci95": ci95})
 
 
-def _by_seed(group: Group, column: str) -> pd.DataFrame:
+def by_seed(group: Group, column: str) -> pd.DataFrame:
+    """A row per round that every seed logged, as pooled runs may not all have, a column per seed."""
     table = group.rows.pivot(index="t", columns="seed", values=column)
     return table.dropna(axis=1, how="all").dropna()
 
 
-def _point(x: Any, values: pd.Series) -> pd.DataFrame:
+def point(x: Any, values: pd.Series) -> pd.DataFrame:
+    """The mean of a value per seed and its interval, at one x."""
     mean, ci95 = map(float, mean_ci95(values.to_numpy()))
     place = x if sort_key(x)[0] == 0 else "null" if x is None else str(x)
     return pd.DataFrame({"x": [place], "seeds": [len(values)], "mean": [mean], "ci95": [ci95]})
 
 
-def _gap(first: Group, second: Group, column: str, x: Any) -> pd.DataFrame:
-    difference = (first.final(column) - second.final(column)).dropna()
-    if difference.empty:
-        raise UserError(
-            f"--gap {first.algorithm}:{second.algorithm} compares seed by seed, "
-            "and the two have no seed in common"
-        )
-    return _point(x, difference)
-
-
-def _joined(points: Iterable[tuple[str, Settings, pd.DataFrame]]) -> list[Line]:
+def joined(points: Iterable[tuple[str, Settings, pd.DataFrame]]) -> list[Line]:
     """Points of the same algorithm and settings as one line, sorted along x."""
     lines: dict[Hashable, tuple[str, Settings, list[pd.DataFrame]]] = {}
     for algorithm, settings, point in points:
@@ -163,44 +124,6 @@ def _sorted(points: pd.DataFrame) -> pd.DataFrame:
     return points.loc[order].reset_index(drop=True)
 
 
-def sort_key(value: Any) -> tuple[int, float, str]:
-    """Orders numbers by size and before everything else."""
-    if isinstance(value, int | float | np.number) and not isinstance(value, bool):
-        return 0, float(value), ""
-    return 1, 0.0, str(value)
-
-
-def _pairs(ours: list[Group], theirs: list[Group]) -> list[tuple[Group, Group]]:
-    """Groups that agree in all that differs, but for the algorithms' own settings.
-
-    An algorithm's own key must agree too if both were swept over the same values of it.
-    """
-    keys = {key for group in [*ours, *theirs] for key in group.varying}
-    shared = [key for key in keys if not is_own(key) or _values(ours, key) == _values(theirs, key)]
-    pairs = [
-        (a, b)
-        for a in ours
-        for b in theirs
-        if all(a.varying.get(key) == b.varying.get(key) for key in shared)
-    ]
-    if not pairs:
-        names = f"{ours[0].algorithm}:{theirs[0].algorithm}"
-        raise UserError(f"--gap {names}: no run of one has the settings of a run of the other")
-    return pairs
-
-
-def _values(groups: list[Group], key: str) -> set[Hashable]:
-    return {frozen(group.varying.get(key)) for group in groups}
-
-
-def _without(settings: Settings, key: str) -> Settings:
+def without(settings: Settings, key: str) -> Settings:
+    """The settings but for one key."""
     return {name: value for name, value in settings.items() if name != key}
-
-
-def _varying(first: Group, second: Group) -> Settings:
-    """What tells a pair from the other pairs; a key that both have swept for itself says whose."""
-    theirs = {
-        f"{second.algorithm} {key}" if first.varying.get(key, value) != value else key: value
-        for key, value in second.varying.items()
-    }
-    return {**theirs, **first.varying}

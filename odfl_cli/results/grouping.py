@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -106,21 +107,19 @@ def frozen(value: Any) -> Hashable:
     return tuple(map(frozen, value)) if isinstance(value, list | tuple) else value
 
 
+def sort_key(value: Any) -> tuple[int, float, str]:
+    """Orders numbers by size and before everything else."""
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return 0, float(value), ""
+    return 1, 0.0, str(value)
+
+
 def runs_with(runs: list[Run], key: str, warn: Warn) -> list[Run]:
     """The runs that have a key; `warn` is called with the algorithms left out."""
     check_key(runs, key)
     for name in sorted({run.algorithm for run in runs if key not in run.settings}):
         warn(f"--x: left out runs of {name} that have no key {key}")
     return [run for run in runs if key in run.settings]
-
-
-def runs_of(runs: list[Run], algorithms: tuple[str, str]) -> list[Run]:
-    """The runs of two algorithms, both of which must be there."""
-    found = sorted({run.algorithm for run in runs})
-    for name in algorithms:
-        if name not in found:
-            raise UserError(f"--gap: no run of {name!r}; {did_you_mean(name, found)}")
-    return [run for run in runs if run.algorithm in algorithms]
 
 
 def check_key(runs: list[Run], key: str) -> None:

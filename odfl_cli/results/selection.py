@@ -69,7 +69,7 @@ class Where:
                     {name for run in left for name in run.settings if "_target_" not in name}
                 )
                 raise UserError(f"--where {key}: no run has this key; {did_you_mean(key, known)}")
-            kept = [run for run in having if _is_one_of(run.settings[key], values)]
+            kept = [run for run in having if is_one_of(run.settings[key], values)]
             if left and not kept:
                 there = dict.fromkeys(shown(run.settings[key]) for run in having)
                 words = f"{key}={','.join(values)}"
@@ -85,7 +85,7 @@ def _begins(run: str, prefix: str) -> bool:
     return run.startswith(prefix) or run.rpartition("-")[2].startswith(prefix)
 
 
-def _is_one_of(value: Any, texts: Iterable[str]) -> bool:
+def is_one_of(value: Any, texts: Iterable[str]) -> bool:
     """Whether a setting is written like one of the texts, or is the same number."""
     number = None if isinstance(value, bool) else _number(value)
     return any(

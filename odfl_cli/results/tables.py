@@ -15,9 +15,8 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import read_regular
 from odfl_cli.core.reading import UnreadableError
 from odfl_cli.core.statistics import mean_ci95
-from odfl_cli.results.aggregation import sort_key
 from odfl_cli.results.finding import Warn, find_runs, warn_of_more_seeds
-from odfl_cli.results.grouping import differing_keys
+from odfl_cli.results.grouping import differing_keys, sort_key
 from odfl_cli.results.runs import CSV_LARGEST, StoredRun
 from odfl_cli.results.selection import EVERY, Where
 from odfl_cli.results.summary import CUMULATIVE, file_record, seed_file
@@ -54,7 +53,12 @@ def read_runs(directories: list[Path], warn: Warn, where: Where = EVERY) -> list
 
     Of a run that a sweep names, the seeds that the sweep asked for.
     """
-    found = find_runs(directories, warn, where)
+    place = ", ".join(map(str, directories))
+    return read_found(find_runs(directories, warn, where), place, warn)
+
+
+def read_found(found: list[StoredRun], place: str, warn: Warn) -> list[Run]:
+    """The rows of those runs that can be read, or a UserError that names the place."""
     runs = []
     for stored in found:
         try:
@@ -62,7 +66,6 @@ def read_runs(directories: list[Path], warn: Warn, where: Where = EVERY) -> list
         except UnreadableError as error:
             warn(f"skipped {stored.directory}: {error}")
     if not runs:
-        place = ", ".join(map(str, directories))
         reason = "no run there could be read" if found else "no directory there holds a run"
         raise UserError(f"nothing to plot in {place}: {reason}")
     warn_of_more_seeds(found, warn)

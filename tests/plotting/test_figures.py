@@ -17,10 +17,13 @@ from support.synthetic_runs import BEST_COST, harmonic, write_run, write_sweep
 
 from odfl_cli.cli.plot import main
 from odfl_cli.core.errors import UserError
-from odfl_cli.plotting.figures import Frame, styled
+from odfl_cli.plotting.canvas import folded, legend_columns
+from odfl_cli.plotting.figure_files import STAMPS
 from odfl_cli.plotting.limits import off_scale, view
-from odfl_cli.plotting.sheets import curve_sheets, sweep_sheet
-from odfl_cli.plotting.style import GREY, LINE_STYLES, legend_columns, line_styles, variant
+from odfl_cli.plotting.points import is_swept_in_ratios
+from odfl_cli.plotting.request import Request
+from odfl_cli.plotting.sheets import curve_sheets, sheets
+from odfl_cli.plotting.style import GREY, LINE_STYLES, line_styles, styled, variant
 from odfl_cli.results.aggregation import Line
 from odfl_cli.results.grouping import group_runs
 from odfl_cli.results.tables import read_runs
@@ -60,7 +63,7 @@ def drawn_elsewhere(tmp_path_factory) -> tuple[Path, list[str]]:
         from odfl_cli.cli.plot import main
         main(sys.argv[1:])
         roots = {name.partition(".")[0] for name in sys.modules}
-        print(json.dumps(sorted(roots & {"torch", "hydra", "omegaconf", "numba"})))"""
+        print(json.dumps(sorted(roots & {"torch", "hydra", "omegaconf", "numba", "seaborn"})))"""
     words = [str(write_runs(place / "runs")), "--out", str(place / "out"), "--size", "double"]
     command = [sys.executable, "-c", program, *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -76,7 +79,7 @@ def write_gamma_sweep(directory):
 
 
 def files(directory) -> set[str]:
-    return {path.name for path in directory.iterdir()}
+    return {path.name for path in directory.iterdir()} - {STAMPS}
 
 
 def colours(picture: np.ndarray) -> int:
@@ -109,7 +112,7 @@ def test_pdfs_embed_truetype_fonts_and_are_reproducible(drawn, drawn_elsewhere):
     assert content == (drawn_elsewhere[0] / "cost.pdf").read_bytes()
 
 
-def test_neither_torch_nor_hydra_is_imported(drawn_elsewhere):
+def test_neither_torch_nor_hydra_nor_seaborn_is_imported(drawn_elsewhere):
     assert drawn_elsewhere[1] == []
 
 
@@ -153,7 +156,10 @@ def test_x_leaves_out_runs_without_the_column(tmp_path):
 def test_gap_draws_one_figure(tmp_path, against):
     sweep = write_gamma_sweep(tmp_path / "sweep")
     main([str(sweep), "--out", str(tmp_path / "out"), "--gap", "pf_ogd:df_ogd", *against])
-    assert files(tmp_path / "out") == {"gap.png", "gap.pdf", "gap.csv", "summary.csv"}
+    stems = ["gap"] if against else ["gap", "gap_rounds"]
+    assert files(tmp_path / "out") == {"summary.csv"} | {
+        f"{stem}.{ending}" for stem in stems for ending in ("png", "pdf", "csv")
+    }
     numbers = pd.read_csv(tmp_path / "out" / "gap.csv").sort_values("data.gamma")
     np.testing.assert_allclose(numbers["mean"], [0.0, 0.05, 0.1], atol=1e-12)
     np.testing.assert_allclose(numbers["ci95"], 0.0, atol=1e-12)
@@ -205,8 +211,9 @@ def test_a_spoilt_seed_is_named_on_stderr_and_the_rest_is_drawn(runs, tmp_path, 
     (runs / "df_ogd" / "seed-1.csv").write_text("a,b\n1,2\n")
     assert main([str(runs), "--out", str(tmp_path / "out"), "--x", "algo"]) == 0
     assert "x_algo.png" in files(tmp_path / "out")
-    (line,) = capsys.readouterr().err.splitlines()
+    line, drawn = capsys.readouterr().err.splitlines()
     assert "seed-1.csv" in line
+    assert drawn == f"odfl: drawn: 4 runs of runs in {tmp_path / 'out'}"
     summary = pd.read_csv(tmp_path / "out" / "summary.csv").set_index("algorithm")
     assert summary.loc["df_ogd", "seeds"] == 2
 
@@ -215,8 +222,14 @@ REFUSED = {
     "no such directory": (["nowhere"], "nowhere: no such directory"),
     "unknown key": (["runs", "--x", "data.gama"], "did you mean data.gamma"),
     "unknown column": (["runs", "--x", "data.gamma", "--y", "kost"], "'kost'"),
-    "a column without --x": (["runs", "--y", "mse"], "--y needs --x or --gap"),
-    "slopes without --x": (["runs", "--loglog"], "--loglog needs --x"),
+    "slopes without --x": (["runs", "--loglog"], "--loglog needs one key"),
+    "three keys": (["runs", "--x", "a,b,c"], "one key, or two"),
+    "a heatmap over one value": (["runs", "--x", "algo,data.gamma"], "one value of data.gamma"),
+    "panels of points": (["runs", "--panels", "--x", "data.gamma"], "--panels draws a column"),
+    "no such value": (["runs", "--gap", "data.gamma=7:1"], "no run of '7'; there are 1.0"),
+    "no width": (["runs", "--width", "100"], "--width 100"),
+    "no style": (["runs", "--style", "nowhere"], "--style nowhere"),
+    "a label without a name": (["runs", "--label", "mine"], "ALGORITHM=TEXT"),
     "malformed gap": (["runs", "--gap", "pf_ogd"], "two algorithms"),
     "gap with itself": (["runs", "--gap", "pf_ogd:pf_ogd"], "two algorithms"),
     "gap of three": (["runs", "--gap", "a:b:c"], "two algorithms"),
@@ -272,8 +285,8 @@ def test_the_view_leaves_out_the_first_rounds_and_keeps_the_rest():
 def test_a_far_reference_is_off_scale_and_a_near_one_is_not():
     near, far = line("uniform", 0.64), line("clairvoyant", 0.1)
     lines = [line("df_ogd", 0.60), line("pf_ogd", 0.63), near, far]
-    assert off_scale(near, lines) is None
-    assert off_scale(far, lines) == pytest.approx(0.11)
+    assert off_scale(near, view(lines)) is None
+    assert off_scale(far, view(lines)) == pytest.approx(0.11)
     assert view(lines)[0] > 0.5
 
 
@@ -323,20 +336,24 @@ def test_runs_with_comparators_get_their_regrets_rates_and_slopes(tmp_path):
 
 @pytest.mark.parametrize(
     ("algorithms", "bounds"),
-    [(("df_ftpl",), [1, 0]), (("df_ogd",), [0, 1]), (("df_ogd", "df_ftpl", "uniform"), [1, 1])],
+    [(("df_ftpl",), [1, 0]), (("df_ogd",), [0, 1]), (("df_ogd", "df_ftpl"), [1, 1])],
 )
 @pytest.mark.usefixtures("unrendered")
-def test_a_theorems_bound_is_drawn_beside_the_regret_it_bounds(tmp_path, algorithms, bounds):
+def test_a_theorems_bound_has_a_figure_with_the_regret_it_bounds(tmp_path, algorithms, bounds):
     """DF-FTPL's is on static regret, DF-OGD's on dynamic regret."""
     for algo in algorithms:
         write_run(tmp_path / algo, algo, rounds=400, thin=1, exponent=-0.25)
-    sheets = curve_sheets(group_runs(read_runs([tmp_path], print)), Frame("", "double"))
-    (figure,) = (sheet.figure for sheet in sheets if sheet.stem == "rates")
-    words = "the theorem's bound"
-    drawn = [[line.get_label() for line in axis.get_lines()].count(words) for axis in figure.axes]
-    assert drawn == bounds
-    assert words in [text.get_text() for text in figure.legends[0].get_texts()]
-    assert len(figure.legends[0].legend_handles) == len(algorithms) - ("uniform" in algorithms) + 2
+    drawn = {s.stem: s for s in curve_sheets(group_runs(read_runs([tmp_path], print)), Request())}
+    figure, numbers = drawn["bounds"].draw(), drawn["bounds"].numbers
+    for column, there in zip(("avg_static_regret", "avg_dynamic_regret"), bounds, strict=True):
+        means = numbers[numbers["column"] == column].groupby("curve")["mean"].last()
+        assert len(means) == 2 * there
+        assert not there or means.max() == pytest.approx(2 * means.min())
+    assert len(figure.legends[0].legend_handles) == 2 * sum(bounds) + 1
+    (rates,) = {len(axis.get_lines()) for axis in drawn["rates"].draw().axes}
+    assert (
+        rates == len(algorithms) - ("uniform" in algorithms) + 1
+    )  # curves and the guide, no bound
 
 
 @pytest.mark.usefixtures("unrendered")
@@ -355,8 +372,8 @@ def test_marked_rounds_are_drawn(tmp_path):
     marked = write_run(tmp_path / "marked", rounds=100, marks=(30, 60))
     drawn = []
     for run in (plain, marked):
-        sheet = curve_sheets(group_runs(read_runs([run], print)), Frame("", "single"))[0]
-        lines = sheet.figure.axes[0].get_lines()
+        sheet = curve_sheets(group_runs(read_runs([run], print)), Request(width=3.4))[0]
+        lines = sheet.draw().axes[0].get_lines()
         drawn.append([line.get_xdata()[0] for line in lines if len(set(line.get_xdata())) == 1])
     assert drawn == [[], [30, 60]]
 
@@ -383,11 +400,9 @@ def test_every_name_of_a_sweep_with_slopes_belongs_to_its_line(tmp_path):
         for rounds in (100, 400):
             place = tmp_path / f"{algo}{rounds}"
             write_run(place, algo, rounds=rounds, thin=1, exponent=exponent)
-    groups = group_runs(read_runs([tmp_path], print))
-    sheet = sweep_sheet(
-        groups, "horizon.rounds", "avg_dynamic_regret", Frame("", "double"), loglog=True
-    )
-    (legend,) = sheet.figure.legends
+    request = Request(x=("horizon.rounds",), y="avg_dynamic_regret", loglog=True)
+    (sheet,) = sheets(read_runs([tmp_path], print), request)
+    (legend,) = sheet.draw().legends
     colours = {}
     for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True):
         line = handle if hasattr(handle, "get_color") else handle.get_children()[0]
@@ -395,3 +410,95 @@ def test_every_name_of_a_sweep_with_slopes_belongs_to_its_line(tmp_path):
     assert colours["DF-OGD"] == pytest.approx(LINE_STYLES["df_ogd"].colour)
     assert colours["PF-OGD"] == pytest.approx(LINE_STYLES["pf_ogd"].colour)
     assert colours["slope −1/4"] == pytest.approx(GREY)
+
+
+def test_what_did_not_change_is_not_drawn_again(runs, tmp_path, monkeypatch, capsys):
+    words = [str(runs), "--x", "algo", "--out", str(tmp_path / "out"), "--format", "png"]
+    main(words)
+    first = capsys.readouterr()
+    monkeypatch.setattr("odfl_cli.cli.plot.write_sheets", None)
+    main(words)
+    second = capsys.readouterr()
+    assert second.out == first.out
+    assert "unchanged" in second.err
+    for change in (
+        lambda: (tmp_path / "out" / "x_algo.png").write_bytes(b""),
+        lambda: words.extend(["--title", "other"]),
+        lambda: write_run(runs / "another", "spo"),
+    ):
+        monkeypatch.undo()
+        main(words)
+        monkeypatch.setattr("odfl_cli.cli.plot.write_sheets", None)
+        main(words)
+        change()
+        with pytest.raises(TypeError):
+            main(words)
+
+
+def test_one_file_of_any_format_and_width(runs, tmp_path, capsys):
+    options = ["--y", "avg_mse", "--title", "", "--width", "5", "--label", "df_ogd=Mine"]
+    for ending in ("svg", "pdf", "png"):
+        main([str(runs), "--out", str(tmp_path / f"a.{ending}"), *options, "--seeds"])
+    assert files(tmp_path) == {"runs", "a.svg", "a.pdf", "a.png", "a.csv"}
+    assert image.imread(tmp_path / "a.png").shape[1] == 1000
+    assert b"Mine" in (tmp_path / "a.svg").read_bytes()
+    assert b"seeds" not in (tmp_path / "a.svg").read_bytes()
+
+
+def test_a_style_and_a_matplotlibrc_count(runs, tmp_path, monkeypatch):
+    monkeypatch.setenv("MATPLOTLIBRC", str(tmp_path / "matplotlibrc"))
+    (tmp_path / "matplotlibrc").write_text("font.size: 11\n")
+    (tmp_path / "mine.mplstyle").write_text("axes.linewidth: 3\n")
+    settings = Request(style=str(tmp_path / "mine.mplstyle")).rc()
+    assert (settings["font.size"], settings["axes.linewidth"]) == (11, 3)
+    assert settings["pdf.fonttype"] == 42
+
+
+def test_experiments_of_a_folder_get_a_folder_each_or_a_panel(tmp_path):
+    for name in ("first", "second"):
+        for algo in ("df_ogd", "pf_ogd"):
+            write_run(tmp_path / "runs" / f"{algo}-{name}", algo, choices={"experiment": name})
+    words = [str(tmp_path / "runs"), "--format", "png", "--out"]
+    main([*words, str(tmp_path / "out"), "--x", "algo"])
+    assert files(tmp_path / "out") == {"first", "second"}
+    assert files(tmp_path / "out" / "first") == {"x_algo.png", "x_algo.csv", "summary.csv"}
+    main([*words, str(tmp_path / "panels.png"), "--panels"])
+    numbers = pd.read_csv(tmp_path / "panels.csv")
+    assert set(numbers["sweep"]) == {"first", "second"}
+    main([*words, str(tmp_path / "pooled"), "--pool", "--x", "algo"])
+    assert pd.read_csv(tmp_path / "pooled" / "x_algo.csv")["seeds"].tolist() == [3, 3]
+
+
+def test_gaps_between_values_of_a_key_over_the_rounds(tmp_path):
+    sweep = write_gamma_sweep(tmp_path / "sweep")
+    main([str(sweep), "--out", str(tmp_path / "out"), "--gap", "data.gamma=1:0"])
+    final = pd.read_csv(tmp_path / "out" / "gap.csv").set_index("gap")["mean"]
+    rounds = pd.read_csv(tmp_path / "out" / "gap_rounds.csv").set_index("gap")["mean"]
+    for algo, expected in (("df_ogd", -0.1 + 0.1 / 3), ("pf_ogd", 0.1 / 3)):
+        assert final[algo] == pytest.approx(expected)
+        np.testing.assert_allclose(rounds[algo], expected, atol=1e-12)
+
+
+def test_two_keys_make_a_heatmap(tmp_path):
+    for gamma in (0.0, 1.0):
+        for items in (5, 10, 20):
+            place = tmp_path / "runs" / f"{gamma}-{items}"
+            config = {"data.gamma": gamma, "data.items": items}
+            write_run(place, levels={0: gamma, 1: items}, config=config)
+    out = tmp_path / "heat.png"
+    main([str(tmp_path / "runs"), "--x", "data.gamma,data.items", "--out", str(out)])
+    numbers = pd.read_csv(tmp_path / "heat.csv").set_index(["data.gamma", "data.items"])["mean"]
+    for (gamma, items), mean in numbers.items():
+        assert mean == pytest.approx((gamma + items) / 2 + harmonic(100) / 100)
+    assert colours(image.imread(out)) > 50
+
+
+def test_axes_of_keys_swept_in_ratios():
+    assert all(map(is_swept_in_ratios, ([0.1, 1, 10], [1, 2, 4, 8], [1, 3, 10, 30], [1, 100])))
+    assert not any(map(is_swept_in_ratios, ([0, 0.5, 1], [1, 2, 3], [5, 10], [0, 10, 100], [7])))
+
+
+def test_long_names_are_folded_to_the_width():
+    (name,) = folded([", ".join(f"data.key_{i} = {i}" for i in range(20))], 3.4)
+    assert max(map(len, name.split("\n"))) * 0.062 <= 3.4
+    assert folded(["DF-OGD"], 3.4) == ["DF-OGD"]

@@ -6,13 +6,13 @@ from scipy import stats
 from support.synthetic_runs import harmonic, write_run
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.aggregation import curves, gaps, sweep, tabulate
+from odfl_cli.results.aggregation import curves, sweep, tabulate
+from odfl_cli.results.gaps import Gap
 from odfl_cli.results.grouping import (
     Group,
     check_key,
     differing_keys,
     group_runs,
-    runs_of,
     runs_with,
 )
 from odfl_cli.results.tables import Run, read_runs
@@ -70,7 +70,7 @@ def test_runs_that_differ_in_seeds_only_are_pooled_and_no_seed_counts_twice(tmp_
 def test_a_pair_counts_common_seeds_only(tmp_path):
     write_run(tmp_path / "pf", algo="pf_ogd", levels={0: 0.9, 1: 0.7, 2: 0.85, 9: 100.0})
     write_run(tmp_path / "df", algo="df_ogd", levels={8: -100.0, 2: 0.6, 1: 0.65, 0: 0.5})
-    (line,) = gaps(grouped(tmp_path), "pf_ogd", "df_ogd", "avg_cost")
+    (line,) = Gap("algo", "pf_ogd", "df_ogd").lines(grouped(tmp_path), "avg_cost")
     differences = [0.4, 0.05, 0.25]
     point = line.points.iloc[0]
     assert point["seeds"] == 3
@@ -82,7 +82,7 @@ def test_a_pair_without_common_seeds_is_refused(tmp_path):
     write_run(tmp_path / "pf", algo="pf_ogd", levels={0: 0.9})
     write_run(tmp_path / "df", algo="df_ogd", levels={1: 0.9})
     with pytest.raises(UserError, match="no seed in common"):
-        gaps(grouped(tmp_path), "pf_ogd", "df_ogd", "avg_cost")
+        Gap("algo", "pf_ogd", "df_ogd").lines(grouped(tmp_path), "avg_cost")
 
 
 def test_gaps_pair_runs_with_the_same_settings(tmp_path):
@@ -94,11 +94,11 @@ def test_gaps_pair_runs_with_the_same_settings(tmp_path):
                 levels={0: level, 1: level + 1},
                 config={"data.gamma": gamma},
             )
-    (line,) = gaps(grouped(tmp_path), "pf_ogd", "df_ogd", "avg_cost", key="data.gamma")
+    (line,) = Gap("algo", "pf_ogd", "df_ogd").lines(grouped(tmp_path), "avg_cost", key="data.gamma")
     assert line.varying == {}
     assert line.points["x"].tolist() == [0.0, 0.5, 1.0]
     np.testing.assert_allclose(line.points["mean"], [0.0, 0.25, 1.0], atol=1e-12)
-    rows = gaps(grouped(tmp_path), "pf_ogd", "df_ogd", "avg_cost")
+    rows = Gap("algo", "pf_ogd", "df_ogd").lines(grouped(tmp_path), "avg_cost")
     assert sorted(row.varying["data.gamma"] for row in rows) == [0.0, 0.5, 1.0]
 
 
@@ -107,7 +107,9 @@ def test_an_algorithms_own_sweep_is_paired_with_every_run_of_the_other(tmp_path)
     for c_alpha in (1, 2):
         config = {"algo.c_alpha": c_alpha, "algo.eta": 7}
         write_run(tmp_path / f"df{c_alpha}", levels={0: 1.0 - c_alpha}, config=config)
-    (line,) = gaps(grouped(tmp_path), "pf_ogd", "df_ogd", "avg_cost", key="algo.c_alpha")
+    (line,) = Gap("algo", "pf_ogd", "df_ogd").lines(
+        grouped(tmp_path), "avg_cost", key="algo.c_alpha"
+    )
     assert line.points["x"].tolist() == [1, 2]
     np.testing.assert_allclose(line.points["mean"], [1.0, 2.0])
 
@@ -225,7 +227,7 @@ def test_a_gap_with_an_algorithm_that_is_not_there_lists_those_that_are(tmp_path
     write_run(tmp_path / "a", "df_ogd")
     write_run(tmp_path / "b", "spo")
     with pytest.raises(UserError, match=r"'pf_ogd'.*df_ogd, spo"):
-        runs_of(read(tmp_path), ("pf_ogd", "df_ogd"))
+        Gap("algo", "pf_ogd", "df_ogd").runs(read(tmp_path))
 
 
 def test_an_unknown_column_lists_those_there_are(tmp_path):

@@ -1,0 +1,138 @@
+"""Differences between runs, paired by seed: of two algorithms, or of two values of any key."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.text import did_you_mean, shown
+from odfl_cli.results.grouping import Group, Settings, frozen, is_own
+from odfl_cli.results.selection import is_one_of
+
+if TYPE_CHECKING:  # whoever only parses a gap needs no tables
+    from odfl_cli.results.aggregation import Line
+    from odfl_cli.results.tables import Run
+
+Pair = tuple[Group, Group]
+
+
+class Gap(NamedTuple):
+    """The difference between runs with one value of a key and runs with another."""
+
+    key: str
+    first: str
+    second: str
+
+    @classmethod
+    def parse(cls, text: str) -> Gap:
+        """Of `pf_ogd:df_ogd`, which are algorithms, or `data.gamma=1:0`."""
+        key, _, pair = text.rpartition("=")
+        first, _, second = pair.partition(":")
+        if not first or not second or ":" in second or first == second:
+            raise UserError(
+                f"--gap {text}: should be two algorithms, as in pf_ogd:df_ogd, "
+                "or two values of a key, as in data.gamma=1:0"
+            )
+        return cls(key or "algo", first, second)
+
+    @property
+    def words(self) -> str:
+        """As it is typed."""
+        pair = f"{self.first}:{self.second}"
+        return pair if self.key == "algo" else f"{self.key}={pair}"
+
+    def runs(self, runs: list[Run]) -> list[Run]:
+        """The runs of either value, both of which must be there."""
+        there = sorted(
+            {shown(run.settings.get(self.key)) for run in runs if self.key in run.settings}
+        )
+        if not there:
+            known = sorted({key for run in runs for key in run.settings})
+            raise UserError(
+                f"--gap: no run has the key {self.key!r}; {did_you_mean(self.key, known)}"
+            )
+        for value in (self.first, self.second):
+            if not any(self._has(run, value) for run in runs):
+                raise UserError(f"--gap: no run of {value!r}; {did_you_mean(value, there)}")
+        return [run for run in runs if self._has(run, self.first) or self._has(run, self.second)]
+
+    def lines(self, groups: list[Group], column: str, key: str | None = None) -> list[Line]:
+        """The column's final value, against a key; without one a line of one point at 0 per pair."""
+        from odfl_cli.results.aggregation import check_column, joined, point, without
+
+        check_column(groups, column)
+        found = []
+        for ours, theirs in self._pairs(groups):
+            varying = self._varying(ours, theirs)
+            place = {**theirs.settings, **ours.settings, **varying}
+            if key is None or key in place:
+                x, rest = (0, varying) if key is None else (place[key], without(varying, key))
+                difference = self._shared(ours.final(column) - theirs.final(column))
+                found.append((self._name(ours), rest, point(x, difference)))
+        if not found:
+            raise UserError(f"--x: runs of {self.first} and {self.second} have no key {key!r}")
+        return joined(found)
+
+    def curves(self, groups: list[Group], column: str) -> list[Line]:
+        """The column in every round that both of a pair logged."""
+        from odfl_cli.results.aggregation import Line, by_seed, check_column, curve
+
+        check_column(groups, column)
+        found = []
+        for ours, theirs in self._pairs(groups):
+            apart = by_seed(ours, column) - by_seed(theirs, column)
+            table = self._shared(apart.dropna(axis=1, how="all").dropna())
+            found.append(Line(self._name(ours), self._varying(ours, theirs), curve(table), table))
+        return found
+
+    def _has(self, described: Run | Group, value: str) -> bool:
+        return self.key in described.settings and is_one_of(described.settings[self.key], [value])
+
+    def _name(self, ours: Group) -> str:
+        return self.words if self.key == "algo" else ours.algorithm
+
+    def _pairs(self, groups: list[Group]) -> list[Pair]:
+        """Groups that agree in all else that differs, but for the algorithms' own settings.
+
+        An algorithm's own key must agree too if both were swept over the same values of it.
+        """
+        ours = [group for group in groups if self._has(group, self.first)]
+        theirs = [group for group in groups if self._has(group, self.second)]
+        keys = {key for group in [*ours, *theirs] for key in group.varying} - {self.key}
+        shared = [
+            key for key in keys if not is_own(key) or _values(ours, key) == _values(theirs, key)
+        ]
+        pairs = [
+            (a, b)
+            for a in ours
+            for b in theirs
+            if (self.key == "algo" or a.algorithm == b.algorithm)
+            and all(a.varying.get(key) == b.varying.get(key) for key in shared)
+        ]
+        if not pairs:
+            raise UserError(
+                f"--gap {self.words}: no run of one has the settings of a run of the other"
+            )
+        return pairs
+
+    def _shared(self, difference: Any) -> Any:
+        difference = difference.dropna()
+        if difference.empty:
+            raise UserError(
+                f"--gap {self.words} compares seed by seed, and the two have no seed in common"
+            )
+        return difference
+
+    def _varying(self, ours: Group, theirs: Group) -> Settings:
+        """What tells a pair from the others; a key that both have swept for itself says whose."""
+        other = {
+            f"{theirs.algorithm} {key}" if ours.varying.get(key, value) != value else key: value
+            for key, value in theirs.varying.items()
+            if key != self.key
+        }
+        return other | {key: value for key, value in ours.varying.items() if key != self.key}
+
+
+def _values(groups: list[Group], key: str) -> set[Hashable]:
+    return {frozen(group.varying.get(key)) for group in groups}

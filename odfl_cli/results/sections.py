@@ -1,0 +1,42 @@
+"""Runs by the experiment they belong to: those of every sweep, and of a folder by their experiment."""
+
+from pathlib import Path
+
+from odfl_cli.results.finding import Warn, find_runs
+from odfl_cli.results.runs import StoredRun
+from odfl_cli.results.selection import EVERY, Where
+from odfl_cli.results.sweeps import INDEX
+
+LOOSE = "runs"  # the section of runs that no experiment started
+
+
+def sections(paths: list[Path], warn: Warn, where: Where = EVERY) -> dict[str, list[StoredRun]]:
+    """Name → its runs. A sweep has its name; other runs that of the experiment that started them."""
+    found: dict[str, list[StoredRun]] = {}
+    loose: list[Path] = []
+    for path in dict.fromkeys(paths):
+        held = sweeps_in(path)
+        for sweep in held:
+            found[_free(sweep.name, found)] = find_runs([sweep], warn)
+        if not held:
+            loose.append(path)
+    for run in find_runs(loose, warn) if loose else []:
+        found.setdefault(run.choices.get("experiment", LOOSE), []).append(run)
+    kept = {id(run) for run in where.of([run for runs in found.values() for run in runs])}
+    chosen = {name: [run for run in runs if id(run) in kept] for name, runs in found.items()}
+    return {name: runs for name, runs in chosen.items() if runs} or chosen
+
+
+def sweeps_in(path: Path) -> list[Path]:
+    """The path itself if it is a sweep, or those that it or its folder sweeps/ holds."""
+    if (path / INDEX).is_file():
+        return [path]
+    return sorted(i.parent for i in (*path.glob(f"*/{INDEX}"), *path.glob(f"sweeps/*/{INDEX}")))
+
+
+def _free(name: str, taken: dict[str, list[StoredRun]]) -> str:
+    """The name, or with a number if it is taken."""
+    number = 2
+    while (tried := name if number == 2 else f"{name}-{number - 1}") in taken:
+        number += 1
+    return tried
