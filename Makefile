@@ -84,7 +84,7 @@ format: $(STAMP)  ## apply the formatter and the linter's safe fixes
 test: $(STAMP)  ## all tests but the slow ones
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-test-slow: $(STAMP)  ## the claims that take minutes
+test-slow: $(STAMP)  ## claims on hundreds of seeds, large kernels compiled anew, a page of a thousand runs; minutes
 	$(BIN)/python -m pytest -m slow
 
 test-launchers: $(LAUNCH)/.installed  ## every launcher and Optuna, in an environment of its own for their pins
