@@ -43,6 +43,12 @@ class Outcome:
     seconds: float
     notices: list[str]  # lines for the user
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the metrics remark on a job that was computed, in words that others share."""
+        found = self.summary.content.get("remarks", ()) if self.summary else ()
+        return tuple(map(str, found)) if self.event == "done" else ()
+
     def objective(self, column: str, seeds: tuple[int, ...]) -> float | None:
         """The mean final value of a column over the seeds asked for; None where one is missing."""
         if self.summary is None or not set(seeds) <= set(self.summary.seeds):
