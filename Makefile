@@ -19,7 +19,7 @@ install: $(STAMP)  ## create .venv and install odfl into it, editable; about 3 m
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "odfl needs Python 3.11 or newer: make PYTHON=python3.x")'
-	@echo "Installing odfl and its tools into $(VENV): 2.2 GB on disk, about three minutes."
+	@echo "Installing odfl and its tools into $(VENV): 0.6 GB to fetch, 2.2 GB on disk, about three minutes."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
@@ -84,7 +84,7 @@ format: $(STAMP)  ## apply the formatter and the linter's safe fixes
 test: $(STAMP)  ## all tests but the slow ones
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-test-slow: $(STAMP)  ## the claims that take minutes
+test-slow: $(STAMP)  ## claims on hundreds of seeds, large kernels compiled anew, a page of a thousand runs; minutes
 	$(BIN)/python -m pytest -m slow
 
 test-launchers: $(LAUNCH)/.installed  ## every launcher and Optuna, in an environment of its own for their pins

@@ -5,6 +5,7 @@ validate it, its own launcher composes it again; each takes longer than a small 
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from hydra.core.plugins import Plugins
@@ -68,13 +69,15 @@ class GridSweeper(Sweeper):
     def sweep(self, arguments: list[str]) -> Any:
         """Checks all jobs, runs those that are not finished, and prints what became of them."""
         from odfl_cli.core.errors import FAILED
+        from odfl_cli.core.processes import deaf_children
         from odfl_cli.runs.sweep.start import start_grid
 
         launcher = self.launcher
         local = launcher.local if isinstance(launcher, LocalLauncher) else None
         sweep = start_grid(self.master, local)
         size = max(self.max_batch_size or 0, 0) or max(1, len(sweep.waiting))
-        for first in range(0, len(sweep.waiting), size):
-            launcher.launch(sweep.waiting[first : first + size], first)
+        with nullcontext() if local else deaf_children():
+            for first in range(0, len(sweep.waiting), size):
+                launcher.launch(sweep.waiting[first : first + size], first)
         if not sweep.close():
             raise SystemExit(FAILED)

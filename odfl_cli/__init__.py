@@ -12,6 +12,9 @@ Each is imported when it is first used, so that `odfl --help` waits for none of 
 
 from __future__ import annotations
 
+from odfl_cli.core import interrupts as _  # noqa: F401  Ctrl-C from here on shows no imports
+
+# isort: split
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

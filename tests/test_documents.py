@@ -334,7 +334,15 @@ def test_the_set_in_a_file_runs(written: Path) -> None:
 
 @pytest.mark.parametrize(
     "script",
-    ["first.py", "notebook.py", "mixed.py", "gammas.py", "own_parts.py", "with_a_module.py"],
+    [
+        "first.py",
+        "notebook.py",
+        "mixed.py",
+        "gammas.py",
+        "own_parts.py",
+        "with_a_module.py",
+        "learnt.py",
+    ],
 )
 def test_scripts_run(script: str, written: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(written / script))

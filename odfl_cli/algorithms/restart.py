@@ -27,7 +27,7 @@ class RestartState(NamedTuple):
     t: int
     theta: Array  # [S, m]
     weights: Array  # [S, copies]
-    copies: tuple[Any, ...]
+    states: tuple[Any, ...]  # of the copies
 
 
 @settings
@@ -45,12 +45,22 @@ class Restart(Algorithm):
     eta: Positive = 1.0
     share: Annotated[Real, Field(gt=0, le=1)] = 0.01
     name = "restart"
+    kernel = "restart"
 
     def __post_init__(self) -> None:
         if type(self.learner).update is Algorithm.update:
             raise UserError(
                 f"algo.base: {self.learner.name} learns nothing, so there is nothing to restart"
             )
+        if type(self.learner).decide is not Algorithm.decide:
+            raise UserError(
+                f"algo.base: {self.learner.name} decides by more than θ, which is what copies share"
+            )
+
+    @property
+    def learners(self) -> tuple[Algorithm, ...]:
+        """The algorithm that is copied."""
+        return (self.learner,)
 
     @cached_property
     def learner(self) -> Algorithm:
@@ -75,25 +85,38 @@ class Restart(Algorithm):
         xp, t = array_namespace(X), state.t + 1
         inner = {name.removeprefix("restart/"): drawn for name, drawn in draws.items()}
         weights = self._reweighted(state, X, costs)
-        copies = [self.learner.update(copy, X, costs, inner) for copy in state.copies]
+        copies = [self.learner.update(copy, X, costs, inner) for copy in state.states]
         thetas = xp.stack([copy.theta for copy in copies], axis=1)
         seeds = xp.arange(thetas.shape[0], device=X.device)
         theta = thetas[seeds, pick(weights, draws["restart/choice"])]
-        for k in range(self.copies - 1):
-            if t % (self.shortest * 2**k) == 0:
-                copies[k] = self._restarted(theta)
+        for k in self.restarting(t):
+            copies[k] = self.restarted(theta)
         return RestartState(t, theta, weights, tuple(copies))
 
     def _reweighted(self, state: RestartState, X: Array, costs: Array) -> Array:
         """v_k ∝ v_k exp(−η ⟨c_t, w*(θ_k)⟩), then `share` of the total is spread evenly."""
         xp, polytope = array_namespace(X), self.problem.polytope
-        thetas = xp.stack([copy.theta for copy in state.copies], axis=1)
+        thetas = xp.stack([copy.theta for copy in state.states], axis=1)
         decisions = polytope.minimise(self.problem.predictor.predict(thetas, X[:, None]))
         losses = dot(decisions, costs[:, None, :])
         weights = exponential_weights(losses, self.eta, state.weights)
         return (1.0 - self.share) * weights + self.share / self.copies
 
-    def _restarted(self, theta: Array) -> Any:
+    def restarting(self, t: int) -> list[int]:
+        """The copies that restart at the end of round t."""
+        return [k for k in range(self.copies - 1) if self.age(k, t) == 0]
+
+    def restarts(self, first: int, last: int) -> range:
+        """The rounds first ≤ t ≤ last at whose end some copy restarts."""
+        if self.copies == 1:
+            return range(0)
+        return range(-(-first // self.shortest) * self.shortest, last + 1, self.shortest)
+
+    def age(self, k: int, t: int) -> int:
+        """The rounds that copy k has learnt from after round t."""
+        return t if k == self.copies - 1 else t % (self.shortest * 2**k)
+
+    def restarted(self, theta: Array) -> Any:
         """The initial state of a copy, with θ replaced."""
         xp = array_namespace(theta)
         blank = self.learner.init(theta.shape[0], None)

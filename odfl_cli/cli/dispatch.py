@@ -8,6 +8,7 @@ from importlib import import_module
 
 from odfl_cli import __version__
 from odfl_cli.core.errors import BAD_INPUT, FULL, UserError, report
+from odfl_cli.core.interrupts import main_begins
 from odfl_cli.core.text import did_you_mean
 
 USAGE = f"""odfl {__version__}: online decision-focused learning
@@ -49,6 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs a verb; returns the exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     _complete_streams()
+    main_begins()
     os.environ.setdefault(FULL, os.environ.get("HYDRA_FULL_ERROR", "0"))
     try:
         return _dispatch(arguments)

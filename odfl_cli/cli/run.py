@@ -56,8 +56,11 @@ def task(config: DictConfig) -> float:
     context = HydraConfig.get()
     request = JobRequest.of(config, context, Path(context.runtime.output_dir))
     if context.mode == RunMode.MULTIRUN:
+        from odfl_cli.core.processes import serve_parent
         from odfl_cli.runs.sweep.job import run_sweep_job
 
+        if os.environ.get("ODFL_SERVES") == "parent":
+            serve_parent()
         return run_sweep_job(request, context)
     with exit_on_user_error(FAILED):
         return _run_single(request)
@@ -69,7 +72,7 @@ def _run_single(request: JobRequest) -> float:
     rounds = 0 if prepared.is_settled else prepared.job.horizon.rounds
     with progress_bar(algorithm, rounds) as progress:
         outcome = run_job(prepared, progress, tell)
-    for notice in outcome.notices:
+    for notice in (*outcome.notices, *outcome.remarks):
         tell(notice)
     if outcome.event == "skipped" and outcome.summary:
         tell(f"{request.directory.name}: finished already; force=true computes it again")

@@ -176,11 +176,25 @@ def _unknown_choice(text: str, arguments: list[str]) -> str:
 
 def _unknown_key(key: str, arguments: list[str]) -> str:
     known = list(_keys(_composed(arguments)))
-    if key in known:  # a group given a value, or a value given a group
-        return f"{key}: cannot be set like that; see odfl run --cfg job"
+    if key in known:  # a group given a value, a value given a group, or another choice lacks it
+        return f"{key}: {_lacking(key, arguments)}"
     near = nearest(key, known)
     hint = f"did you mean {near[0]}?" if near else "see odfl run --cfg job"
     return f"{key}: there is no such key; {hint}"
+
+
+def _lacking(key: str, arguments: list[str]) -> str:
+    """Which of several choices of a group has no such key, and the keys it has."""
+    group, _, name = key.partition(".")
+    listed = next((word for word in arguments if re.match(rf"{group}=\w+,", word)), f"{group}=")
+    others = [word for word in arguments if word != listed]
+    for choice in filter(None, listed.partition("=")[2].split(",")):
+        known = list(_keys(_composed([*others, f"{group}={choice}"])))
+        if key not in known:
+            own = [one.removeprefix(f"{group}.") for one in known if one.startswith(f"{group}.")]
+            keys = [one for one in own if not one.startswith("_")]
+            return f"{choice} has no {name}; its keys are {', '.join(keys) or 'none'}"
+    return "cannot be set like that; see odfl run --cfg job"
 
 
 def _composed(arguments: list[str]) -> DictConfig:

@@ -12,7 +12,17 @@ from odfl_cli.config.directory import group_listing
 from odfl_cli.core.cores import jobs_at_once, threads_per_job
 
 BOOKKEEPING = frozenset(
-    {"hydra", "outputs", "sweep", "experiment", "objective", "force", "retry", "most_jobs"}
+    {
+        "hydra",
+        "outputs",
+        "sweep",
+        "experiment",
+        "objective",
+        "force",
+        "retry",
+        "most_jobs",
+        "save_weights",
+    }
 )
 """Keys that say where results go and whether to compute them, not what they are."""
 NOT_IN_THE_NAME = {"seeds", "engine.threads", "engine.seeds_at_once"}
@@ -22,7 +32,7 @@ CLASS_KEYS = {"_target_", "module"}
 """Keys that name a class by its module."""
 OWN = "odfl_cli."
 """Of a class of this package the name counts and not the module, which may change."""
-ATTEMPT = ("force=", "retry=", "outputs=", "most_jobs=")
+ATTEMPT = ("force=", "retry=", "outputs=", "most_jobs=", "save_weights=")
 """Overrides that make another attempt at a sweep, not another sweep."""
 
 

@@ -24,6 +24,7 @@ class TopLevel(BaseModel):
     force: Annotated[bool, Field(strict=True)] = False
     retry: Literal["failed"] | None = None
     most_jobs: PositiveInt = 1000
+    save_weights: Annotated[bool, Field(strict=True)] = False
 
     @field_validator("seeds", mode="plain")
     @classmethod

@@ -6,12 +6,14 @@ import sysconfig
 import traceback
 from pathlib import Path
 
+from odfl_cli.core.interrupts import was_interrupted
 from odfl_cli.core.text import tell
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 """Exit codes: a run that failed, input refused before anything was written, Ctrl-C."""
 FULL = "ODFL_FULL_ERROR"
 """Set to 1 where a user asked for whole tracebacks; HYDRA_FULL_ERROR is always set for Hydra."""
+TORCH_HINT = "algorithms with a compiled kernel do without; the README says how to install torch"
 PACKAGE = str(Path(__file__).resolve().parents[1])
 INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
@@ -54,9 +56,13 @@ def report(error: BaseException, user_error: int = BAD_INPUT) -> int:
     if isinstance(error, BrokenPipeError):  # `odfl … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(error, KeyboardInterrupt) or was_interrupted():
         tell("interrupted; unfinished runs left no results")
         return INTERRUPTED
+    if without_torch(error) and os.environ.get(FULL) != "1":
+        reason = " ".join(str(error).split())
+        tell(f"torch cannot be imported ({reason}), and this run needs it; {TORCH_HINT}")
+        return user_error
     refused = isinstance(error, UserError | MemoryError)
     if os.environ.get(FULL) == "1" or not (refused or isinstance(error, OSError)):
         print(short_traceback(error), file=sys.stderr)
@@ -65,6 +71,17 @@ def report(error: BaseException, user_error: int = BAD_INPUT) -> int:
     else:
         tell(message(error))
     return user_error if refused else FAILED
+
+
+def without_torch(error: BaseException) -> bool:
+    """Whether torch is missing, or broke while it was imported."""
+    if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+        return True
+    frames = traceback.extract_tb(error.__traceback__)
+    begun = [
+        frame for frame in frames if Path(frame.filename).parts[-2:] == ("torch", "__init__.py")
+    ]
+    return isinstance(error, ImportError | OSError) and any(f.name == "<module>" for f in begun)
 
 
 def short_traceback(error: BaseException) -> str:

@@ -8,7 +8,8 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import cache
 from typing import NoReturn
 
 from odfl_cli.core.errors import report
@@ -54,6 +55,23 @@ def end_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+@cache
+def serve_parent() -> None:
+    """For a process that works for another: it ends with that one, and leaves Ctrl-C to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+
+
+@contextmanager
+def deaf_children() -> Iterator[None]:
+    """Processes started within it by this thread never see Ctrl-C, which other threads here do."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Pipe:

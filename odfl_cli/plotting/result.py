@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -36,6 +36,7 @@ class Result:
 
     runs: Sequence[Run]
     states: Sequence[Any] = ()  # in the order of `runs`; none of runs that were read from files
+    modules: Sequence[Callable[[int], Any]] = ()  # as the states: seed → its learnt torch module
 
     @cached_property
     def keys(self) -> list[str]:
@@ -63,13 +64,20 @@ class Result:
     @property
     def state(self) -> Any:
         """The algorithm's last state, of a single run in memory: `state.theta` is [S, m]."""
-        if not self.states:
-            raise UserError("state: files do not hold it; run(...) the job in this session")
-        if len(self.states) > 1:
+        return self._only("state", self.states)
+
+    def module(self, seed: int) -> Any:
+        """The torch module that a seed has learnt, a copy, of a single run in memory."""
+        return self._only("module", self.modules)(seed)
+
+    def _only(self, name: str, values: Sequence[Any]) -> Any:
+        if not values:
+            raise UserError(f"{name}: files do not hold it; run(...) the job in this session")
+        if len(values) > 1:
             raise UserError(
-                "state: there are several runs; take one of them, as in result[0].state"
+                f"{name}: there are several runs; take one of them, as in result[0].{name}"
             )
-        return self.states[0]
+        return values[0]
 
     def plot(self, y: str = "avg_cost", ax: "Axes | None" = None) -> "Axes":
         """The mean of a column against the rounds with its 95% interval, as `odfl plot` draws it.
@@ -87,7 +95,8 @@ class Result:
         return len(self.runs)
 
     def __getitem__(self, place: int) -> "Result":
-        return Result([self.runs[place]], [self.states[place]] if self.states else [])
+        kept = ([values[place]] if values else [] for values in (self.states, self.modules))
+        return Result([self.runs[place]], *kept)
 
     def __repr__(self) -> str:
         """What it holds, in one short line."""

@@ -28,8 +28,8 @@ from odfl_cli.results.summary import FAILURE, SUMMARY, seed_file, versions_of
 LOG, HYDRA = "run.log", ".hydra"
 HYDRA_FILES = ("overrides.yaml", "config.yaml", "hydra.yaml")
 UNLISTED = ".odfl-unlisted.json"
-"""Lists the CSVs of an attempt, while summary.json does not list them yet."""
-SEED_FILE = re.compile(r"seed-[0-9]+\.csv")
+"""Lists the files of an attempt, while summary.json does not list them yet."""
+SEED_FILE = re.compile(r"seed-[0-9]+\.(csv|safetensors)")
 KEYS = {SUMMARY: {"choices", "config"}, FAILURE: {"error"}, UNLISTED: {"files"}}
 CLASS_OF_ODFL = re.compile(rb"_target_: ['\"]?odfl")
 
@@ -133,7 +133,7 @@ def _record(place: int, name: str) -> dict[str, Any]:
 
 
 def _seed_files(place: int, record: str) -> set[str]:
-    """The CSVs of seeds that a record lists."""
+    """The files of seeds that a record lists."""
     files = _record(place, record).get("files")
     names = files if isinstance(files, list | dict) else ()
     return {name for name in names if isinstance(name, str) and SEED_FILE.fullmatch(name)}

@@ -74,6 +74,11 @@ def seed_file(seed: int) -> str:
     return f"seed-{seed}.csv"
 
 
+def weights_file(seed: int) -> str:
+    """The name of the file with the weights that a seed has learnt."""
+    return f"seed-{seed}.safetensors"
+
+
 def file_record(content: bytes, version: str) -> dict[str, Any]:
     """How summary.json remembers a file."""
     return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest(), "odfl": version}

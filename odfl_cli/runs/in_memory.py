@@ -26,6 +26,7 @@ from odfl_cli.runs.console import progress_bar
 from odfl_cli.runs.records import summarise
 from odfl_cli.runs.simulate import Job, Simulation, simulate
 from odfl_cli.runs.sweep.grid import Compositions, is_grid
+from odfl_cli.runs.weights import learnt_module
 
 NOWHERE = Path()
 MAKERS = {"algo": "problem", "regularizer": "polytope"}
@@ -37,6 +38,7 @@ class Computed(NamedTuple):
 
     run: Run
     state: Any  # the algorithm's last state
+    module: Callable[[int], Any]  # seed → what its torch module has learnt
 
 
 class Planned(NamedTuple):
@@ -113,7 +115,7 @@ def _computed(planned: Planned, progress: Callable[[int], None]) -> Computed:
         rows=_rows(job, simulation),
         extras={name: summary[name] for name in EXTRAS if name in summary},
     )
-    return Computed(run, simulation.state)
+    return Computed(run, simulation.state, partial(learnt_module, job, simulation.state))
 
 
 def _rows(job: Job, simulation: Simulation) -> pd.DataFrame:

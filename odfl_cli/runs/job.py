@@ -15,7 +15,7 @@ from odfl_cli.core.reading import sealed
 from odfl_cli.metrics.base import with_earlier
 from odfl_cli.results.ownership import UNLISTED, note_unlisted, remove_leftovers
 from odfl_cli.results.runs import StoredRun
-from odfl_cli.results.summary import FAILURE, FORMAT, SUMMARY, Summary, seed_file
+from odfl_cli.results.summary import FAILURE, FORMAT, SUMMARY, Summary, seed_file, weights_file
 from odfl_cli.runs.prepare import PreparedJob, outdated
 from odfl_cli.runs.records import (
     have_columns,
@@ -25,6 +25,7 @@ from odfl_cli.runs.records import (
     write_seed,
 )
 from odfl_cli.runs.simulate import simulate
+from odfl_cli.runs.weights import write_weights
 
 log = logging.getLogger("odfl")
 
@@ -41,6 +42,12 @@ class Outcome:
     summary: Summary | None  # None if retry=failed found no results
     seconds: float
     notices: list[str]  # lines for the user
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the metrics remark on a job that was computed, in words that others share."""
+        found = self.summary.content.get("remarks", ()) if self.summary else ()
+        return tuple(map(str, found)) if self.event == "done" else ()
 
     def objective(self, column: str, seeds: tuple[int, ...]) -> float | None:
         """The mean final value of a column over the seeds asked for; None where one is missing."""
@@ -141,11 +148,14 @@ def _compute(
         everything = sorted([*kept, *missing])
         return _compute(prepared, replace(state, asked=()), everything, progress)
     writing = time.perf_counter()
-    files = {seed_file(seed): before["files"][seed_file(seed)] for seed in kept}
-    note_unlisted(directory, map(seed_file, missing))
+    names = {name for seed in kept for name in (seed_file(seed), weights_file(seed))}
+    files = {name: record for name, record in before.get("files", {}).items() if name in names}
+    note_unlisted(directory, [name(seed) for seed in missing for name in (seed_file, weights_file)])
     for row, seed in enumerate(missing):
         written = write_seed(directory, seed, simulation.table, row)
         files[seed_file(seed)] = written | {"sources": prepared.sources}
+    if prepared.top.save_weights:
+        files |= write_weights(directory, job, simulation.state)
     done = time.perf_counter()
     seconds = {"wall": done - begun, **simulation.seconds, "write": done - writing}
     joined = replace(

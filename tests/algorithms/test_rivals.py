@@ -466,10 +466,10 @@ def test_copies_are_renewed_on_their_own_clocks():
     rounds = random_rounds(2, 14, 4, 3)
     draws = {"restart/choice": np.full((2, 14), 0.5), "restart/df_ogd/delta": np.full((2, 14), 0.5)}
     states = play(algorithm, rounds, draws)
-    ages = [[copy.t for copy in state.copies] for state in states]
+    ages = [[copy.t for copy in state.states] for state in states]
     assert ages == [[t % 3, t % 6, t % 12, t] for t in range(1, 15)]
     for state in states:
-        assert (np.stack([c.theta for c in state.copies]) == state.theta).all(-1).any(0).all()
+        assert (np.stack([c.theta for c in state.states]) == state.theta).all(-1).any(0).all()
 
 
 def test_a_renewed_copy_keeps_theta_and_forgets_the_rest():
@@ -477,7 +477,7 @@ def test_a_renewed_copy_keeps_theta_and_forgets_the_rest():
     rounds = random_rounds(2, 4, 4, 3)
     draws = {"restart/choice": np.full((2, 4), 0.9), "restart/df_ogd/delta": np.full((2, 4), 0.5)}
     state = play(algorithm, rounds, draws)[-1]
-    young, old = state.copies
+    young, old = state.states
     np.testing.assert_array_equal(young.theta, state.theta)
     np.testing.assert_array_equal(young.theta, old.theta)  # the last copy was drawn
     assert (young.path_length == 0).all()
@@ -501,9 +501,9 @@ def test_weights_by_hand():
     thetas = np.array([[0.3, -0.5, 0.1], [-0.2, 0.6, 0.4]])
     state = algorithm.init(1, None)
     copies = tuple(
-        copy._replace(theta=theta[None]) for copy, theta in zip(state.copies, thetas, strict=True)
+        copy._replace(theta=theta[None]) for copy, theta in zip(state.states, thetas, strict=True)
     )
-    state = state._replace(copies=copies, weights=np.array([[0.7, 0.3]]))
+    state = state._replace(states=copies, weights=np.array([[0.7, 0.3]]))
     now = algorithm.update(
         state, rounds.X[:, 0], rounds.costs[:, 0], {"restart/choice": np.zeros(1)}
     )
@@ -519,7 +519,7 @@ def test_a_history_is_not_shared_between_copies():
         "algo=restart", "algo@algo.base=df_ftpl", "algo.shortest=4", "horizon.rounds=9"
     )
     state = simulate(job).state
-    buffers = [copy.X for copy in state.copies]
+    buffers = [copy.X for copy in state.states]
     assert all(not np.shares_memory(buffers[0], other) for other in buffers[1:])
     everything = job.environment.rounds(job.seeds, 0, 9).X
     np.testing.assert_array_equal(buffers[-1][:, :9], everything)
@@ -594,6 +594,7 @@ def test_wrong_settings_are_refused(kind, settings):
         (["algo.base.c_eta=-1"], ["algo.base.c_eta=-1", "greater than 0"]),
         (["algo.base.c_etta=1"], ["algo.base.c_etta", "did you mean algo.base.c_eta?"]),
         (["algo@algo.base=uniform"], ["algo.base: uniform learns nothing"]),
+        (["algo@algo.base=guard"], ["algo.base: guard decides by more than θ"]),
         (["algo@algo.base=nope"], ["nope: no such choice", "rls"]),
         (["algo.shortest=0"], ["algo.shortest=0", "greater than or equal to 1"]),
     ],

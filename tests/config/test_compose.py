@@ -42,3 +42,12 @@ def test_every_preset_is_known_and_composes() -> None:
         assert hydra[group]._target_.startswith("hydra_plugins.")
         if group == "launcher" and choice != "odfl":  # which divides the cores as it goes
             assert int(hydra.job.env_set.ODFL_THREADS) >= 1
+
+
+def test_values_set_after_composing_are_what_hydra_composes():
+    """The short way of the tests, against the long one."""
+    words = ("algo=df_ftpl", "oracle=adam", "data.items=9", "seeds=[4,5]", "kappa=0.1")
+    words += ("polytope.dimension=${data.items}", "data.theta_star_norm=null", "oracle.lr=1e-3")
+    short, long = composed(*words), composed(*words, hydra=True)
+    for key in set(long) - {"hydra", "sweep"}:  # a sweep is named by all overrides
+        assert short[key] == long[key]

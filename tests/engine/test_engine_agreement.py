@@ -87,6 +87,8 @@ def jobs(draw: st.DrawFn, algo: str) -> Job:
         items=items, features=features, gamma=draw(st.floats(0, 1)), clip=draw(st.booleans())
     )
     seeds = tuple(draw(st.lists(st.integers(0, 99), min_size=1, max_size=5, unique=True)))
+    if algo == "restart":
+        rates["shortest"] = draw(st.integers(1, 8), label="shortest")
     algorithm = replace(given, problem=problem, **rates)
     return Job(environment, algorithm, CompiledEngine(threads=1), Horizon(rounds=rounds), seeds)
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from support.commands import odfl, run_directories
 from support.problems import choices, composed_job
 
+from odfl_cli.cli.data.check import main as check
 from odfl_cli.core.errors import UserError
 from odfl_cli.environments import Replay, Rounds
 from odfl_cli.environments.replay import recording
@@ -318,7 +319,7 @@ def test_the_line_that_check_prints_runs_the_file(exported, tmp_path):
     (tmp_path / "my rounds.csv").write_text(
         (exported / "rounds.csv").read_text().replace("round", "day").replace("item", "what")
     )
-    mapping = ("--round", "day", "--item", "what", "--group", "seed", "--features", "x0,x2")
+    mapping = ("data.columns.round=day", "data.columns.item=what", "data.columns.features=[x0,x2]")
     done = odfl("data", "check", "my rounds.csv", *mapping, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "40 rounds, 4 items, 2 features, 3 groups" in done.stdout
@@ -332,6 +333,34 @@ def test_the_line_that_check_prints_runs_the_file(exported, tmp_path):
     assert len(summary["seeds"]) == 3
 
 
+def test_what_is_missing_is_filled_from_earlier_rounds_alone(tmp_path):
+    """Items a and b; the first round misses b's x, so nothing can fill it."""
+    rows = ["round,item,x,cost", "1,a,1,10", "1,b,,20", "2,a,3,30", "2,b,5,40"]
+    rows += ["3,a,,50", "3,b,7,", "4,a,,70", "4,b,9,80", "5,a,100,100", "5,b,100,100"]
+    write(tmp_path / "a.csv", "\n".join(rows) + "\n")
+    for how, x, cost in (("last", 3, 40), ("mean", 2, 30)):
+        filled = Replay(file=str(tmp_path / "a.csv"), on_missing=how)
+        filled.check_extent((0,), 4)
+        X, costs = filled.rounds((0,), 0, 4)
+        np.testing.assert_array_equal(X[0, :, 0, 0], [3, x, x, 100])
+        np.testing.assert_array_equal(X[0, :, 1, 0], [5, 7, 9, 100])
+        np.testing.assert_array_equal(costs[0, 1], [50, cost])
+    np.savez(tmp_path / "a.npz", X=[[[1.0], [2]], [[np.nan], [4]]], c=[[1.0, 2], [3, np.nan]])
+    X, costs = Replay(file=str(tmp_path / "a.npz"), on_missing="last").rounds((0,), 1, 2)
+    assert (X[0, 0, 0, 0], costs[0, 0, 1]) == (1, 2)
+
+
+def test_an_exported_file_passes_the_check_as_it_is(exported, capsys):
+    assert check([f"{exported}/rounds.csv"]) == 0
+    told = capsys.readouterr().out
+    assert "40 rounds, 4 items" in told
+    assert "3 groups" in told
+    with pytest.raises(UserError, match=r"did you mean data\.columns\.round"):
+        check([f"{exported}/rounds.csv", "data.columns.rond=day"])
+    with pytest.raises(UserError, match=r"data\.on_missing=list: did you mean last"):
+        check([f"{exported}/rounds.csv", "data.on_missing=list"])
+
+
 def test_check_counts_what_is_missing_infinite_and_constant(tmp_path):
     text = "round,item,a,b,cost\n1,p,,3,1\n1,q,inf,3,2\n2,p,4,3,nan\n2,q,NA,3,5\n"
     write(tmp_path / "a.csv", text)
@@ -343,7 +372,7 @@ def test_check_counts_what_is_missing_infinite_and_constant(tmp_path):
     assert figures["cost"] == ["1", "0", "1", f"{8 / 3:.6g}", "5"]
     assert (
         done.stderr
-        == "odfl: a.csv: line 2, column a: missing; data.on_missing=skip leaves such rounds out\n"
+        == "odfl: a.csv: line 2, column a: missing; data.on_missing=skip leaves such rounds out, last or mean fill from earlier ones\n"
     )
     assert "1      p     " in done.stdout
 

@@ -18,7 +18,7 @@ from odfl_cli.environments.replay.files import DataError, watched
 
 HEAD = "round,item,x,cost\n"
 FIRST = "1,a,1,1\n1,b,2,2\n"
-WAY_OUT = "; data.on_missing=skip leaves such rounds out"
+WAY_OUT = "; data.on_missing=skip leaves such rounds out, last or mean fill from earlier ones"
 
 BAD = {
     "missing cost": (HEAD + FIRST + "2,a,1,\n2,b,1,1\n", f"line 4, column cost: missing{WAY_OUT}"),

@@ -14,6 +14,7 @@ from odfl_cli.algorithms import DFOGD, PFOGD
 from odfl_cli.environments import Rounds, Sin4
 from odfl_cli.metrics import Regret
 from odfl_cli.metrics.hindsight import PlayedRounds
+from odfl_cli.metrics.regret import NOT_COVERED
 from odfl_cli.metrics.regret_bound import SAMPLED
 from odfl_cli.metrics.theory.constants import constants_of
 from odfl_cli.metrics.theory.sample import Sample, on_the_sphere, slopes
@@ -168,7 +169,7 @@ def test_without_an_oracle_its_columns_stay_empty():
 
 
 def test_broken_assumptions_are_reported_and_logged(caplog):
-    caplog.set_level(logging.WARNING, "odfl")
+    caplog.set_level(logging.INFO, "odfl")
     job = composed_job("algo=df_ogd", "seeds=2", "horizon.rounds=80", "oracle.lr=0.3")
     result = simulate(replace(job, metrics=QUICK))
     lines = result.report["broken_assumptions"]
@@ -177,6 +178,7 @@ def test_broken_assumptions_are_reported_and_logged(caplog):
     assert len(lines) == 2
     logged = [record.getMessage() for record in caplog.records]
     assert [f"df_ogd: {line}" for line in lines] == logged
+    assert result.report["remarks"] == [NOT_COVERED]
     assert simulate(replace(make_job(PFOGD), metrics=QUICK)).report["broken_assumptions"] == []
 
 

@@ -281,3 +281,20 @@ def test_a_module_given_in_python_is_where_every_seed_starts() -> None:
     assert len(result.final) == 2
     for before, after in zip(kept, module.parameters(), strict=True):
         torch.testing.assert_close(before, after)
+
+
+def test_the_learnt_module_predicts_what_the_run_would() -> None:
+    result = run(predictor=partial(networks.TwoLayers, features=P), algo="pf_ogd",
+                 data={"features": P}, horizon={"rounds": 20}, seeds=[3, 8])  # fmt: skip
+    job = job_of("pf_ogd", "predictor=torch", f"predictor.module={HOME}.TwoLayers",
+                 f"+predictor.features={P}")  # fmt: skip
+    problem = job.algorithm.problem.for_seeds((3, 8))
+    _, X, _ = game(1, 2)
+    expected = problem.predictor.predict(result.state.theta, X)
+    for row, seed in enumerate((3, 8)):
+        given = result.module(seed)(torch.from_numpy(X[row]))[..., 0]
+        np.testing.assert_allclose(given.detach(), expected[row], atol=1e-13)
+    with pytest.raises(UserError, match="no seed 4"):
+        result.module(4)
+    with pytest.raises(UserError, match="Linear is not a torch module"):
+        run(algo="pf_ogd", horizon={"rounds": 5}, seeds=1).module(0)

@@ -1,9 +1,10 @@
 """A job is prepared once, and what was prepared is still true when it runs."""
 
 import json
-import subprocess
-import sys
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,33 +15,33 @@ from odfl_cli.runs import prepare as module
 from odfl_cli.runs.records import last_rows
 
 SMALL = ("horizon=smoke", "seeds=2")
-COUNT = """\
-import sys
-from collections import Counter
-from odfl_cli.runs import prepare
-calls = Counter()
-def counted(name):
-    function = getattr(prepare, name)
-    def call(*arguments):
-        calls[name] += 1
-        return function(*arguments)
-    setattr(prepare, name, call)
-for name in ("build", "resolved", "inspect", "inspect_files"):
-    counted(name)
-from odfl_cli.cli import main
-code = main(sys.argv[1:])
-print("calls", *(calls[name] for name in ("build", "resolved", "inspect", "inspect_files")))
-sys.exit(code)
-"""
+STEPS = ("build", "resolved", "inspect", "inspect_files")
 
 
-def test_a_job_is_built_resolved_and_inspected_once(tmp_path: Path) -> None:
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each step of preparing a job is taken."""
+    counts: Counter[str] = Counter()
+
+    def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            counts[name] += 1
+            return function(*arguments)
+
+        return call
+
+    for name in STEPS:
+        monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
+    return counts
+
+
+def test_a_job_is_built_resolved_and_inspected_once(tmp_path: Path, calls: Counter[str]) -> None:
     """And not built at all when it is finished."""
-    command = [sys.executable, "-c", COUNT, "run", "algo=uniform", *SMALL]
     for built in (1, 0):
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        calls.clear()
+        done = odfl("run", "algo=uniform", *SMALL, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        assert done.stdout.splitlines()[-1] == f"calls {built} 1 1 0"
+        assert [calls[step] for step in STEPS] == [built, 1, 1, 0]
 
 
 def test_a_directory_that_changed_since_the_check_is_inspected_again(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Small problems and jobs for the tests."""
 
 import importlib.util
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
-from omegaconf import DictConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import DictConfig, OmegaConf
 
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.config.compose import prepare_hydra
@@ -175,9 +177,31 @@ def runnable(choice: str, folder: Path) -> tuple[str, ...]:
     return choice, *(name.replace(".file=", f".file={folder}/") for name in companions)
 
 
-@cache
 def composed(*overrides: str, hydra: bool = False) -> DictConfig:
-    """The configuration as `odfl run …` would compose it. Shared: do not change it."""
+    """The configuration as `odfl run …` would compose it. Shared: do not change it.
+
+    Configurations that differ in values alone share a composition, as they do in a sweep.
+    """
+    chosen = tuple(word for word in overrides if hydra or not _is_value(word))
+    config = _composed(chosen, hydra)
+    if len(chosen) == len(overrides):
+        return config
+    config = config.copy()
+    for value in OverridesParser.create().parse_overrides(
+        [word for word in overrides if word not in chosen]
+    ):
+        OmegaConf.update(config, value.key_or_group, value.value())
+    return config
+
+
+def _is_value(override: str) -> bool:
+    """Whether an override sets a plain value of a key, and chooses nothing."""
+    key = override.partition("=")[0]
+    return key in ("seeds", "kappa", "theta_radius") or bool(re.fullmatch(r"[a-z]+\.\w+", key))
+
+
+@cache
+def _composed(overrides: tuple[str, ...], hydra: bool) -> DictConfig:
     prepare_hydra()
     with initialize_config_dir(str(conf_directory()), version_base="1.3"):
         return compose("config", overrides=list(overrides), return_hydra_config=hydra)

@@ -5,11 +5,12 @@ from odfl_cli.core.text import did_you_mean
 
 USAGE = """odfl data: files of rounds for data=replay
 
-Usage: odfl data check FILE [--round NAME] [--item NAME] [--cost NAME] [--features A,B] [--group NAME]
+Usage: odfl data check FILE [data.columns.round=NAME data.columns.item=NAME data.group=NAME …]
        odfl data export -o FILE [GROUP=CHOICE …] [KEY=VALUE …]
        odfl data example stocks|electricity -o FILE
 
-  check    what a CSV, Parquet or NPZ file holds, what is wrong with it, and the line that runs it
+  check    what a CSV, Parquet or NPZ file holds, what is wrong with it, and the line that runs it;
+           takes the keys that odfl run takes
   export   the rounds of any configuration of odfl run, as CSV or NPZ
   example  a table of real rounds as CSV, from data inside Python packages: pip install 'odfl[examples]'
 """

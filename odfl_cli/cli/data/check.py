@@ -1,51 +1,79 @@
 """`odfl data check`: what a file holds, and whether it can be replayed."""
 
 import shlex
-from argparse import Namespace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, get_args
+
+import yaml
 
 from odfl_cli.cli.parser import Parser
-from odfl_cli.core.text import printable, table
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.text import did_you_mean, printable, table
 from odfl_cli.environments.replay.environment import seeds_key
 from odfl_cli.environments.replay.inspection import Inspection, inspect, preview
 from odfl_cli.environments.replay.recording import Recording, record
-from odfl_cli.environments.replay.tables import Columns
+from odfl_cli.environments.replay.tables import Columns, OnMissing
 
+EXAMPLES = """\
+  odfl data check my_rounds.csv data.columns.round=day data.group=shop
+  odfl data check my_rounds.csv data.columns.item=null data.on_missing=last
+"""
+KEYS = (
+    "data.columns.round",
+    "data.columns.item",
+    "data.columns.cost",
+    "data.columns.features",
+    "data.group",
+    "data.on_missing",
+)
 PREVIEW = 5
 WIDEST = 12
 
 
+class Chosen(NamedTuple):
+    """How a file is read."""
+
+    columns: Columns
+    group: str | None
+    on_missing: OnMissing
+
+
 def main(arguments: list[str]) -> int:
     """Prints a preview, every column's figures, the shape and the line to run; 2 if unusable."""
-    chosen = _options().parse_args(arguments)
-    columns = Columns(
-        round=chosen.round,
-        item=chosen.item or None,
-        cost=chosen.cost,
-        features=tuple(chosen.features.split(",")) if chosen.features else None,
-    )
-    path = Path(chosen.file)
+    options = Parser("data check", __doc__ or "", EXAMPLES)
+    options.add_argument("file", metavar="FILE", help="a CSV, Parquet or NPZ file")
+    options.add_argument("words", nargs="*", metavar="KEY=VALUE", help="as for odfl run")
+    typed = options.parse_args(arguments)
+    chosen = _chosen(typed.words)
+    path = Path(typed.file)
     _print_preview(preview(path, PREVIEW))
-    _print_columns(inspect(path, columns, chosen.group))
-    recording = record(path, columns, chosen.group, False, chosen.on_missing)
+    _print_columns(inspect(path, chosen.columns, chosen.group))
+    recording = record(path, chosen.columns, chosen.group, False, chosen.on_missing)
     _print_shape(recording)
-    print(f"\nusable: {printable(_command(chosen, recording))}")
+    print(f"\nusable: {printable(_command(typed.file, typed.words, chosen, recording))}")
     return 0
 
 
-def _options() -> Parser:
-    options = Parser("data check", __doc__ or "")
-    options.add_argument("file", metavar="FILE", help="a CSV, Parquet or NPZ file")
-    options.add_argument("--round", default="round", metavar="NAME", help="column, increasing")
-    options.add_argument(
-        "--item", default="item", metavar="NAME", help='column; "" if there is none'
-    )
-    options.add_argument("--cost", default="cost", metavar="NAME", help="column")
-    options.add_argument("--features", metavar="A,B", help="columns; all others if left out")
-    options.add_argument("--group", metavar="NAME", help="column whose values are the seeds")
-    options.add_argument("--on-missing", choices=["refuse", "skip", "mask"], default="refuse")
-    return options
+def _chosen(words: list[str]) -> Chosen:
+    """What the words set: the keys of data=replay that decide how a file is read."""
+    values: dict[str, Any] = {}
+    for word in words:
+        key, _, text = word.partition("=")
+        if key not in KEYS or not text:
+            raise UserError(f"data check: {word}: should be KEY=VALUE; {did_you_mean(key, KEYS)}")
+        values[key] = yaml.safe_load(text)
+    columns = {
+        key.rpartition(".")[2]: values[key] for key in KEYS if "columns" in key and key in values
+    }
+    missing = values.get("data.on_missing", "refuse")
+    if missing not in get_args(OnMissing):
+        raise UserError(
+            f"data.on_missing={missing}: {did_you_mean(str(missing), get_args(OnMissing))}"
+        )
+    try:
+        return Chosen(Columns(**columns), values.get("data.group"), missing)
+    except ValueError as error:
+        raise UserError(f"data.columns: {' '.join(str(error).split())}") from None
 
 
 def _print_preview(rows: list[list[str]]) -> None:
@@ -75,19 +103,8 @@ def _print_shape(recording: Recording) -> None:
     print(f"; rounds skipped: {recording.skipped}" if recording.skipped else "")
 
 
-def _command(chosen: Namespace, recording: Recording) -> str:
+def _command(file: str, words: list[str], chosen: Chosen, recording: Recording) -> str:
     """The line that replays the file from its beginning to its end."""
-    given: dict[str, Any] = {"data.file": chosen.file}
-    for name in ("round", "item", "cost"):
-        if getattr(chosen, name) != name:
-            given[f"data.columns.{name}"] = getattr(chosen, name) or "null"
-    if chosen.features:
-        given["data.columns.features"] = f"[{chosen.features}]"
-    if chosen.group:
-        given["data.group"] = chosen.group
-    if chosen.on_missing != "refuse":
-        given["data.on_missing"] = chosen.on_missing
     seeds = recording.seeds(chosen.group) or list(range(len(recording.groups)))
-    given |= {"seeds": seeds_key(seeds), "horizon.rounds": min(recording.lengths)}
-    words = ["odfl", "run", "data=replay", *(f"{key}={value}" for key, value in given.items())]
-    return shlex.join(words)
+    extent = [f"seeds={seeds_key(seeds)}", f"horizon.rounds={min(recording.lengths)}"]
+    return shlex.join(["odfl", "run", "data=replay", f"data.file={file}", *words, *extent])

@@ -21,5 +21,5 @@ def main(arguments: list[str]) -> int:
         shutil.copyfile(built, chosen.out)
     except OSError as error:
         raise UserError(f"{chosen.out}: cannot write there ({error.strerror})") from error
-    print(f"odfl data check {chosen.out} --round day --group period")
+    print(f"odfl data check {chosen.out} data.columns.round=day data.group=period")
     return 0

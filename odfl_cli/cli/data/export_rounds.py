@@ -34,10 +34,9 @@ def main(arguments: list[str]) -> int:
         writers[chosen.out.suffix.lower()](job, chosen.out)
     except OSError as error:
         raise UserError(f"{chosen.out}: cannot write there ({error.strerror})") from error
-    group = " data.group=seed" if chosen.out.suffix.lower() == ".csv" else ""
     seeds = f"seeds={seeds_key(list(job.seeds))}"
     print(
-        f"odfl run data=replay data.file={chosen.out}{group} "
+        f"odfl run data=replay data.file={chosen.out} "
         f"horizon.rounds={job.horizon.rounds} {shlex.quote(seeds)}"
     )
     return 0

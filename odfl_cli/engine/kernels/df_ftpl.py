@@ -9,7 +9,7 @@ from odfl_cli.algorithms import DFFTPL
 from odfl_cli.algorithms.df_ftpl import DFFTPLState
 from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, decide, step
+from odfl_cli.engine.kernels.inner import PARTS, apart, decide, step
 from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_gradient
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
@@ -73,7 +73,7 @@ def prepare(
     t = np.arange(state.t + 1, stop + 1)
     memory = oracle.memory
     slots = memory.slots(t, draws["df_ftpl/slot"])
-    theta, counts = state.theta.copy(), (memory.held(t), memory.represented(t))
+    theta, counts = apart(state.theta), (memory.held(t), memory.represented(t))
     constants = algorithm.alpha, algorithm.eta, problem.theta_set.radius, oracle.lr
     answers = np.array([oracle.answers(int(i)) for i in t], dtype=np.int64)
     for name in algorithm.noted:

@@ -14,7 +14,7 @@ from odfl_cli.algorithms.df_moments import (
 )
 from odfl_cli.core.compiling import inner, kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, decide, project
+from odfl_cli.engine.kernels.inner import PARTS, apart, decide, project
 from odfl_cli.engine.kernels.matrices import (
     invert,
     product,
@@ -361,7 +361,7 @@ def prepare(
         algorithm.refine,
         problem.theta_set.radius,
     )
-    filled = {name: getattr(state, name).copy() for name in Sums._fields}
+    filled = {name: apart(getattr(state, name)) for name in Sums._fields}
 
     def play_seed(s: int) -> None:
         sums = Sums(*(np.atleast_1d(filled[name][s : s + 1].squeeze(0)) for name in Sums._fields))

@@ -9,7 +9,7 @@ from odfl_cli.algorithms import DFOGD
 from odfl_cli.algorithms.df_ogd import DFOGDState
 from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, decide, dot, step
+from odfl_cli.engine.kernels.inner import PARTS, apart, decide, dot, step
 from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_gradient
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
@@ -71,8 +71,8 @@ def prepare(
     """The state after the block, and the function that fills it and the trace for seed number s."""
     problem, oracle = algorithm.problem, cast(SGD, algorithm.problem.oracle)
     parts, reports = parts_of(problem), NewtonReports(trace)
-    theta, vartheta = state.theta.copy(), state.vartheta.copy()
-    path, delta = state.path_length.copy(), draws["df_ogd/delta"]
+    theta, vartheta = apart(state.theta), apart(state.vartheta)
+    path, delta = apart(state.path_length[:, None]), draws["df_ogd/delta"]
     constants = (
         algorithm.c_alpha,
         algorithm.c_eta,
@@ -87,11 +87,11 @@ def prepare(
 
     def play_seed(s: int) -> None:
         seen = rounds.X[s], rounds.costs[s], delta[s]
-        learnt = theta[s], vartheta[s], path[s : s + 1]
+        learnt = theta[s], vartheta[s], path[s]
         left = trace.cost[s], trace.mse[s], *(values[s] for values in notes)
         played = play(parts, *seen, state.t, *learnt, *constants, *left, *reports.of(s))
         reports.check(s, played)
         alpha[s], eta[s] = notes[0][s, -1], notes[1][s, -1]
 
-    after = DFOGDState(state.t + rounds.costs.shape[1], theta, vartheta, path, alpha, eta)
+    after = DFOGDState(state.t + rounds.costs.shape[1], theta, vartheta, path[:, 0], alpha, eta)
     return after, play_seed

@@ -6,7 +6,7 @@ from numba import f8, i8
 from odfl_cli.algorithms import GradientLearner, State
 from odfl_cli.core.compiling import allocating, kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, decide, dot, step
+from odfl_cli.engine.kernels.inner import PARTS, apart, decide, dot, step
 from odfl_cli.engine.kernels.polytopes import minimise
 from odfl_cli.engine.kernels.predictors import vjp
 from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_decision
@@ -91,7 +91,7 @@ def prepare(
     trace: Trace,
 ) -> tuple[State, Play]:
     """The state after the block, and the function that fills it and the trace for seed number s."""
-    problem, theta, reports = algorithm.problem, state.theta.copy(), NewtonReports(trace)
+    problem, theta, reports = algorithm.problem, apart(state.theta), NewtonReports(trace)
     direction = DIRECTIONS.index(algorithm.name)
     constants = direction, algorithm.eta, algorithm.smoothing, problem.theta_set.radius
     seeds, length = rounds.costs.shape[:2]

@@ -3,13 +3,24 @@
 import numpy as np
 from numba import f8, i8, types
 
-from odfl_cli.core.compiling import inner
-from odfl_cli.engine.kernels.polytopes import minimise
+from odfl_cli.core.compiling import exact, inner
+from odfl_cli.engine.kernels.polytopes import cheapest, minimise
 from odfl_cli.engine.kernels.predictors import predict
 from odfl_cli.engine.parts import Parts
 from odfl_cli.problem.regularizers.newton import dot
 
+LINE = 16
+"""Doubles that the processor fetches at once: two cache lines."""
+
 PARTS = types.NamedTuple([i8, i8, f8[::1], i8, i8[::1], f8[::1]], Parts)
+
+
+def apart(values: np.ndarray) -> np.ndarray:
+    """A copy in which no two rows (seeds) share a cache line: their threads would wait for it."""
+    width = values[0].size if len(values) else 0
+    rows = np.zeros((len(values), (width // LINE + 2) * LINE))[:, :width].reshape(values.shape)
+    rows[:] = values
+    return rows
 
 
 @inner
@@ -44,3 +55,28 @@ def decide(parts, X, costs, theta, prediction, w):
     predict(parts.predictor, X, theta, prediction)
     minimise(parts.polytope, parts.numbers, prediction, w)
     return dot(costs, w), squared_error(prediction, costs)
+
+
+@exact
+def sampled(weights, uniform):
+    """The k with p_0 + … + p_{k−1} ≤ u < p_0 + … + p_k, for weights p that are normalised here."""
+    total = 0.0
+    for k in range(weights.shape[0]):
+        total += weights[k]
+    below = 0.0
+    for k in range(weights.shape[0] - 1):
+        below += weights[k]
+        if uniform * total < below:
+            return k
+    return weights.shape[0] - 1
+
+
+@inner
+def exponential_weights(losses, eta, weights):
+    """p_k ← p_k exp(−η L_k), normalised; shifted by the least loss against underflow."""
+    least, total = losses[cheapest(losses)], 0.0
+    for k in range(weights.shape[0]):
+        weights[k] *= np.exp(eta * (least - losses[k]))
+        total += weights[k]
+    for k in range(weights.shape[0]):
+        weights[k] /= total

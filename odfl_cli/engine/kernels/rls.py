@@ -9,7 +9,7 @@ from odfl_cli.algorithms import RLS
 from odfl_cli.algorithms.rls import TINY, RLSState
 from odfl_cli.core.compiling import inner, kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, decide, project
+from odfl_cli.engine.kernels.inner import PARTS, apart, decide, project
 from odfl_cli.engine.kernels.matrices import solve, times
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
@@ -105,7 +105,7 @@ def prepare(
     problem = algorithm.problem
     parts = parts_of(problem)
     constants = algorithm.fading, algorithm.ridge, problem.theta_set.radius, state.t
-    filled = {name: getattr(state, name).copy() for name in Sums._fields}
+    filled = {name: apart(getattr(state, name)) for name in Sums._fields}
 
     def play_seed(s: int) -> None:
         sums = Sums(*(np.atleast_1d(filled[name][s : s + 1].squeeze(0)) for name in Sums._fields))

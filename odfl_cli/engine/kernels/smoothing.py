@@ -5,6 +5,7 @@ import numpy as np
 from odfl_cli.core.compiling import allocating, inner
 from odfl_cli.core.errors import RoundError
 from odfl_cli.engine.base import NEWTON_STEPS, Trace
+from odfl_cli.engine.kernels.inner import apart
 from odfl_cli.engine.kernels.polytopes import cheapest
 from odfl_cli.engine.kernels.predictors import predict, vjp
 from odfl_cli.engine.parts import ENTROPY
@@ -20,7 +21,7 @@ class NewtonReports:
 
     def __init__(self, trace: Trace) -> None:
         self._steps = trace.notes.get(NEWTON_STEPS, np.empty_like(trace.cost))
-        self._reports = np.zeros((len(trace.cost), 3))
+        self._reports = apart(np.zeros((len(trace.cost), 3)))
 
     def of(self, s: int) -> tuple[np.ndarray, np.ndarray]:
         """Steps of every round [B] and the report [3] of seed number s."""

@@ -4,16 +4,19 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from odfl_cli.environments.replay.files import DataError
+from odfl_cli.environments.replay.filling import Filling
 from odfl_cli.environments.replay.tables import Chunk, Layout, OnMissing
 
 MOST_ITEMS = 100_000
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-MISSING = "missing; data.on_missing=skip leaves such rounds out"
+MISSING = (
+    "missing; data.on_missing=skip leaves such rounds out, last or mean fill from earlier ones"
+)
 
 
 class Batch(NamedTuple):
@@ -99,6 +102,8 @@ class Assembler:
         return rows._replace(values=np.concatenate([values, absent])), np.append(missing, True)
 
     def _unusable(self, missing: np.ndarray) -> bool:
+        if self.on_missing in get_args(Filling):  # filled later
+            return False
         return bool(missing.all() if self.on_missing == "mask" else missing.any())
 
     def _check_order(self, rows: Chunk, start: int, group: str) -> None:
@@ -165,7 +170,7 @@ class Assembler:
 
     def _check_count(self, rows: Chunk, start: int, stop: int) -> None:
         """Another number of items than in the first round: only fewer, and only to be skipped."""
-        if self.on_missing == "skip" and stop - start < self.size:
+        if self.on_missing != "refuse" and stop - start < self.size:
             return
         absent = ""
         if rows.items and self.items:

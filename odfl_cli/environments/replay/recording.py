@@ -29,6 +29,7 @@ from odfl_cli.environments.replay.files import (
     stamp,
     watched,
 )
+from odfl_cli.environments.replay.filling import Filler
 from odfl_cli.environments.replay.scaling import PastScale
 from odfl_cli.environments.replay.tables import Columns, OnMissing, layout
 
@@ -90,6 +91,7 @@ def record(
             batches = content.batches()
             for file in content.files:
                 batches = watched(file, batches)
+            batches = _filled(batches, on_missing)
             _keep(batches, directory, standardise, content.names)
             _forget(directory, key)
         return Recording(str(directory), **read_json(directory / SHAPE)["recording"])
@@ -130,6 +132,18 @@ def _content(path: Path, columns: Columns, group: str | None, on_missing: OnMiss
     chunks = partial(table.chunks, path, columns, group)
     assembler = Assembler(chosen, on_missing)
     return Content(files, list(chosen.numbers[:-1]), lambda: assembler.batches(chunks))
+
+
+def _filled(batches: Iterator[Batch], on_missing: OnMissing) -> Iterator[Batch]:
+    """The rounds with missing numbers filled, if that is asked for."""
+    if on_missing != "last" and on_missing != "mean":
+        yield from batches
+        return
+    fillers: dict[str, Filler] = {}
+    for batch in batches:
+        filler = fillers.setdefault(batch.group, Filler(on_missing, batch.values.shape[1:]))
+        values = filler.fill(batch.values)
+        yield Batch(batch.group, values, batch.skipped + len(batch.values) - len(values))
 
 
 def _is_whole(directory: Path) -> bool:

@@ -8,7 +8,8 @@ from odfl_cli.core.settings import settings
 from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments.replay.files import DataError
 
-OnMissing = Literal["refuse", "skip", "mask"]
+OnMissing = Literal["refuse", "skip", "mask", "last", "mean"]
+SEED = "seed"
 MOST_COLUMNS = 10_000
 CELLS = 50_000
 """Cells read at once, which bounds the memory."""
@@ -72,8 +73,13 @@ class Layout(NamedTuple):
 
 
 def layout(header: list[str], columns: Columns, group: str | None) -> Layout:
-    """The columns found in the header, or the nearest name to the one that is missing."""
+    """The columns found in the header, or the nearest name to the one that is missing.
+
+    A column `seed`, as `odfl data export` writes it, is the group unless another is chosen.
+    """
     _check_header(header)
+    if group is None and SEED in header and SEED not in (columns.features or ()):
+        group = SEED
     keys = {
         "data.columns.round": columns.round,
         "data.columns.item": columns.item,

@@ -33,9 +33,9 @@ def run_sweep_job(
     file = journal(sweep, os.environ.get(ATTEMPT, "unknown"))
     begun = told = time.perf_counter()
 
-    def record(event: Event, text: str = "", played: float = 0.0) -> None:
+    def record(event: Event, text: str = "", **more: Any) -> None:
         seconds = time.perf_counter() - begun
-        add(file, Entry(number, request.directory.name, event, seconds, text, played))
+        add(file, Entry(number, request.directory.name, event, seconds, text, **more))
 
     def progress(rounds: int) -> None:
         nonlocal told
@@ -54,7 +54,8 @@ def run_sweep_job(
     except Exception as error:
         record("failed", message(error))
         return worst_value(hydra)
-    record(outcome.event, result_of(outcome, prepared.top.seed_list()))
+    result = result_of(outcome, prepared.top.seed_list())
+    record(outcome.event, result, remarks=outcome.remarks)
     return worst_value(hydra) if value is None else value
 
 

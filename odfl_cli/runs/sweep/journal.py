@@ -9,6 +9,7 @@ import json
 import os
 import re
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -36,6 +37,7 @@ class Entry:
     seconds: float = 0.0
     message: str = ""  # its result, why it was skipped, or its error in one line
     played: float = 0.0  # the share of its rounds
+    remarks: Sequence[str] = ()  # on its results, in words that other jobs share
 
 
 def journal(sweep: Path, attempt: str) -> Path:
@@ -83,6 +85,7 @@ class Reader:
 
 def _entry(line: bytes) -> Entry | None:
     try:
-        return Entry(**json.loads(line))
-    except (ValueError, TypeError):
+        entry = json.loads(line)
+        return Entry(**entry | {"remarks": tuple(entry["remarks"])})
+    except (ValueError, TypeError, KeyError):
         return None

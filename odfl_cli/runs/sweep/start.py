@@ -201,6 +201,9 @@ def close_sweep(sweep: Path, entries: dict[int, Entry], own: list[IndexJob]) -> 
         if outcome in ("failed", "unfinished"):
             rows.append([outcome, job.directory.name, _reason(entry, state)])
     update_index(sweep, jobs)
+    remarks = Counter(remark for entry in entries.values() for remark in entry.remarks)
+    for remark, number in remarks.items():
+        tell(f"{number} of {len(jobs)} jobs: {remark}")
     counted = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES)
     print(f"{len(jobs)} jobs: {counted}; {relative(sweep)}")
     if rows:

@@ -1,0 +1,130 @@
+"""Sweeps that are interrupted, killed, or not alone: nothing is left behind and nothing is lost."""
+
+import json
+import os
+import signal
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from support.attempts import csvs
+from support.commands import odfl, odfl_process
+from support.processes import ODFL, Process, Start
+
+LAUNCHERS = {"odfl": (), "joblib": ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")}
+LONG = ("run", "-m", "algo=pf_ogd", "engine=torch", "horizon.rounds=200000", "seeds=2")
+SECONDS = 60
+
+
+def descendants(pid: int) -> list[int]:
+    """The living processes that `pid` started, and those that they started."""
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent = status.read_text().rpartition(")")[2].split()[:2]
+        except OSError:  # it has ended
+            continue
+        if state != "Z":
+            parents[int(status.parent.name)] = int(parent)
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return sorted(found - {pid})
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def at_work(place: Path, start: Start, launcher: str) -> tuple[Process, list[int]]:
+    """A sweep of which two jobs compute, and the processes in which they do."""
+    if launcher == "joblib" and find_spec("hydra_plugins.hydra_joblib_launcher") is None:
+        pytest.skip("needs the extra parallel")
+    sweep = start(*ODFL, *LONG, "data.gamma=0,0.5,1", *LAUNCHERS[launcher], cwd=place)
+    while sum("computing" in log.read_text() for log in place.rglob("run.log")) < 2:
+        assert sweep.poll() is None, sweep.communicate()
+        time.sleep(0.1)
+    workers = descendants(sweep.pid)
+    assert len(workers) >= 2
+    return sweep, workers
+
+
+def wait_for_end(workers: list[int]) -> None:
+    for _ in range(300):
+        if not any(map(is_alive, workers)):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"still there: {workers}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_ctrl_c_is_one_line_and_ends_all(tmp_path: Path, start: Start, launcher: str) -> None:
+    sweep, workers = at_work(tmp_path, start, launcher)
+    os.killpg(sweep.pid, signal.SIGINT)
+    _, complaints = sweep.communicate(timeout=60)
+    assert sweep.returncode == 130
+    assert complaints.splitlines()[-1] == "odfl: interrupted; unfinished runs left no results"
+    assert "Traceback" not in complaints
+    wait_for_end(workers)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_workers_end_with_a_sweep_that_is_killed(
+    tmp_path: Path, start: Start, launcher: str
+) -> None:
+    sweep, workers = at_work(tmp_path, start, launcher)
+    sweep.kill()
+    wait_for_end(workers)
+
+
+@pytest.mark.slow
+def test_ctrl_c_at_any_moment_of_the_start_shows_no_traceback(tmp_path: Path, start: Start) -> None:
+    for delay in range(2, 60, 2):
+        process = start(*ODFL, "run", "algo=df_ogd", "horizon=paper", cwd=tmp_path)
+        time.sleep(delay / 20)
+        os.killpg(process.pid, signal.SIGINT)
+        _, complaints = process.communicate(timeout=60)
+        assert "odfl_cli" not in complaints, (delay, complaints)  # Python's own start may be
+        assert process.returncode in (0, 130, -signal.SIGINT)
+
+
+@pytest.mark.slow
+def test_two_sweeps_of_one_name_with_different_grids_at_once(tmp_path: Path, start: Start) -> None:
+    words = ("run", "-m", "algo=uniform", "horizon=short", "seeds=3", "sweep=mine")
+    grids = ("data.gamma=0,0.1,0.2,0.3,0.4,0.5", "data.gamma=0.5,0.6,0.7,0.8,0.9,1")
+    for sweep in [start(*ODFL, *words, grid, cwd=tmp_path) for grid in grids]:
+        told, complaints = sweep.communicate(timeout=300)
+        assert sweep.returncode == 0, complaints
+        assert "6 jobs: " in told
+        assert "0 failed, 0 unfinished" in told
+    indexes = (tmp_path / "outputs" / "sweeps").glob("*/index.json")
+    jobs = [job for index in indexes for job in json.loads(index.read_text())["jobs"]]
+    assert {job["state"] for job in jobs} == {"finished"}
+    assert len({job["directory"] for job in jobs}) == 11
+
+
+@pytest.mark.slow
+def test_cleaning_beside_runs_for_a_minute_loses_nothing(tmp_path: Path, start: Start) -> None:
+    """Sweeps of new jobs, one after another, while unfinished runs are removed all the time."""
+    cleaner = "import sys, time; from odfl_cli.cli import main\n" + (
+        "while True: main(['clean', '--unfinished', '--yes']); time.sleep(0.02)"
+    )
+    cleaning = start(ODFL[0], "-c", cleaner, cwd=tmp_path, stdout=-3, stderr=-3)
+    begun, sweeps = time.monotonic(), 0
+    while time.monotonic() - begun < SECONDS:
+        sweeps += 1
+        gammas = ",".join(f"{sweeps / 1000 + step / 10:.3f}" for step in range(6))
+        words = ("algo=uniform", f"data.gamma={gammas}", "horizon=smoke", "seeds=2")
+        done = odfl_process("run", "-m", *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert cleaning.poll() is None
+    assert len(csvs(tmp_path)) == 12 * sweeps
+    listed = odfl("list", cwd=tmp_path)
+    assert listed.returncode == 0
+    assert listed.stdout.count("finished") >= 6 * sweeps

@@ -1,0 +1,35 @@
+"""What a module has learnt, in a file beside the seed's CSV."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import load_file
+from support.commands import odfl, run_directories
+
+JOB = ("run", "algo=pf_ogd", "predictor=mlp", "predictor.width=3", "horizon.rounds=5", "seeds=2")
+
+
+def test_weights_lie_beside_the_csv_and_are_a_start(tmp_path: Path) -> None:
+    assert odfl(*JOB, cwd=tmp_path).returncode == 0
+    (folder,) = run_directories(tmp_path)
+    assert not list(folder.glob("*.safetensors"))
+    # asked for later, the seeds are computed again, for files do not hold the parameters
+    done = odfl(*JOB, "save_weights=true", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [one.name for one in sorted(folder.glob("*.safetensors"))] == [
+        "seed-0.safetensors",
+        "seed-1.safetensors",
+    ]
+    listed = json.loads((folder / "summary.json").read_text())["files"]
+    assert {"seed-0.csv", "seed-0.safetensors"} <= listed.keys()
+    first, second = (load_file(folder / f"seed-{seed}.safetensors") for seed in (0, 1))
+    assert first.keys() == {"0.weight", "0.bias", "2.weight", "2.bias"}
+    assert not np.array_equal(first["2.weight"], second["2.weight"])
+    refused = odfl("run", "save_weights=true", "seeds=1", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "save_weights=true: predictor Linear is not a torch module" in refused.stderr
+    assert len(run_directories(tmp_path)) == 1
+    cleaned = odfl("clean", "--older-than", "0m", "--yes", cwd=tmp_path)
+    assert cleaned.returncode == 0, cleaned.stderr
+    assert not folder.exists()
