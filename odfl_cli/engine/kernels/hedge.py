@@ -7,7 +7,9 @@ from odfl_cli.algorithms import Hedge
 from odfl_cli.algorithms.hedge import HedgeState
 from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, apart, decide, exponential_weights, sampled
+from odfl_cli.engine.kernels.inner import PARTS, apart, decide, dot, exponential_weights, sampled
+from odfl_cli.engine.kernels.polytopes import minimise
+from odfl_cli.engine.kernels.predictors import predict
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
 
@@ -26,7 +28,9 @@ def play(parts, eta, experts, X, costs, uniform, theta, losses, paid, errors):
         paid[t], errors[t] = decide(parts, X[t], costs[t], theta, prediction, w)
         # L_k ← L_k + ⟨c_t, w*(θ_k)⟩
         for k in range(experts.shape[0]):
-            losses[k] += decide(parts, X[t], costs[t], experts[k], prediction, w)[0]
+            predict(parts.predictor, X[t], experts[k], prediction)
+            minimise(parts.polytope, parts.numbers, prediction, w)
+            losses[k] += dot(costs[t], w)
         weights[:] = 1.0
         exponential_weights(losses, eta, weights)
         theta[:] = experts[sampled(weights, uniform[t])]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 import numpy as np
-from support.problems import block_of
+from support.problems import block_of, composed_job
 
 from benchmarks.autograd_loop import df_ogd
 from benchmarks.report import Row, Section
@@ -23,6 +23,31 @@ def sections() -> Iterator[Section]:
     """The two problems; cvxpylayers where it is installed (pip install 'odfl[dev]')."""
     for name, overrides in PROBLEMS.items():
         yield section(name, overrides)
+    yield every_set()
+
+
+def every_set() -> Section:
+    """A round of DF-OGD on every set that needs no file, on whatever engine runs it."""
+    barrier = "regularizer=log_barrier"
+    sets = {
+        "simplex": (),
+        "simplex, κ = 0.1": ("kappa=0.1",),
+        "simplex, quadratic": ("regularizer=quadratic",),
+        "box": ("polytope=box", barrier),
+        "budget": ("polytope=budget", barrier),
+        "knapsack": ("polytope=knapsack", barrier),
+        "4×4 shortest path": ("polytope=shortest_path", "polytope.rows=4", "polytope.columns=4",
+                              "data.items=24", barrier),
+        "5×5 assignment": ("polytope=assignment", "data.items=25", barrier),
+    }  # fmt: skip
+    rows: list[Row] = []
+    for name, overrides in sets.items():
+        size = (*overrides, "algo=df_ogd", f"seeds={SEEDS}")
+        job = job_of(*size, rounds=TORCH_ROUNDS, engine=composed_job(*size).engine)
+        each = per_seed_round(job, "learn", repeated(job, 3))
+        ratio = each / rows[0].seconds if rows else None
+        rows.append(Row(f"{name}, {job.engine.name}", each, ratio, "simplex" if rows else ""))
+    return Section(f"DF-OGD, p=10 S={SEEDS}: learning per seed and round", rows)
 
 
 def section(name: str, overrides: tuple[str, ...]) -> Section:
