@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from pydantic import Field, SkipValidation, ValidationError
+from pydantic import Field, SkipValidation
 
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.hedge import exponential_weights, pick
-from odfl_cli.config.schema import refusal
+from odfl_cli.algorithms.mixture import made
 from odfl_cli.core.arrays import Array, array_namespace, dot, map_arrays
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
@@ -65,12 +65,7 @@ class Restart(Algorithm):
     @cached_property
     def learner(self) -> Algorithm:
         """The algorithm that is copied."""
-        if not callable(self.base):
-            raise UserError(f"algo.base={self.base}: not an algorithm; try algo@algo.base=rls")
-        try:
-            return self.base(problem=self.problem)
-        except ValidationError as error:
-            raise refusal(error, "algo.base") from error
+        return made(self.base, "algo.base", problem=self.problem)
 
     def draws(self) -> dict[str, Draw]:
         """Which copy is played next, and what a copy draws."""

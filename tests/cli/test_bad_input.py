@@ -73,7 +73,7 @@ REFUSED = [
         ["-m", "algo=uniform,pf_ogd", "hydra/launcher=joblib", "hydra.launcher.n_jobs=0"],
         ["hydra.launcher.n_jobs=0"],
     ),
-    (["algo=restart", "algo.base=abc"], ["algo.base=abc", "not an algorithm"]),
+    (["algo=restart", "algo.base=abc"], ["algo.base=abc", "choose a file of the group algo"]),
     (["data.gamma=${nope.nope}"], ["data.gamma: ", "nope.nope"]),
     (["-m", "data.gamma=${nope.nope},1"], ["data.gamma: ", "nope.nope"]),
     (["data.gamma='???'"], ["data.gamma: a value is needed"]),

@@ -1,6 +1,7 @@
 """Jobs of a sweep on this machine: side by side on the cores if they are small, else in turn."""
 
 import gc
+import logging
 from collections.abc import Sequence
 from contextlib import chdir, nullcontext, suppress
 from pathlib import Path
@@ -69,13 +70,19 @@ class Local:
         workers = min(at_once or threads, len(small))
         if workers <= 1:
             return {number: run_one(number) for number in small}
-        for job in self._alike.values():
-            with suppress(Exception):  # which the job itself reports
-                job.engine.start(job.algorithm)  # once for all copies
+        self._load()
         gc.freeze()  # what is here stays
         with env_override({VARIABLE: str(max(1, threads // workers))}):
             found = side_by_side(len(small), workers, lambda index: run_one(small[index]))
             return {small[index]: value for index, value in found}
+
+    def _load(self) -> None:
+        """What the engines need, once for all copies; what they log belongs to the jobs."""
+        logging.disable(logging.INFO)
+        for job in self._alike.values():
+            with suppress(Exception):  # which the job itself reports
+                job.engine.start(job.algorithm)
+        logging.disable(logging.NOTSET)
 
     def _run(self, cell: Cell, number: int) -> float:
         job = self.compositions.job(cell)

@@ -1,11 +1,11 @@
-"""A sweep from the check of its jobs to the table of what became of them."""
+"""A sweep from the check of its jobs to the start of the first one."""
 
 import os
 import secrets
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,14 +14,14 @@ from omegaconf import DictConfig, read_write
 from odfl_cli.config.identity import digest
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import make_writable
-from odfl_cli.core.text import relative, table, tell
+from odfl_cli.core.text import relative, tell
 from odfl_cli.results.ownership import check_sweep_place
-from odfl_cli.results.runs import StoredRun, inspect
 from odfl_cli.results.summary import SUMMARY
-from odfl_cli.results.sweeps import INDEX, IndexJob, read_index, update_index, write_index
+from odfl_cli.results.sweeps import INDEX, IndexJob, read_index, write_index
 from odfl_cli.runs.build import top_level
 from odfl_cli.runs.job import skipped
 from odfl_cli.runs.prepare import JobRequest, PreparedJob, prepare
+from odfl_cli.runs.sweep.end import close_sweep
 from odfl_cli.runs.sweep.grid import (
     Cell,
     Compositions,
@@ -36,7 +36,6 @@ from odfl_cli.runs.sweep.progress import SweepProgress
 
 PATIENCE = 5.0
 """Seconds between two lines on how many jobs were checked."""
-OUTCOMES = ("done", "skipped", "failed", "unfinished")
 Item = TypeVar("Item")
 
 
@@ -181,54 +180,3 @@ def reporting(items: list[Item]) -> Iterator[Item]:
             told = time.monotonic()
             tell(f"checked {number} of {len(items)} jobs")
         yield item
-
-
-def close_sweep(sweep: Path, entries: dict[int, Entry], own: list[IndexJob]) -> bool:
-    """Brings the index up to date and prints what became of the jobs; whether all have results.
-
-    `entries` has the last event of the jobs by number. Directories are inspected of jobs that
-    did not report their results, such as killed ones. `own` are the jobs of this sweep, all in the
-    index where it is empty; those that another sweep of the same name wrote meanwhile stay.
-    """
-    last = {entry.run: entry for entry in entries.values()}
-    rows, jobs, counts = [], [], Counter[str]()
-    for before in own or read_index(sweep):
-        entry = last.get(before.directory.name)
-        job, state = _judged(before, entry)
-        outcome = _outcome(job, entry)
-        counts[outcome] += 1
-        jobs.append(job)
-        if outcome in ("failed", "unfinished"):
-            rows.append([outcome, job.directory.name, _reason(entry, state)])
-    update_index(sweep, jobs)
-    remarks = Counter(remark for entry in entries.values() for remark in entry.remarks)
-    for remark, number in remarks.items():
-        tell(f"{number} of {len(jobs)} jobs: {remark}")
-    counted = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES)
-    print(f"{len(jobs)} jobs: {counted}; {relative(sweep)}")
-    if rows:
-        print(table([["state", "run", "error"], *rows]))
-        print("Tracebacks are in each run.log; the same command computes what is missing.")
-    return not rows
-
-
-def _judged(job: IndexJob, entry: Entry | None) -> tuple[IndexJob, StoredRun | None]:
-    """The job with its state now; the directory's state where it had to be inspected."""
-    if entry and (entry.event == "done" or (entry.event == "skipped" and job.state == "finished")):
-        return replace(job, state="finished"), None
-    state = inspect(job.directory)
-    return job.judged(state), state
-
-
-def _outcome(job: IndexJob, entry: Entry | None) -> str:
-    if job.state == "failed" or (entry and entry.event == "failed"):
-        return "failed"
-    if job.state != "finished":
-        return "unfinished"
-    return "done" if entry and entry.event == "done" else "skipped"
-
-
-def _reason(entry: Entry | None, state: StoredRun | None) -> str:
-    if entry and entry.event == "failed":
-        return entry.message
-    return (state and (state.error or state.reason)) or ""
