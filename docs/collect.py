@@ -5,6 +5,7 @@ finished under --outputs are not computed again. `python docs/render.py` puts th
 """
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
@@ -12,11 +13,22 @@ from pathlib import Path
 
 import pandas as pd
 
+from odfl_cli.results.finding import find_runs
+
 DATA = Path(__file__).parent / "data"
 SWEEPS = {
     "main": ["experiment=main", "seeds=100"],
     "high_dimension": ["experiment=high_dimension", "seeds=100"],
     "misspecification": ["experiment=misspecification"],
+    "readings": [
+        "experiment=misspecification",
+        "algo=df_ogd,pf_ogd,spo",
+        "data.gamma=0,0.25,0.5,0.75,1",
+        "data.amplitude=1,45",
+        "theta_radius=1,10",
+        "metrics=basic",
+        "seeds=100",
+    ],
     "knapsack": ["experiment=knapsack"],
     "shortest_path": ["experiment=shortest_path"],
     "regularizers": ["experiment=regularizers"],
@@ -31,13 +43,20 @@ SWEEPS = {
     "features_references": ["experiment=features", "algo=uniform,clairvoyant", "predictor=linear"],
 }
 COLUMNS = ("avg_cost", "avg_mse", "dynamic_regret", "avg_dynamic_regret")
+PLAYED = ["algo=df_ogd", "horizon=paper", "seeds=10"]
+SEARCHES = {
+    "regret": ["metrics=regret"],
+    "full": ["metrics=full"],
+    "more": ["metrics=full", "metrics.repeats=64", "metrics.lines=64"],
+}
+"""Searches for the best fixed parameter in hindsight, on the same rounds."""
 BOUND = ("avg_dynamic_regret", "avg_bound")
 """Columns of `bound.csv`: their means over the seeds at a few rounds, for DF-OGD in `main`."""
 
 
 def main() -> None:
     """Collects the sweeps that are named, or all of them."""
-    names = [*SWEEPS, "claims"]
+    names = [*SWEEPS, "hindsight", "claims"]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}")
     parser.add_argument("--outputs", default="outputs", help="where runs are kept")
@@ -49,6 +68,8 @@ def main() -> None:
         if name == "claims":
             judged = odfl("claims", "--json", "--outputs", options.outputs, capture=True)
             (DATA / "claims.json").write_text(judged)
+        elif name == "hindsight":
+            collect_searches(options.outputs)
         else:
             collect(name, options.outputs)
 
@@ -64,6 +85,22 @@ def collect(name: str, outputs: str) -> None:
     write(final_rows(rounds), name)
     if name == "main":
         write(bound_rows(rounds), "bound")
+
+
+def collect_searches(outputs: str) -> None:
+    """Writes docs/data/hindsight.csv: static regret with ever more effort, and how much more it may be."""
+    tables = []
+    for effort, overrides in SEARCHES.items():
+        sweep = f"documents-hindsight-{effort}"
+        odfl("run", "-m", *PLAYED, *overrides, f"sweep={sweep}", f"outputs={outputs}")
+        (run,) = find_runs([Path(outputs, "sweeps", sweep)], print)
+        summary = json.loads((run.directory / "summary.json").read_text())
+        missed = [summary["hindsight"]["uncertainty"][str(seed)] for seed in run.seeds]
+        regret = run.final("static_regret")
+        table = pd.DataFrame({"seed": run.seeds, "static_regret": [regret[s] for s in run.seeds]})
+        table["uncertainty"] = summary["rounds"] * pd.Series(missed)
+        tables.append(table.assign(effort=effort))
+    write(pd.concat(tables)[["effort", "seed", "static_regret", "uncertainty"]], "hindsight")
 
 
 def final_rows(rounds: pd.DataFrame) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 from cells import estimate, gap, plus_minus, table
-from collect import DATA, SWEEPS
+from collect import DATA, PLAYED, SEARCHES, SWEEPS
 from keys import keys
 from moments import RANKED
 from moments_tables import TABLES as MOMENTS
@@ -90,6 +90,36 @@ def gap_by(sweep: str, key: str, first: str, second: str) -> str:
     values = read(sweep).pivot(index="seed", columns=["algo", key], values="avg_cost")
     rows = [[f"{at:g}", *gap(values[first][at] - values[second][at])] for at in values[first]]
     return captioned(sweep, [[f"`{key}`", f"`{first}` − `{second}`", "reading"], *rows])
+
+
+def readings() -> str:
+    """The gaps to DF-OGD for every γ (columns) under every reading of the experiment's settings (rows)."""
+    keys = ["data.amplitude", "theta_radius"]
+    data = read("readings")
+    gammas = sorted(data["data.gamma"].unique())
+    rows = [["A", "R", "difference", *(f"γ = {gamma:g}" for gamma in gammas)]]
+    for (amplitude, radius), group in data.groupby(keys):
+        values = group.pivot(index="seed", columns=["algo", "data.gamma"], values="avg_cost")
+        for theirs in BASELINES:
+            gaps = [gap(values[theirs][gamma] - values["df_ogd"][gamma]) for gamma in gammas]
+            cells = [shown if "0" in sign else f"**{shown}**" for shown, sign in gaps]
+            rows.append([f"{amplitude:g}", f"{radius:g}", f"`{theirs}` − `df_ogd`", *cells])
+    return captioned("readings", rows)
+
+
+def hindsight() -> str:
+    """DF-OGD's static regret by seed, with what the search of each effort may have missed."""
+    data = read("hindsight").pivot(index="seed", columns="effort")
+    efforts = {name: " ".join(words) for name, words in SEARCHES.items()}
+    rows = [["seed", *(f"`{words}`" for words in efforts.values())]]
+    regret, missed = data["static_regret"], data["uncertainty"]
+    for seed in data.index:
+        cells = [f"{regret[e][seed]:.0f} (+ {missed[e][seed]:.0f})" for e in efforts]
+        rows.append([str(seed), *cells])
+    most = regret.max(axis=1)
+    reached = [(regret[e] + missed[e] >= most).sum() for e in efforts]
+    rows.append(["most found is within (+)", *(f"{n} of {len(most)} seeds" for n in reached)])
+    return f"{table(rows)}\n\n*`odfl run {' '.join(PLAYED)}` with each of these metrics*"
 
 
 def slopes(sweep: str, key: str, column: str) -> str:
@@ -236,6 +266,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "main-regret-gaps": partial(gaps, "main", "avg_dynamic_regret"),
     "high_dimension-gaps": partial(gaps, "high_dimension", "avg_cost"),
     "misspecification": partial(gap_by, "misspecification", "data.gamma", "pf_ogd", "df_ogd"),
+    "readings": readings,
+    "hindsight": hindsight,
     "knapsack": partial(algorithms, "knapsack", COST | MSE),
     "knapsack-gaps": partial(gaps, "knapsack", "avg_cost"),
     "shortest_path": partial(algorithms, "shortest_path", COST | MSE),

@@ -160,7 +160,7 @@ def _rates() -> Iterator[Claim]:
 def _sizes() -> Iterator[Claim]:
     """What the bound says of sizes, and what the regret does."""
     for column, words in (("avg_dynamic_regret", "dynamic regret"), ("avg_bound", "bound")):
-        controls = NO_LEARNER if column == "avg_dynamic_regret" else {}
+        controls = NO_LEARNER if column == "avg_dynamic_regret" else {"DF-FTPL": "df_ftpl"}
         yield Claim(
             name=f"parameters/{column}",
             text=f"DF-OGD's average {words} does not depend on m, K = 20: exponent in m",

@@ -7,7 +7,7 @@ GAMMA = ("experiment=misspecification", "metrics=basic", "data.gamma=0,0.75,1")
 GAMMA_PLAYERS = "algo=df_ogd,pf_ogd,spo,uniform,frozen"
 KAPPAS = ("algo=df_ogd,df_ftpl", "metrics=regret")
 POLYNOMIAL = ("data=polynomial", "data.items=20", "theta_radius=10")
-SIZES = ("metrics=regret", "horizon.rounds=2000", "algo=df_ogd,uniform,frozen")
+SIZES = ("metrics=regret", "horizon.rounds=2000", "algo=df_ogd,df_ftpl,uniform,frozen")
 
 READINGS = {
     "gamma": ("A = 1, R = 1, as printed", ()),
@@ -21,18 +21,18 @@ SWEEPS = {
     sweep.name: sweep
     for sweep in (
         Sweep("main", (("experiment=main", LEARNERS),), 100),
-        Sweep("high_dimension", (("experiment=high_dimension", LEARNERS),), 30),
-        Sweep("static", (("experiment=main", "data.drift=none", LEARNERS),), 100),
+        Sweep("high_dimension", (("experiment=high_dimension", LEARNERS),), 10),
+        Sweep("static", (("experiment=main", "data.drift=none", LEARNERS),), 30),
         Sweep(
             "static_high_dimension",
             (("experiment=high_dimension", "data.drift=none", LEARNERS),),
-            30,
+            10,
         ),
         *(
-            Sweep(name, ((*GAMMA, *changed, GAMMA_PLAYERS),), 300)
+            Sweep(name, ((*GAMMA, *changed, GAMMA_PLAYERS),), 50 if changed else 300)
             for name, (_, changed) in READINGS.items()
         ),
-        Sweep("kappa", (("experiment=main", *KAPPAS, "kappa=0,0.01,0.1,1"),), 30),
+        Sweep("kappa", (("experiment=main", *KAPPAS, "kappa=0,0.01,0.1,1"),), 10),
         Sweep("kappa_polynomial", ((*POLYNOMIAL, *KAPPAS, "kappa=0,0.1,1"),), 10),
         Sweep(
             "rates",
@@ -43,10 +43,10 @@ SWEEPS = {
                     "horizon.rounds=100,300,1000,3000",
                 ),
             ),
-            20,
+            10,
         ),
-        Sweep("parameters", ((*SIZES, "data.items=20", "data.features=5,10,20,40"),), 30),
-        Sweep("items", ((*SIZES, "data.items=5,20,80,320"),), 10),
+        Sweep("parameters", ((*SIZES, "data.items=20", "data.features=5,10,20,40"),), 10),
+        Sweep("items", ((*SIZES, "data.items=5,20,80,320"),), 5),
         Sweep(
             "oracle",
             (
@@ -65,7 +65,7 @@ SWEEPS = {
                 ("experiment=grid_pf_ogd", "algo.eta=0.001,0.01,0.1,1,10"),
                 ("experiment=main", "metrics=basic", "algo=uniform,frozen"),
             ),
-            100,
+            30,
         ),
     )
 }

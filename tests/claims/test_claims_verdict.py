@@ -175,6 +175,13 @@ def test_claims_about_learning_are_measured_on_those_who_learn_nothing():
             assert "uniform,frozen" in played
 
 
+def test_every_claim_has_a_control_that_is_run():
+    for claim in [*comparisons(), *statements()]:
+        assert claim.controls, claim.name
+        if "df_ftpl" in claim.controls.values():
+            assert "df_ftpl" in " ".join(SWEEPS[claim.evidence].parts[0])
+
+
 def judged(name: str, rule: Rule, value: float, ci95: float, controls: dict[str, float]):
     """A claim whose evidence is {subject: value}."""
     claim = Claim(

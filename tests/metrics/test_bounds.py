@@ -137,6 +137,11 @@ def test_running_mean_of_all_rounds_and_of_some():
     np.testing.assert_allclose(some[1], 1.0)
 
 
+def test_an_infinite_round_makes_the_mean_infinite_from_there_on():
+    means = running_mean(np.array([1, 2, 3, 5]), np.array([[1.0, 1.0, np.inf, 1.0]]))
+    np.testing.assert_array_equal(means, [[1.0, 1.0, np.inf, np.inf]])
+
+
 def test_lipschitz_constant_of_the_simplex():
     assert lipschitz(SIMPLEX, 0.2) == pytest.approx(5 * 0.5 * 3 / (4 * 0.2))
 

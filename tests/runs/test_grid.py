@@ -51,6 +51,16 @@ def test_every_cell_is_what_hydra_composes(overrides):
             assert config.hydra.sweep.subdir == expected.hydra.sweep.subdir
 
 
+def test_an_axis_of_an_experiment_that_is_typed_anew_counts_once():
+    prepare_hydra()
+    typed = ["experiment=misspecification", "data.gamma=0,1", "algo=df_ogd,spo", "most_jobs=4"]
+    with initialize_config_dir(str(conf_directory()), version_base="1.3"):
+        hydra = GlobalHydra.instance().hydra
+        assert hydra is not None
+        master = hydra.compose_config("config", typed, run_mode=RunMode.MULTIRUN)
+        assert len(grid_cells(master)) == 4
+
+
 def parsed(master: DictConfig) -> list[Override]:
     params = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
     return OverridesParser.create().parse_overrides([*params, *master.hydra.overrides.task])

@@ -102,7 +102,9 @@ def running_mean(t: np.ndarray, values: np.ndarray) -> np.ndarray:
     """
     before = np.concatenate([values[..., :1], values[..., :-1]], axis=-1)
     between = np.diff(t, prepend=0) - 1
-    return np.cumsum(between * np.maximum(before, values) + values, axis=-1) / t
+    with np.errstate(invalid="ignore"):  # no rounds in between, and an infinite value: 0 · ∞
+        skipped = np.where(between > 0, between * np.maximum(before, values), 0.0)
+    return np.cumsum(skipped + values, axis=-1) / t
 
 
 def broken_assumptions(notes: Mapping[str, np.ndarray], t: np.ndarray | None = None) -> list[str]:

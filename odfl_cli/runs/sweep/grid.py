@@ -1,5 +1,6 @@
 """The jobs of a sweep, known before the first one starts."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice, product
 from pathlib import Path
@@ -42,12 +43,12 @@ def grid_cells(master: DictConfig) -> list[Cell]:
     params = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
     parser = OverridesParser.create(config_loader=GlobalHydra.instance().config_loader())
     overrides = parser.parse_overrides([*params, *typed_overrides(master.hydra)])
-    _check_count(overrides, master.most_jobs)
-    axes = {override.get_key_element(): alternatives(override) for override in overrides}
-    return list(product(*axes.values()))
+    latest = {override.get_key_element(): override for override in overrides}
+    _check_count(latest.values(), master.most_jobs)
+    return list(product(*map(alternatives, latest.values())))
 
 
-def _check_count(overrides: list[Override], most: int) -> None:
+def _check_count(overrides: Iterable[Override], most: int) -> None:
     """Refuses a grid of more than `most` jobs without listing them all."""
     count = 1
     for override in overrides:
