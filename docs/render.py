@@ -267,6 +267,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "high_dimension-gaps": partial(gaps, "high_dimension", "avg_cost"),
     "misspecification": partial(gap_by, "misspecification", "data.gamma", "pf_ogd", "df_ogd"),
     "readings": readings,
+    "reading": partial(gap_by, "reading", "data.gamma", "pf_ogd", "df_ogd"),
     "hindsight": hindsight,
     "knapsack": partial(algorithms, "knapsack", COST | MSE),
     "knapsack-gaps": partial(gaps, "knapsack", "avg_cost"),

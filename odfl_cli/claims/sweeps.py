@@ -5,7 +5,7 @@ from odfl_cli.claims.evidence import Sweep
 LEARNERS = "algo=df_ogd,df_ftpl,pf_ogd,spo,uniform,frozen"
 GAMMA = ("experiment=misspecification", "metrics=basic", "data.gamma=0,0.75,1")
 GAMMA_PLAYERS = "algo=df_ogd,pf_ogd,spo,uniform,frozen"
-KAPPAS = ("algo=df_ogd,df_ftpl", "metrics=regret")
+KAPPAS = ("algo=df_ogd,df_ftpl", "metrics=regret", "horizon.rounds=1000")
 POLYNOMIAL = ("data=polynomial", "data.items=20", "theta_radius=10")
 SIZES = ("metrics=regret", "horizon.rounds=2000", "algo=df_ogd,df_ftpl,uniform,frozen")
 
