@@ -64,7 +64,7 @@ REFUSED = [
     (["~algo"], ["~algo", "a job needs its algo", "df_ftpl, df_moments, df_ogd"]),
     (["~data=sin4"], ["~data=sin4", "a job needs its data"]),
     (["data.gamma=0,2", "-m", "algo=uniform"], ["data.gamma=2", "less than or equal to 1"]),
-    (["predictor=-inf"], ["predictor=-inf", "affine, linear"]),
+    (["predictor=-inf"], ["predictor=-inf", "affine, ", "linear, "]),
     (["belief=1_000"], ["belief=1_000"]),
     (["horizon=[1,2]"], ["horizon=[1,2]", "long, paper"]),
     (["data.items=1" + 30 * "0"], ["data.items=1", "less than or equal to 4294967295"]),
