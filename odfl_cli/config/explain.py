@@ -65,6 +65,8 @@ def explain(error: Exception, arguments: list[str]) -> str:
         return _unknown_key(key[1], arguments)
     if missing := re.search(r"Missing mandatory value: (\S+)", text):
         return f"{missing[1]}: a value is needed"
+    if lacking := re.search(r"Interpolation key '([^']+)' not found.* full_key: (\S+)", text, re.S):
+        return _no_such_reference(lacking[2], lacking[1], arguments)
     if isinstance(error, OmegaConfBaseException) and (key := re.search(r"full_key: (\S+)", text)):
         return f"{key[1]}: {str(error).splitlines()[0]}"
     return " ".join(str(error).split())
@@ -172,6 +174,16 @@ def _unknown_choice(text: str, arguments: list[str]) -> str:
         return " ".join(text.split())
     group, choice = found.groups()
     return _no_such_choice(group, choice, _choices(group, arguments))
+
+
+def _no_such_reference(key: str, named: str, arguments: list[str]) -> str:
+    """A key that takes its value from one that another group's choice does not have."""
+    group = key.partition(".")[0]
+    files = {choice: conf_directory() / group / f"{choice}.yaml" for choice in _choices(group, [])}
+    others = [name for name, file in files.items() if f"${{{named}}}" not in file.read_text()]
+    if len(others) == len(files):  # the user wrote it
+        return f"{key}: Interpolation key '{named}' not found"
+    return f"{key}: it needs {named}, which is not there; choose {group}={' or '.join(others)}"
 
 
 def _unknown_key(key: str, arguments: list[str]) -> str:

@@ -31,6 +31,11 @@ REFUSED = [
     (["algo=pf_ogd", "algo.eta=-0.1"], ["algo.eta=-0.1", "greater than 0"]),
     (["oracle.lr=-1"], ["oracle.lr=-1", "greater than 0"]),
     (["oracle.every=0"], ["oracle.every=0", "greater than or equal to 1"]),
+    (
+        ["data=terrain"],
+        ["polytope.dimension", "data.items", "choose polytope=", "or shortest_path"],
+    ),
+    (["data.gamma=${nope.nope}"], ["data.gamma", "'nope.nope' not found"]),
     (["oracle=exact"], ["oracle=exact", "3 parameters at most", "10 here"]),
     (["oracle=multistart", "oracle.rule=newton"], ["oracle.rule=newton", "'adam'"]),
     (["algo.belief.horizon=0"], ["algo.belief.horizon=0", "greater than 0"]),
