@@ -31,15 +31,24 @@ from odfl_cli.config.compose import compose_job
 PAGES = {page.relative_to(REPOSITORY).as_posix(): page.read_text() for page in render.PAGES}
 ALL = "\n".join(PAGES.values())
 FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", ALL, re.DOTALL))
-PARTS = ("my_algorithm.py", "my_environment.py", "my_polytope.py", "my_predictor.py")
+PARTS = (
+    "my_algorithm.py",
+    "my_follower.py",
+    "my_environment.py",
+    "my_polytope.py",
+    "my_predictor.py",
+)
 
 
 def commands() -> list[tuple[str, ...]]:
-    """The arguments of every `odfl …` in a block or in a line, without those that are cut short."""
+    """The arguments of every `odfl …` in a block or in a line, without those that are cut short.
+
+    A verb without arguments, in a line, is a name (`odfl best`, `odfl data check`).
+    """
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", ALL, re.DOTALL | re.MULTILINE)
     typed = "\n".join(block for language, block in blocks if not language)
     shown = re.findall(r"^odfl (.*)$", typed, re.MULTILINE)
-    shown += re.findall(r"(?<!`)`odfl (\w+ [^`\n]*)`", ALL)
+    shown += re.findall(r"(?<!`)`odfl (?!data \w+`)(\w+ [^`\n]*)`", ALL)
     whole = [line for line in dict.fromkeys(shown) if "…" not in line and "<" not in line]
     return [tuple(shlex.split(line, comments=True)) for line in whole]
 
@@ -310,13 +319,14 @@ def test_parts_of_your_own_are_short() -> None:
 
 
 def test_parts_of_your_own_run(written: Path) -> None:
-    assert len(WITH_OWN_PARTS) == 2
+    assert len(WITH_OWN_PARTS) == 3
     for command in WITH_OWN_PARTS:
         done = odfl("run", *command, "horizon=smoke", "seeds=2", cwd=written)
         assert done.returncode == 0, done.stderr
     summaries = [json.loads((run / "summary.json").read_text()) for run in run_directories(written)]
     by_algorithm = {summary["choices"]["algo"]: summary for summary in summaries}
-    assert set(by_algorithm) == {"mine", "df_ogd"}
+    assert set(by_algorithm) == {"mine", "follower", "df_ogd"}
+    assert by_algorithm["follower"]["choices"]["oracle"] == "multistart"
     assert by_algorithm["mine"]["config"]["algo"]["rate"] == 0.005
     chosen = by_algorithm["df_ogd"]["choices"]
     assert (chosen["data"], chosen["polytope"], chosen["predictor"]) == (
