@@ -17,6 +17,7 @@ from collect import odfl, write
 from odfl_cli.core.time_series import path_mean
 from odfl_cli.plotting.style import GREY, line_styles, theme
 from odfl_cli.results.finding import finished_runs
+from odfl_cli.results.names import ALGORITHMS
 from odfl_cli.results.paths import paths_of
 
 FIGURES = Path(__file__).parents[1] / "outputs" / "figures"
@@ -128,7 +129,7 @@ def draw(name: str, stream: Stream, costs: dict[str, pd.DataFrame], table: pd.Da
 
     naive = table.loc[table["naive"], "algo"].iloc[0]
     best = table.loc[~table["naive"], "algo"].head(DRAWN).tolist()
-    styles = line_styles(table["algo"].tolist())
+    styles = line_styles(table["algo"].tolist(), {algo: ALGORITHMS[algo] for algo in table["algo"]})
     lines = {algo: running(one_path(costs[algo] - costs[naive], stream)) for algo in best}
     with plt.rc_context(theme()):
         figure, (left, right) = plt.subplots(1, 2, figsize=(6.9, 3.2), layout="constrained")
@@ -141,7 +142,6 @@ def draw(name: str, stream: Stream, costs: dict[str, pd.DataFrame], table: pd.Da
                               color=style.colour, alpha=0.12, lw=0)  # fmt: skip
         left.axhline(0.0, color=GREY, lw=0.8)
         left.set(xlabel="round t", ylabel=f"average cost above {styles[naive].name}")
-        left.legend(frameon=False)
         shown = table[table["gap"].abs() <= 4 * table["gap"].abs().median()].iloc[::-1]
         for place, row in enumerate(shown.itertuples()):
             right.errorbar(row.gap, place, xerr=row.gap_ci95, fmt="s" if row.naive else "o",
@@ -150,6 +150,7 @@ def draw(name: str, stream: Stream, costs: dict[str, pd.DataFrame], table: pd.Da
         right.set_yticks(range(len(shown)), [styles[algo].name for algo in shown["algo"]])
         right.set(xlabel="after the last round, ± 95% over time (left: better)")
         figure.suptitle(stream.title)
+        figure.legend(loc="outside lower center", ncols=DRAWN, frameon=False)
         place = FIGURES / name
         place.mkdir(parents=True, exist_ok=True)
         figure.savefig(place / "gap.png", dpi=200)
