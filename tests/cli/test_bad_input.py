@@ -8,6 +8,9 @@ from support.commands import complaints, odfl
 REFUSED = [
     (["data.gama=0.5"], ["data.gama", "did you mean data.gamma?"]),
     (["algo=pf_ogd", "algo.etta=1"], ["algo.etta", "did you mean algo.eta?"]),
+    (["algo.rate=1"], ["algo.rate: df_ogd has no rate; its keys are c_alpha, c_eta"]),
+    (["algo=uniform", "algo.rate=1"], ["algo.rate: uniform has no rate; it has no keys"]),
+    (["-m", "algo=pf_ogd,df_ogd", "algo.eta=1"], ["algo.eta: df_ogd has no eta; its keys"]),
     (["+data.extra=1"], ["data.extra", "no such key"]),
     (["horizon.rounds=abc"], ["horizon.rounds=abc", "valid integer"]),
     (["data.clip=maybe"], ["data.clip=maybe", "valid boolean"]),
