@@ -123,7 +123,7 @@ def compared(
 
 
 def draw(name: str, stream: Stream, costs: dict[str, pd.DataFrame], table: pd.DataFrame) -> None:
-    """The gap against time for the best learners, and the final gap of everybody."""
+    """The gap against time for the best learners, with a band for the first; all final gaps but far ones."""
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
@@ -138,8 +138,9 @@ def draw(name: str, stream: Stream, costs: dict[str, pd.DataFrame], table: pd.Da
             left.plot(
                 line["t"], line["mean"], color=style.colour, ls=style.dashes, label=style.name
             )
-            left.fill_between(line["t"], line["mean"] - line["ci95"], line["mean"] + line["ci95"],
-                              color=style.colour, alpha=0.12, lw=0)  # fmt: skip
+        band = lines[best[0]]
+        left.fill_between(band["t"], band["mean"] - band["ci95"], band["mean"] + band["ci95"],
+                          color=styles[best[0]].colour, alpha=0.15, lw=0)  # fmt: skip
         left.axhline(0.0, color=GREY, lw=0.8)
         left.set(xlabel="round t", ylabel=f"average cost above {styles[naive].name}")
         shown = table[table["gap"].abs() <= 4 * table["gap"].abs().median()].iloc[::-1]
@@ -148,7 +149,8 @@ def draw(name: str, stream: Stream, costs: dict[str, pd.DataFrame], table: pd.Da
                            color=GREY if row.naive else styles[row.algo].colour, ms=4, lw=1.2)  # fmt: skip
         right.axvline(0.0, color=GREY, lw=0.8)
         right.set_yticks(range(len(shown)), [styles[algo].name for algo in shown["algo"]])
-        right.set(xlabel="after the last round, ± 95% over time (left: better)")
+        right.locator_params("x", nbins=5)
+        right.set(xlabel="final gap ± 95% over time (left: better)")
         figure.suptitle(stream.title)
         figure.legend(loc="outside lower center", ncols=DRAWN, frameon=False)
         place = FIGURES / name
