@@ -8,6 +8,9 @@ from support.commands import complaints, odfl
 REFUSED = [
     (["data.gama=0.5"], ["data.gama", "did you mean data.gamma?"]),
     (["algo=pf_ogd", "algo.etta=1"], ["algo.etta", "did you mean algo.eta?"]),
+    (["algo.rate=1"], ["algo.rate: df_ogd has no rate; its keys are c_alpha, c_eta"]),
+    (["algo=uniform", "algo.rate=1"], ["algo.rate: uniform has no rate; it has no keys"]),
+    (["-m", "algo=pf_ogd,df_ogd", "algo.eta=1"], ["algo.eta: df_ogd has no eta; its keys"]),
     (["+data.extra=1"], ["data.extra", "no such key"]),
     (["horizon.rounds=abc"], ["horizon.rounds=abc", "valid integer"]),
     (["data.clip=maybe"], ["data.clip=maybe", "valid boolean"]),
@@ -28,6 +31,11 @@ REFUSED = [
     (["algo=pf_ogd", "algo.eta=-0.1"], ["algo.eta=-0.1", "greater than 0"]),
     (["oracle.lr=-1"], ["oracle.lr=-1", "greater than 0"]),
     (["oracle.every=0"], ["oracle.every=0", "greater than or equal to 1"]),
+    (
+        ["data=terrain"],
+        ["polytope.dimension", "data.items", "choose polytope=", "or shortest_path"],
+    ),
+    (["data.gamma=${nope.nope}"], ["data.gamma", "'nope.nope' not found"]),
     (["oracle=exact"], ["oracle=exact", "3 parameters at most", "10 here"]),
     (["oracle=multistart", "oracle.rule=newton"], ["oracle.rule=newton", "'adam'"]),
     (["algo.belief.horizon=0"], ["algo.belief.horizon=0", "greater than 0"]),
