@@ -19,7 +19,7 @@ from support.problems import (
     skip_without_data,
     with_kernel,
 )
-from support.samples import each_once
+from support.samples import each_once, some_of
 
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.core.reading import flatten
@@ -240,7 +240,7 @@ def test_every_file_of_a_pair_names_a_pair():
         assert len(pairs(group)) == len(choices(group))
 
 
-@pytest.mark.parametrize("experiment", choices("experiment"))
+@pytest.mark.parametrize("experiment", some_of(choices("experiment"), 5))
 def test_every_cell_of_an_experiment_builds(experiment):
     skip_without_data(experiment)
     sweeper = composed(f"experiment={experiment}", hydra=True).hydra.sweeper

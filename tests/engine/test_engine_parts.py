@@ -54,7 +54,11 @@ COMBINATIONS = [
 """Every pair of an algorithm, a predictor and a smoothed set occurs, not every triple.
 
 A kernel calls its parts through one integer each, and a part knows nothing of the others."""
-REPRESENTATIVE = COMBINATIONS[:: len(SMOOTHED) + 1]
+REPRESENTATIVE = [
+    mine[row % len(mine)]
+    for row, algo in enumerate(ALGORITHMS)
+    for mine in [[combination for combination in COMBINATIONS if combination[0] == algo]]
+]
 """Every algorithm once; a part, with several of them."""
 
 
