@@ -29,11 +29,11 @@ OURS = re.compile(rb"(?:odfl lock: )?(?P<holder>\S+ \d+)\n|")
 @contextmanager
 def locked(directory: Path, tell: Callable[[str], None] = lambda holder: None) -> Iterator[None]:
     """Waits for the directory's lock and holds it; a long wait calls `tell` once with the holder."""
-    begun, told = time.monotonic(), False
+    begun, reported = time.monotonic(), False
     while (handle := _try(directory)) is None:
-        if not told and time.monotonic() - begun > PATIENCE:
+        if not reported and time.monotonic() - begun > PATIENCE:
             tell(holder(directory))
-            told = True
+            reported = True
         time.sleep(POLL)
     try:
         os.truncate(handle, 0)
