@@ -5,10 +5,11 @@ BIN    := $(VENV)/bin
 ODFL   := $(BIN)/odfl
 STAMP  := $(VENV)/.installed
 LAUNCH := $(VENV)-launchers
+unexport PYTHONDONTWRITEBYTECODE  # tests and sweeps start many interpreters
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo figures figures-more figures-examples claims ranking results documents \
-  test fuzz test-slow test-launchers test-slurm test-browser check format bench clean
+  test test-thorough fuzz test-slow test-launchers test-slurm test-browser check format bench clean
 
 help:
 	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' Makefile
@@ -85,8 +86,11 @@ format: $(STAMP)  ## apply the formatter and the linter's safe fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: $(STAMP)  ## all tests but the slow ones
+test: $(STAMP)  ## every statement, on few cases; minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+test-thorough: $(STAMP)  ## the other cases: every combination, more random examples; minutes
+	$(BIN)/python -m pytest -n auto --dist loadfile -m '(thorough or hypothesis) and not slow' --hypothesis-profile=thorough
 
 test-slow: $(STAMP)  ## claims on hundreds of seeds, large kernels compiled anew, a page of a thousand runs; minutes
 	$(BIN)/python -m pytest -m slow
