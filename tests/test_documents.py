@@ -35,11 +35,14 @@ PARTS = ("my_algorithm.py", "my_environment.py", "my_polytope.py", "my_predictor
 
 
 def commands() -> list[tuple[str, ...]]:
-    """The arguments of every `odfl …` in a block or in a line, without those that are cut short."""
+    """The arguments of every `odfl …` in a block or in a line, without those that are cut short.
+
+    A verb without arguments, in a line, is a name (`odfl best`, `odfl data check`).
+    """
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", ALL, re.DOTALL | re.MULTILINE)
     typed = "\n".join(block for language, block in blocks if not language)
     shown = re.findall(r"^odfl (.*)$", typed, re.MULTILINE)
-    shown += re.findall(r"(?<!`)`odfl (\w+ [^`\n]*)`", ALL)
+    shown += re.findall(r"(?<!`)`odfl (?!data \w+`)(\w+ [^`\n]*)`", ALL)
     whole = [line for line in dict.fromkeys(shown) if "…" not in line and "<" not in line]
     return [tuple(shlex.split(line, comments=True)) for line in whole]
 

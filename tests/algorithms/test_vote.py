@@ -222,7 +222,10 @@ def test_the_certificate_is_a_column_with_all_metrics(metrics):
         ),
         (["algo.settings.rls.ridge=-1"], r"algo\.settings\.rls\.ridge=-1"),
         (["algo.settings.rls=5"], r"algo\.settings\.rls=5: choose a file of the group algo"),
-        (["algo.experts=[rls,rls/cubic]"], r"no predictor cubic; there are affine, linear, mlp"),
+        (
+            ["algo.experts=[rls,rls/cubic]"],
+            r"no predictor cubic; there are affine, conv, linear, mlp",
+        ),
         (["algo.experts=[rls,rls/]"], r"no predictor ; there are affine"),
         (["algo.experts=[rls,rls/mlp]"], r"algo=rls needs a predictor that is linear in θ"),
         (["algo.experts=[rls,3]"], r"no expert 3; there are always"),

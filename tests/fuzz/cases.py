@@ -3,33 +3,20 @@
 import random
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+from support.problems import choices, groups, has_data
 
-CONF = Path(__file__).resolve().parents[2] / "conf"
-GROUPS = (
-    "algo", "data", "predictor", "polytope", "regularizer", "oracle", "horizon", "engine", "metrics",
-)  # fmt: skip
-TOP = (
-    "theta_radius",
-    "kappa",
-    "seeds",
-    "outputs",
-    "sweep",
-    "objective",
-    "force",
-    "retry",
-    "most_jobs",
+from odfl_cli.config.directory import conf_directory
+
+CONF = conf_directory()
+GROUPS = tuple(group for group in groups() if group != "experiment")
+TOP = tuple(
+    key
+    for key in yaml.safe_load((CONF / "config.yaml").read_text())
+    if key not in ("defaults", "hydra")
 )
-NEEDS = {
-    "polytope=custom": ("polytope.file=set.yaml", "data.items=3", "regularizer=quadratic"),
-    "data=replay": ("data.file=rounds.csv",),
-    "oracle=exact": ("data.features=2",),
-    "algo=rls_adaptive": ("metrics=basic",),
-}
-"""What a choice needs beside it: without, it complains of that before anything else."""
 VALUES = (
     "", "abc", "null", "true", "???", "nan", "inf", "-inf", "-1", "0", "1", "0.5", "1e-320", "1e308",
     "1e400", "1000000000000000000000000000000", "1_000", "[]", "[1,2]", "[[1],[2]]", "{}", "{a:1}",
@@ -94,13 +81,12 @@ def rounds_cases() -> Iterator[Case]:
 
 
 def keys() -> list[tuple[str, str]]:
-    """(group=choice, dotted key) of all files in conf/, and the keys beside the groups."""
+    """(group=choice, dotted key) of all files in conf/ whose data are there, and the keys beside the groups."""
     found = [("", key) for key in TOP]
     for group in GROUPS:
-        for file in sorted((CONF / group).glob("*.yaml")):
-            choice = f"{group}={file.stem}"
-            names = _names(yaml.safe_load(file.read_text()) or {})
-            found += [(choice, f"{group}.{name}") for name in names]
+        for choice in filter(has_data, choices(group)):
+            names = _names(yaml.safe_load((CONF / group / f"{choice}.yaml").read_text()) or {})
+            found += [(f"{group}={choice}", f"{group}.{name}") for name in names]
     return found
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from support.commands import Done, odfl
 from support.finished_runs import write_failed, write_finished, write_unfinished
+from support.problems import runnable
 
-from fuzz.cases import NEEDS, Case
+from fuzz.cases import Case
 from fuzz.damage import damage, rounds_file
 
 SECONDS = 300
@@ -106,13 +107,10 @@ def tree(root: Path) -> dict[str, str]:
 
 def _key(case: Case, here: Path) -> list[str]:
     """A value that is accepted is run with."""
-    rounds_file(here / "rounds.csv")
-    (here / "set.yaml").write_text("A: [[1, 1, 1]]\nb: [1]\n")
-    choice = [case.place] if case.place else []
-    fits = ["regularizer=quadratic"] if case.place.startswith("polytope") else []
-    short = [*SHORT, *NEEDS.get(case.place, fits)]
-    given = [word for word in short if not word.startswith(f"{case.change}=")]
-    return ["run", *choice, *given, f"{case.change}={case.word}"]
+    chosen = runnable(case.place, here) if case.place else ()
+    engine = () if case.place.startswith("engine=") else ("engine=torch",)  # which compiles nothing
+    given = [word for word in (*SHORT, *engine, *chosen) if not word.startswith(f"{case.change}=")]
+    return ["run", *given, f"{case.change}={case.word}"]
 
 
 def _file(case: Case, here: Path) -> list[str]:

@@ -105,12 +105,12 @@ def _composed_once(arguments: tuple[str, ...]) -> AbstractContextManager:
 
 
 def _forget_modules_of(folder: Path) -> None:
+    inside = (str(folder), f"{folder}{os.sep}")
     for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if file and Path(file).is_relative_to(folder):
+        if str(getattr(module, "__file__", None)).startswith(inside[1]):
             del sys.modules[name]
     for entry in list(sys.path_importer_cache):
-        if Path(entry).is_relative_to(folder):
+        if entry == inside[0] or entry.startswith(inside[1]):
             del sys.path_importer_cache[entry]
 
 

