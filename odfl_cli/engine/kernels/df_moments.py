@@ -1,6 +1,5 @@
 """DF-Moments, compiled; see odfl_cli.algorithms.df_moments, whose lines are numbered alike."""
 
-from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
@@ -42,10 +41,6 @@ class Rules(NamedTuple):
     radius: float  # of Θ
 
 
-Sums = namedtuple("Sums", DFMomentsState._fields[1:])
-"""DFMomentsState of one seed without t, filled in place; numbers are arrays [1]."""
-
-
 class Space(NamedTuple):
     """Arrays that the lines share."""
 
@@ -74,8 +69,10 @@ class Space(NamedTuple):
 VECTOR, MATRIX, CUBE = f8[::1], f8[:, ::1], f8[:, :, ::1]
 RULES = types.NamedTuple([VECTOR, VECTOR, VECTOR, b1, b1, b1, f8], Rules)
 SUMS = types.NamedTuple(
-    [VECTOR] * 5 + [CUBE, MATRIX, CUBE, VECTOR, MATRIX, MATRIX] + [VECTOR] * 6, Sums
+    [i8] + [VECTOR] * 5 + [CUBE, MATRIX, CUBE, VECTOR, MATRIX, MATRIX] + [VECTOR] * 6,
+    DFMomentsState,
 )
+"""The state of one seed before the block, whose arrays are filled in place; numbers but t are [1]."""
 
 
 @inner
@@ -295,9 +292,9 @@ def refine(rules, sums, space):
     normalise(space.sigma, v)
 
 
-@kernel(void(PARTS, RULES, i8, CUBE, CUBE, MATRIX, SUMS, VECTOR, VECTOR))
-def play(parts, rules, start, X, D, costs, sums, paid, errors):
-    """Rounds of one seed after round `start`: X [B, d, p], D [B, d, m], costs [B, d]."""
+@kernel(void(PARTS, RULES, CUBE, CUBE, MATRIX, SUMS, VECTOR, VECTOR))
+def play(parts, rules, X, D, costs, sums, paid, errors):
+    """A block of rounds of one seed: X [B, d, p], D [B, d, m], costs [B, d]."""
     d, m, J = D.shape[1], D.shape[2], sums.counts.shape[0]
     space = Space(
         np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d),
@@ -307,7 +304,7 @@ def play(parts, rules, start, X, D, costs, sums, paid, errors):
         np.empty(2), np.empty(J),
     )  # fmt: skip
     for i in range(costs.shape[0]):
-        t = start + i + 1
+        t = sums.t + i + 1
         paid[i], errors[i] = decide(parts, X[i], costs[i], sums.theta, space.g, space.w)  # 1
         perturb(parts, D[i], costs[i], t, sums, space)  # 9 needs D and c as they came
         centre(D[i], costs[i], t, rules, sums, space)  # 2
@@ -339,12 +336,13 @@ def prepare(
         algorithm.refine,
         problem.theta_set.radius,
     )
-    filled = {name: apart(getattr(state, name)) for name in Sums._fields}
+    filled = {name: apart(values) for name, values in state._asdict().items() if name != "t"}
 
     def play_seed(s: int) -> None:
-        sums = Sums(*(np.atleast_1d(filled[name][s : s + 1].squeeze(0)) for name in Sums._fields))
+        rows = (values[s : s + 1].squeeze(0) for values in filled.values())  # views, numbers too
+        sums = DFMomentsState(state.t, *map(np.atleast_1d, rows))
         X, costs = rounds.X[s], rounds.costs[s]
         D = np.ascontiguousarray(algorithm.design(X))
-        play(parts, rules, state.t, X, D, costs, sums, trace.cost[s], trace.mse[s])
+        play(parts, rules, X, D, costs, sums, trace.cost[s], trace.mse[s])
 
     return state._replace(t=state.t + rounds.costs.shape[1], **filled), play_seed
