@@ -143,6 +143,7 @@ def own(tmp_path: Path) -> Path:
         "failing.py": FAILING,
         "conf/algo/mine.yaml": "_target_: failing.Failing\nrate: 0.1\n",
         "conf/algo/broken.yaml": "rate: [1\nother: }\n",
+        "conf/algo/lost.yaml": "_target_: elsewhere.Lost\n",
         "conf/algo/endless.yaml": "defaults: [endless_too]\n",
         "conf/algo/endless_too.yaml": "defaults: [endless]\n",
     }
@@ -179,6 +180,7 @@ def helper(costs):
         (["-m", "algo=mine,uniform", "algo.rat=1"], ["algo.rat", "did you mean algo.rate?"]),
         (["algo=broken"], ["broken.yaml, line 2", "not YAML"]),
         (["algo=endless"], ["does not end"]),
+        (["algo=lost"], ["algo: elsewhere.Lost: there is no module elsewhere here; start odfl in"]),
         (["algo=latin"], ["latin.yaml: not UTF-8"]),
         (["-m", "algo=uniform,latin"], ["latin.yaml: not UTF-8"]),
         (["-m", "algo=uniform,broken"], ["broken.yaml, line 2", "not YAML"]),
