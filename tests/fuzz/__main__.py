@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 from fuzz.cases import Case, all_cases
@@ -22,12 +23,12 @@ def main() -> int:
     parser.add_argument("--repeat", metavar="JSON", help="one case, as it was printed")
     arguments = parser.parse_args()
     if arguments.repeat:
-        chosen = [Case(*json.loads(arguments.repeat))]
+        chosen = iter([Case(*json.loads(arguments.repeat))])
     else:
         everything = all_cases(arguments.seed)
-        chosen = [case for case in everything if arguments.kind in (None, case.kind)]
+        chosen = (case for case in everything if arguments.kind in (None, case.kind))
     begun, counts, found = time.monotonic(), Counter[str](), 0
-    for case in chosen[: arguments.cases]:
+    for case in islice(chosen, arguments.cases):
         if time.monotonic() - begun > arguments.seconds:
             break
         counts[case.kind] += 1
