@@ -243,7 +243,7 @@ def bad_weights(kind: str, folder: Path) -> Path:
         "other": ["weight"],
         "shape": ["0.weight", "[2, 4]", "[3, 4]"],
         "nan": ["0.weight", "not finite"],
-        "missing": ["No such file"],
+        "missing": ["no such file"],
     }.items(),
 )
 def test_weights_that_do_not_fit_are_refused(kind: str, words: list[str], tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ def load_weights(module: torch.nn.Module, file: str | None) -> torch.nn.Module:
 
 def read_weights(file: str) -> dict[str, torch.Tensor]:
     """Name → tensor, or a UserError for what is not such a file."""
+    if not Path(file).is_file():
+        raise UserError(f"predictor.weights={file}: there is no such file")
     try:
         return load(Path(file).read_bytes())
     except OSError as error:
