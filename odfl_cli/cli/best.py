@@ -10,7 +10,8 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import Interval
 from odfl_cli.core.text import latex, markdown, plus_minus, printable, table, tell
 from odfl_cli.results.finding import finished_runs
-from odfl_cli.results.ranking import Ranked, league, rank, telling_words
+from odfl_cli.results.paths import over_rounds, paths_of
+from odfl_cli.results.ranking import SEEDS, Over, Ranked, league, rank, telling_words
 from odfl_cli.results.selection import Where, located
 
 DESCRIPTION = """\
@@ -18,12 +19,17 @@ Ranks the finished jobs of a sweep by the final value of a column: mean over the
 interval, and the paired difference to the winner over the seeds that both have. Jobs that differ in
 nothing but their seeds are pooled. Ends with the command that repeats the winner. Several sweeps
 make one Markdown table, an algorithm a row and a sweep a column, each with its best settings in it;
-a sweep that is not there is left out."""
+a sweep that is not there is left out.
+
+--over rounds is for one long path, or for seeds that share their time, such as stations: intervals
+are those of a moving-block bootstrap over the rounds of the mean over the seeds."""
 EXAMPLES = """\
   odfl best outputs/sweeps/grid
   odfl best grid --by avg_dynamic_regret --top 5 --where data.gamma=0.5
   odfl best main high_dimension knapsack --latex
+  odfl best prices --over rounds
 """
+OVER = {"seeds": SEEDS, "rounds": Over(paths_of, over_rounds)}
 HEADINGS = ("rank", "algorithm", "overrides", "seeds", "mean", "behind the first")
 OVERRIDES = HEADINGS.index("overrides")
 
@@ -34,6 +40,7 @@ def main(argv: list[str]) -> int:
     parser.add_runs("+", "several make one table")
     parser.add_argument("--by", metavar="COLUMN", default="avg_cost", help="avg_cost by default")
     parser.add_argument("--max", action="store_true", help="the largest is best, not the smallest")
+    parser.add_argument("--over", choices=OVER, default="seeds", help="what intervals are over")
     parser.add_argument("--top", type=_count, metavar="N", help="only the first N")
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--json", action="store_true", help="as JSON")
@@ -72,7 +79,7 @@ def _rankings(arguments: argparse.Namespace) -> Iterator[tuple[str, list[Ranked]
 
 def _ranking(place: Path, arguments: argparse.Namespace) -> list[Ranked]:
     runs = finished_runs([place], tell, Where.parse(arguments.where))
-    return rank(runs, arguments.by, largest=arguments.max)[: arguments.top]
+    return rank(runs, arguments.by, arguments.max, OVER[arguments.over])[: arguments.top]
 
 
 def _rows(ranked: list[Ranked]) -> list[tuple[str, ...]]:

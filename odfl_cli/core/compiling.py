@@ -59,7 +59,15 @@ def kernel(signature: Any) -> Callable[..., Any]:
 
 
 class _KernelCache(FunctionCache):
-    """Loads a kernel without what only compiling needs, which takes longer than all else."""
+    """Loads a kernel without what only compiling needs, which takes longer than all else.
+
+    A directory's name follows the content of all sources, so that numba's own stamp, the time at
+    which a file was written, would only compile again what was copied or checked out.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file._source_stamp = ""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The kernel as it is on disk, or None; compiling then prepares numba itself."""

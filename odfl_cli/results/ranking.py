@@ -1,7 +1,8 @@
 """Ranking the jobs of a sweep, and several sweeps side by side."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import Interval, interval
@@ -10,27 +11,40 @@ from odfl_cli.results.grouping import differing_keys, frozen
 from odfl_cli.results.runs import StoredRun
 
 
+class Over(NamedTuple):
+    """What intervals are over: a run's values by seed, and what several of them say together."""
+
+    values: Callable[[StoredRun, str], dict[int, Any]]
+    interval: Callable[[Iterable[Any]], Interval]
+
+
+SEEDS = Over(StoredRun.final, interval)
+
+
 @dataclass(frozen=True)
 class Ranked:
     """Jobs that differ in nothing but their seeds."""
 
     run: StoredRun  # the first of them
     differs: dict[str, Any]
-    values: dict[int, float]  # by seed
+    values: dict[int, Any]  # by seed
+    over: Over = SEEDS
 
     @property
     def figure(self) -> Interval:
         """Mean and interval."""
-        return interval(self.values.values())
+        return self.over.interval(self.values.values())
 
     def behind(self, winner: "Ranked") -> tuple[int, Interval] | None:
         """The seeds shared with the winner, and the mean difference to it over them."""
         shared = self.values.keys() & winner.values.keys()
         gaps = [self.values[seed] - winner.values[seed] for seed in sorted(shared)]
-        return (len(gaps), interval(gaps)) if gaps else None
+        return (len(gaps), self.over.interval(gaps)) if gaps else None
 
 
-def rank(runs: list[StoredRun], column: str, largest: bool = False) -> list[Ranked]:
+def rank(
+    runs: list[StoredRun], column: str, largest: bool = False, over: Over = SEEDS
+) -> list[Ranked]:
     """The jobs that have the column, pooled, best first."""
     known = sorted({name for run in runs for name in run.columns})
     if column not in known:
@@ -40,8 +54,8 @@ def rank(runs: list[StoredRun], column: str, largest: bool = False) -> list[Rank
     pools: dict[Any, Ranked] = {}
     for run in runs:
         differs = {key: run.settings[key] for key in keys if key in run.settings}
-        pool = pools.setdefault((run.algorithm, frozen(differs)), Ranked(run, differs, {}))
-        pool.values.update(run.final(column))
+        pool = pools.setdefault((run.algorithm, frozen(differs)), Ranked(run, differs, {}, over))
+        pool.values.update(over.values(run, column))
     ranked = [pool for pool in pools.values() if pool.values]
     return sorted(ranked, key=lambda pool: pool.figure["mean"], reverse=largest)
 

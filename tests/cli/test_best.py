@@ -11,6 +11,7 @@ from support.synthetic_runs import harmonic, write_sweep
 
 from odfl_cli.cli.best import main
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.time_series import path_mean
 
 LEVELS = {0.1: {0: 0.5, 1: 0.7, 2: 0.9}, 1.0: {0: 0.4, 1: 0.5, 2: 0.9}, 10.0: {0: 0.9, 7: 0.9}}
 
@@ -162,3 +163,24 @@ def test_averages_of_what_accumulates(tmp_path: Path, capsys: pytest.CaptureFixt
     )
     assert of_average["mean"] == pytest.approx(of_sum["mean"] / 100)
     assert of_average["overrides"] == ["algo=df_ogd"]
+
+
+def test_intervals_over_the_rounds_of_one_path(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Seed 0 pays level + 1/t: the level is in the paired difference, the 1/t is not."""
+    for algo, level in {"spo": 0.2, "pf_ogd": 0.5}.items():
+        write_finished(tmp_path / algo, algo, {0: level}, thin=1)
+    first, second = ranked(capsys, str(tmp_path), "--over", "rounds")
+    assert first["ci95"] == pytest.approx(path_mean(0.2 + 1 / np.arange(1, 101)).ci95)
+    assert second["behind"]["seeds"] == 1
+    assert second["behind"]["mean"] == pytest.approx(0.3)
+    assert second["behind"]["ci95"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_intervals_over_rounds_need_all_of_them(tmp_path: Path) -> None:
+    write_finished(tmp_path / "run", levels={0: 0.2})
+    with pytest.raises(UserError, match=r"of 100 rounds; run with horizon\.rows=100 to"):
+        main([str(tmp_path), "--over", "rounds"])
+    with pytest.raises(UserError, match="--by is avg_cost or avg_mse, not regret"):
+        main([str(tmp_path), "--over", "rounds", "--by", "regret"])

@@ -199,6 +199,24 @@ def test_a_kernel_does_not_wait_for_another_that_is_compiled(tmp_path, good, mon
         load(tmp_path, monkeypatch)
 
 
+def test_a_source_written_again_with_the_same_content_is_not_compiled_again(
+    tmp_path, monkeypatch, capsys
+) -> None:
+    """A copy or a fresh checkout has other time stamps."""
+    source = tmp_path / "copied_kernel.py"
+    shutil.copy(Path(__file__).parents[1] / "support" / "small_kernel.py", source)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    told = []
+    for seconds in (1, 2):
+        os.utime(source, (seconds, seconds))
+        sys.modules.pop("copied_kernel", None)
+        load_kernel.cache_clear()
+        load_kernel("copied_kernel")
+        told.append(capsys.readouterr().err.count("compiling the copied_kernel kernel"))
+    assert told == [1, 0]
+
+
 LIGHTLY = """
 import sys
 from odfl_cli.core.kernel_cache import is_compiled, kernels, load_kernel

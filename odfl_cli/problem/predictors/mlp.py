@@ -2,18 +2,21 @@
 
 import math
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import torch
 from pydantic import Field
 
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.core.streams import Draw, draw
-from odfl_cli.problem.predictors.inspection import inspected
-from odfl_cli.problem.predictors.module import ModulePredictor
+
+if (
+    TYPE_CHECKING
+):  # algo=vote offers the network to its experts: who does not take it needs no torch
+    import torch
+
+    from odfl_cli.problem.predictors.module import ModulePredictor
 
 INITIAL = "predictor/mlp"
-ACTIVATIONS = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
 
 
 @settings
@@ -30,15 +33,21 @@ class MLP:
     bias: bool = True
     activation: Literal["tanh", "relu"] = "tanh"
 
-    def prepared(self, items: int, shape: tuple[int, ...]) -> ModulePredictor:
+    def prepared(self, items: int, shape: tuple[int, ...]) -> "ModulePredictor":
         """The predictor for X of that shape, whose last axis is the features."""
+        from odfl_cli.problem.predictors.inspection import inspected
+        from odfl_cli.problem.predictors.module import ModulePredictor
+
         network = self.network(shape[-1])
         evaluation = inspected(network, items, shape, "predictor=mlp")
         start = evaluation.layout.flat(network)
         return ModulePredictor(evaluation, lambda seed: start).for_seeds((0,))
 
-    def network(self, features: int) -> torch.nn.Sequential:
+    def network(self, features: int) -> "torch.nn.Sequential":
         """At θ = 0: weights normal with variance 1/inputs, biases and the last layer zero."""
+        import torch
+
+        activation = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}[self.activation]
         sizes = features, *[self.width] * (self.depth - 1), 1
         layers: list[torch.nn.Module] = []
         for number, (inputs, outputs) in enumerate(pairwise(sizes)):
@@ -48,12 +57,14 @@ class MLP:
                 torch.nn.init.zeros_(layer.bias)
             if number < self.depth - 1:
                 _fill(layer.weight, f"{INITIAL}/{number}")
-            layers += [layer, ACTIVATIONS[self.activation]()]
+            layers += [layer, activation()]
         return torch.nn.Sequential(*layers[:-1])
 
 
-def _fill(weights: torch.Tensor, stream: str) -> None:
+def _fill(weights: "torch.Tensor", stream: str) -> None:
     """Normal with variance 1/inputs, from the stream of seed 0."""
+    import torch
+
     normals = draw((0,), stream, Draw("normal", (weights.numel(),)))[0, 0]
     with torch.no_grad():
         weights += torch.from_numpy(normals / math.sqrt(weights.shape[1])).reshape(weights.shape)
