@@ -111,7 +111,7 @@ test-browser: $(STAMP)  ## the report in a real browser, installed first where t
 	else echo "browser: none, and it cannot be installed here (needs root and apt); its tests are skipped"; fi
 	$(BIN)/python -m pytest -m browser -rs tests/report
 
-fuzz: $(STAMP)  ## hostile keys and files: up to 5,000 cases or ten minutes, and how to repeat what fails
+fuzz: $(STAMP)  ## hostile keys and files: 5,000 cases, about ten minutes, and how to repeat what fails
 	PYTHONPATH=tests $(BIN)/python -m fuzz
 
 bench: $(STAMP)  ## speed and growth, every figure a ratio within the run; PART=data measures one part

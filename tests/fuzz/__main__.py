@@ -17,7 +17,7 @@ def main() -> int:
     """Prints what was found; 1 if there is anything."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="of the order and of what is random")
-    parser.add_argument("--seconds", type=float, default=600, help="when to stop")
+    parser.add_argument("--seconds", type=float, default=900, help="when to stop")
     parser.add_argument("--cases", type=int, default=5000, help="how many at most")
     parser.add_argument("--kind", choices=["key", "file", "rounds"], help="these alone")
     parser.add_argument("--repeat", metavar="JSON", help="one case, as it was printed")

@@ -23,7 +23,7 @@ from fuzz.cases import Case
 from fuzz.damage import damage, rounds_file
 from fuzz.quickly import quickly
 
-SECONDS = 300
+SECONDS = 120
 MOST_LINES, LONGEST = 12, 4000
 SHORT = ("horizon.rounds=2", "seeds=1")
 SMALL = (*SHORT, "data.items=3", "data.features=2")
