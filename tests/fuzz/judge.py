@@ -25,7 +25,7 @@ from fuzz.quickly import quickly
 
 SECONDS = 120
 MOST_LINES, LONGEST = 12, 4000
-SHORT = ("horizon.rounds=2", "seeds=1")
+SHORT = ("horizon.rounds=2", "seeds=1", "engine=torch")  # which compiles nothing
 SMALL = (*SHORT, "data.items=3", "data.features=2")
 WORDS = {
     "list": ["list", "outputs"],
@@ -113,8 +113,7 @@ def tree(root: Path) -> dict[str, str]:
 def _key(case: Case, here: Path) -> list[str]:
     """A value that is accepted is run with."""
     chosen = runnable(case.place, here) if case.place else ()
-    engine = () if case.place.startswith("engine=") else ("engine=torch",)  # which compiles nothing
-    given = [word for word in (*SHORT, *engine, *chosen) if not word.startswith(f"{case.change}=")]
+    given = [word for word in (*SHORT, *chosen) if not word.startswith(f"{case.change}=")]
     return ["run", *given, f"{case.change}={case.word}"]
 
 
@@ -152,7 +151,7 @@ def _rounds(case: Case, here: Path) -> list[str]:
     damage(path, case.change, _precious(here), random.Random(case.seed))
     if case.word == "check":
         return ["data", "check", path.name]
-    return ["run", "data=replay", f"data.file={path.name}", "seeds=1", "horizon.rounds=2"]
+    return ["run", "data=replay", f"data.file={path.name}", *SHORT]
 
 
 @contextmanager
