@@ -174,4 +174,6 @@ def make_writable(directory: Path) -> None:
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
-        raise UserError(f"{directory}: cannot write there ({error.strerror})") from error
+        raise UserError(
+            f"{directory}: cannot write there ({error.strerror}), see outputs="
+        ) from error
