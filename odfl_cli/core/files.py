@@ -93,14 +93,14 @@ def check_replaceable(path: Path, is_ours: Callable[[bytes], bool], force: bool 
 
     `is_ours` judges by the first and the last `ENDS` bytes; an empty file may be replaced.
     """
+    if not os.path.lexists(path):
+        return
     try:
         with os.fdopen(open_regular(path), "rb") as file:
             length = os.fstat(file.fileno()).st_size
             content = file.read(ENDS)
             file.seek(max(len(content), length - ENDS))
             content += file.read(ENDS)
-    except (FileNotFoundError, NotADirectoryError):
-        return
     except NotRegularError:
         raise UserError(
             f"{path}: it is a link or not a regular file; choose another name"
