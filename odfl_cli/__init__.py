@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from odfl_cli.algorithms import Algorithm, State
+    from odfl_cli.algorithms.base import start_draws, start_points
     from odfl_cli.core.arrays import array_namespace, dot
     from odfl_cli.core.errors import UserError
     from odfl_cli.core.settings import settings
@@ -79,11 +80,14 @@ __all__ = [
     "load",
     "run",
     "settings",
+    "start_draws",
+    "start_points",
     "sweep",
 ]
 
 _NAMES = {
     "algorithms": ("Algorithm", "State"),
+    "algorithms.base": ("start_draws", "start_points"),
     "core.arrays": ("array_namespace", "dot"),
     "core.errors": ("UserError",),
     "core.settings": ("settings",),

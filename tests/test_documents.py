@@ -31,7 +31,13 @@ from odfl_cli.config.compose import compose_job
 PAGES = {page.relative_to(REPOSITORY).as_posix(): page.read_text() for page in render.PAGES}
 ALL = "\n".join(PAGES.values())
 FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", ALL, re.DOTALL))
-PARTS = ("my_algorithm.py", "my_environment.py", "my_polytope.py", "my_predictor.py")
+PARTS = (
+    "my_algorithm.py",
+    "my_follower.py",
+    "my_environment.py",
+    "my_polytope.py",
+    "my_predictor.py",
+)
 
 
 def commands() -> list[tuple[str, ...]]:
@@ -313,13 +319,14 @@ def test_parts_of_your_own_are_short() -> None:
 
 
 def test_parts_of_your_own_run(written: Path) -> None:
-    assert len(WITH_OWN_PARTS) == 2
+    assert len(WITH_OWN_PARTS) == 3
     for command in WITH_OWN_PARTS:
         done = odfl("run", *command, "horizon=smoke", "seeds=2", cwd=written)
         assert done.returncode == 0, done.stderr
     summaries = [json.loads((run / "summary.json").read_text()) for run in run_directories(written)]
     by_algorithm = {summary["choices"]["algo"]: summary for summary in summaries}
-    assert set(by_algorithm) == {"mine", "df_ogd"}
+    assert set(by_algorithm) == {"mine", "follower", "df_ogd"}
+    assert by_algorithm["follower"]["choices"]["oracle"] == "multistart"
     assert by_algorithm["mine"]["config"]["algo"]["rate"] == 0.005
     chosen = by_algorithm["df_ogd"]["choices"]
     assert (chosen["data"], chosen["polytope"], chosen["predictor"]) == (

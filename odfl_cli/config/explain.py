@@ -187,39 +187,48 @@ def _no_such_reference(key: str, named: str, arguments: list[str]) -> str:
 
 
 def _unknown_key(key: str, arguments: list[str]) -> str:
-    known = list(_keys(_composed(arguments)))
-    if key in known:  # a group given a value, a value given a group, or another choice lacks it
-        return f"{key}: {_lacking(key, arguments)}"
-    near = nearest(key, known)
-    hint = f"did you mean {near[0]}?" if near else "see odfl run --cfg job"
-    return f"{key}: there is no such key; {hint}"
-
-
-def _lacking(key: str, arguments: list[str]) -> str:
-    """Which of several choices of a group has no such key, and the keys it has."""
+    """Which choice of the group lacks the key, the nearest one it has, and all of them."""
     group, _, name = key.partition(".")
-    listed = next((word for word in arguments if re.match(rf"{group}=\w+,", word)), f"{group}=")
+    listed = next((word for word in arguments if re.match(rf"{group}=\w+,", word)), "")
     others = [word for word in arguments if word != listed]
-    for choice in filter(None, listed.partition("=")[2].split(",")):
-        known = list(_keys(_composed([*others, f"{group}={choice}"])))
-        if key not in known:
-            own = [one.removeprefix(f"{group}.") for one in known if one.startswith(f"{group}.")]
-            keys = [one for one in own if not one.startswith("_")]
-            return f"{choice} has no {name}; its keys are {', '.join(keys) or 'none'}"
-    return "cannot be set like that; see odfl run --cfg job"
+    alternatives = [f"{group}={one}" for one in listed.partition("=")[2].split(",") if one]
+    for choice in alternatives or [""]:
+        config = _composed([*others, choice])
+        known = [one for one in _keys(config) if not one.startswith("hydra.")]
+        if key in known:  # another one of several choices lacks it
+            continue
+        chosen = config.hydra.runtime.choices.get(group) if name and "hydra" in config else None
+        if chosen is None:
+            near = nearest(key, known)
+            hint = f"did you mean {near[0]}?" if near else "see odfl run --cfg job"
+            return f"{key}: there is no such key; {hint}"
+        found = [re.fullmatch(rf"{group}\.([^_].*)", one) for one in known]
+        return (
+            f"{key}: {chosen} has no {name}; {_its_keys(group, name, [f[1] for f in found if f])}"
+        )
+    return f"{key}: cannot be set like that; see odfl run --cfg job"
+
+
+def _its_keys(group: str, name: str, keys: list[str]) -> str:
+    """The nearest key of a choice, and all of them."""
+    near = nearest(name, keys, cutoff=0.8)
+    hint = f"did you mean {group}.{near[0]}? " if near else ""
+    own = [one for one in keys if "." not in one]
+    return f"{hint}its keys are {', '.join(own)}" if own else "it has no keys"
 
 
 def _composed(arguments: list[str]) -> DictConfig:
     """The configuration with the user's choices of groups, of a list the first, and no values."""
     given = [re.fullmatch(r"([\w/]+=[A-Za-z_]\w*)(,.*)?", argument) for argument in arguments]
     groups = [found[1] for found in given if found]
-    main, *users = _directories(arguments)
+    main, *users = _directories([word for word in arguments if word])
     searchpath = [f"hydra.searchpath=[{','.join(f'file://{path}' for path in users)}]"]
     GlobalHydra.instance().clear()  # the failed application's; nothing runs after an explanation
     for choices in (groups, []):
+        overrides = [*choices, *(searchpath if users else [])]
         try:
             with initialize_config_dir(str(main), version_base="1.3"):
-                return compose("config", overrides=[*choices, *(searchpath if users else [])])
+                return compose("config", overrides=overrides, return_hydra_config=True)
         except COMPLAINTS:
             continue
     return OmegaConf.create()

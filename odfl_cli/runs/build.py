@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from functools import cache, partial
+from importlib.util import find_spec
 from pkgutil import resolve_name
 from typing import Any
 
@@ -148,6 +149,11 @@ class Parts:
             reason = " ".join(str(error.__cause__ or error).split())
             if flag := re.search(r"(_\w+_) flag must be (\S+ \S+?),.* full_key: (\S+)", reason):
                 raise UserError(f"{flag[3]}.{flag[1]}: must be {flag[2]}") from error
+            root = str(node["_target_"]).partition(".")[0]
+            if root.isidentifier() and find_spec(root) is None:
+                reason = (
+                    f"there is no module {root} here; start odfl in the directory that holds it"
+                )
             raise UserError(f"{group}: {node['_target_']}: {reason}") from error
 
 

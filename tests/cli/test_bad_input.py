@@ -8,6 +8,9 @@ from support.commands import complaints, odfl
 REFUSED = [
     (["data.gama=0.5"], ["data.gama", "did you mean data.gamma?"]),
     (["algo=pf_ogd", "algo.etta=1"], ["algo.etta", "did you mean algo.eta?"]),
+    (["algo.rate=1"], ["algo.rate: df_ogd has no rate; its keys are c_alpha, c_eta"]),
+    (["algo=uniform", "algo.rate=1"], ["algo.rate: uniform has no rate; it has no keys"]),
+    (["-m", "algo=pf_ogd,df_ogd", "algo.eta=1"], ["algo.eta: df_ogd has no eta; its keys"]),
     (["+data.extra=1"], ["data.extra", "no such key"]),
     (["horizon.rounds=abc"], ["horizon.rounds=abc", "valid integer"]),
     (["data.clip=maybe"], ["data.clip=maybe", "valid boolean"]),
@@ -142,6 +145,7 @@ def own(tmp_path: Path) -> Path:
         "failing.py": FAILING,
         "conf/algo/mine.yaml": "_target_: failing.Failing\nrate: 0.1\n",
         "conf/algo/broken.yaml": "rate: [1\nother: }\n",
+        "conf/algo/lost.yaml": "_target_: elsewhere.Lost\n",
         "conf/algo/endless.yaml": "defaults: [endless_too]\n",
         "conf/algo/endless_too.yaml": "defaults: [endless]\n",
     }
@@ -178,6 +182,7 @@ def helper(costs):
         (["-m", "algo=mine,uniform", "algo.rat=1"], ["algo.rat", "did you mean algo.rate?"]),
         (["algo=broken"], ["broken.yaml, line 2", "not YAML"]),
         (["algo=endless"], ["does not end"]),
+        (["algo=lost"], ["algo: elsewhere.Lost: there is no module elsewhere here; start odfl in"]),
         (["algo=latin"], ["latin.yaml: not UTF-8"]),
         (["-m", "algo=uniform,latin"], ["latin.yaml: not UTF-8"]),
         (["-m", "algo=uniform,broken"], ["broken.yaml, line 2", "not YAML"]),

@@ -169,7 +169,7 @@ REFUSED = [
     (["engine.threads=0"], ["engine.threads=0", "greater than or equal to 1"]),
     (["engine=compiled", "engine.threads=-2"], ["engine.threads=-2", "greater than or equal to 1"]),
     (["engine.threads=two"], ["engine.threads=two", "valid integer"]),
-    (["engine=torch", "engine.threads=2"], ["engine.threads", "no such key"]),
+    (["engine=torch", "engine.threads=2"], ["engine.threads: torch has no threads", "dtype"]),
     (["engine=cobol"], ["engine=cobol", "no such choice", "auto, compiled, torch"]),
     (["engine=2"], ["engine=2", "no such choice", "auto, compiled, torch"]),
     (["oracle.history_size=0"], ["oracle.history_size=0", "greater than or equal to 1"]),

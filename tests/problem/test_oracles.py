@@ -257,6 +257,12 @@ def test_multistart_leaves_a_shallow_well():
         np.testing.assert_allclose(found, objective.deep, atol=0.02)
 
 
+def test_multistart_without_its_points_is_refused():
+    call = OracleCall(smoothed(seed=2), Ball(radius=1), np.zeros((3, 3)))
+    with pytest.raises(UserError, match=r"oracle\.starts=5: .* without points to start from"):
+        MultiStart(starts=5).minimise(call)
+
+
 def test_multistart_takes_every_seeds_own_best_end():
     objective, start = smoothed(seed=2), np.zeros((3, 3))
     starts = points(3, 5, 3)

@@ -1,11 +1,15 @@
 """The journal of a sweep: every attempt has its own, and no line can end the display."""
 
 import os
+import re
+from io import StringIO
 from pathlib import Path
 
+from rich.console import Console
 from support.processes import ODFL, Start
 
 from odfl_cli.runs.sweep.journal import WEEK, Entry, Reader, add, journal, remove_old_journals
+from odfl_cli.runs.sweep.progress import Bar, jobs_line
 
 DONE = Entry(0, "run", "done", 0.5, "told")
 
@@ -53,3 +57,18 @@ def test_two_identical_sweeps_at_once_both_tell_all_their_jobs(
         assert "4 jobs: " in told
         assert "0 failed, 0 unfinished" in told
     assert not list(tmp_path.rglob(".journal*"))
+
+
+def test_the_bar_shows_both_times_and_the_running_jobs_in_eighty_columns() -> None:
+    console = Console(file=StringIO(), force_terminal=True, width=80, color_system=None)
+    entries = [
+        Entry(0, "df_ogd-0a", "done"),
+        Entry(1, "df_ftpl-1b", "playing", played=0.2),
+        Entry(2, "pf_ogd-2c", "playing", played=0.66),
+    ]
+    bar = Bar(12, console)
+    bar.show(entries)
+    bar.close()
+    shown = console.file.getvalue()
+    assert re.search(r"\d:\d\d:\d\d spent [-\d]:[-\d]{2}:[-\d]{2} left 1/12 jobs, 0 failed", shown)
+    assert jobs_line(1, 12, entries).endswith("; running: df_ftpl 20%, pf_ogd 66%")

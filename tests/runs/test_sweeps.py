@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -137,7 +138,10 @@ def test_another_grid_of_the_same_name_leaves_its_index_alone(tmp_path):
     sweeps = tmp_path / "outputs" / "sweeps"
 
     def swept(*arguments: str) -> tuple[set[str], list[int]]:
-        assert odfl(*GRID, *arguments, cwd=tmp_path).returncode == 0
+        done = odfl(*GRID, *arguments, cwd=tmp_path)
+        assert done.returncode == 0
+        ended = len(re.findall(r"^\[\d+/\d+\] ", done.stdout, re.MULTILINE))
+        assert done.stdout.splitlines()[-1].startswith(f"{ended} jobs: ")  # whatever its name
         jobs = json.loads((sweeps / "mine" / "index.json").read_text())["jobs"]
         return {path.name for path in sweeps.iterdir()}, [len(job["seeds"]) for job in jobs]
 

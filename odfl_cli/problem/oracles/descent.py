@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Integer, Positive, PositiveInt, Real, settings
 from odfl_cli.problem.oracles.base import Oracle, OracleCall, best_of
 from odfl_cli.problem.oracles.lbfgs import LBFGS
@@ -86,11 +87,16 @@ class MultiStart(Descent):
         return self.starts
 
     def minimise(self, call: OracleCall) -> Array:
-        """The best end point of all descents; without `call.points` that of the warm start."""
+        """The best end point of all descents."""
         xp = array_namespace(call.start)
         starts = call.start[None]
         if call.points is not None:
             starts = xp.concat([starts, xp.moveaxis(call.points, 1, 0)])
+        elif self.starts:
+            raise UserError(
+                f"oracle.starts={self.starts}: the algorithm calls its oracle without points to "
+                "start from; see start_points in docs/your-parts.md, or choose oracle=sgd"
+            )
         ends = self._descent().minimise(call._replace(start=starts))
         return best_of(ends, call.objective.value(ends))
 

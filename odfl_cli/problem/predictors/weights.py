@@ -1,5 +1,6 @@
 """Weights of modules in safetensors files, which hold numbers and nothing that is executed."""
 
+import copy
 import os
 from pathlib import Path
 
@@ -11,9 +12,10 @@ from odfl_cli.core.errors import UserError
 
 
 def load_weights(module: torch.nn.Module, file: str | None) -> torch.nn.Module:
-    """The module with the weights of the file, if there is one."""
+    """The module, or a copy in double precision with the weights of the file, if there is one."""
     if file is None:
         return module
+    module = copy.deepcopy(module).double()
     key, own, found = f"predictor.weights={file}", module.state_dict(), read_weights(file)
     for name in own.keys() ^ found.keys():
         place = "the file lacks" if name in own else "the module has no"

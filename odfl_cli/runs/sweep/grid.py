@@ -38,10 +38,14 @@ def is_grid(sweeper: str) -> bool:
 
 
 def grid_cells(master: DictConfig) -> list[Cell]:
-    """Every combination of the values given to the sweep; the last key varies fastest."""
+    """Every combination of the values given to the sweep; the last key varies fastest.
+
+    The name of the sweep is left out: `add_for_jobs` gives them the one that it gets in the end.
+    """
     params = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
     parser = OverridesParser.create(config_loader=GlobalHydra.instance().config_loader())
-    overrides = parser.parse_overrides([*params, *typed_overrides(master.hydra)])
+    typed = [word for word in typed_overrides(master.hydra) if not word.startswith("sweep=")]
+    overrides = parser.parse_overrides([*params, *typed])
     _check_count(overrides, master.most_jobs)
     axes = {override.get_key_element(): alternatives(override) for override in overrides}
     return list(product(*axes.values()))

@@ -5,9 +5,12 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from odfl_cli.runs.sweep.journal import RUNNING, Entry, Reader
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 POLL = 0.2
 MOST_NAMED = 3
@@ -41,7 +44,7 @@ class SweepProgress:
     def start(self) -> None:
         """Starts the thread."""
         sys.stdout.flush()
-        self._bar = _Bar(self._total) if sys.stderr.isatty() else None
+        self._bar = Bar(self._total) if sys.stderr.isatty() else None
         self._thread.start()
         atexit.register(self.stop)  # restores the terminal when a sweep is interrupted
 
@@ -84,23 +87,28 @@ class SweepProgress:
             print(line, flush=True)
 
 
-class _Bar:
+class Bar:
     """A bar of jobs, how far the running ones are, and the time spent and left."""
 
-    def __init__(self, total: int | None) -> None:
+    def __init__(self, total: int | None, console: "Console | None" = None) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
         from rich.progress import TimeRemainingColumn as TimeLeft
+        from rich.table import Column
 
+        time = Column(
+            no_wrap=True, min_width=len("0:00:00")
+        )  # in a narrow terminal the jobs are cut
         columns: tuple[Any, ...] = (
-            BarColumn(),
-            TextColumn("{task.fields[jobs]} "),
-            TimeElapsedColumn(),
+            BarColumn(bar_width=20),
+            TimeElapsedColumn(table_column=time),
+            TextColumn("spent"),
+            TimeLeft(table_column=time),
             TextColumn("left"),
-            TimeLeft(),
+            TextColumn("{task.fields[jobs]}", markup=False),
         )
         self._total = total
-        self._rich = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._rich = Progress(*columns, console=console or Console(stderr=True), transient=True)
         self._task = self._rich.add_task("", total=total, jobs="")
         self._rich.start()
 
