@@ -12,7 +12,7 @@ Each is imported when it is first used, so that `odfl --help` waits for none of 
 
 from __future__ import annotations
 
-import _signal  # built in, so that nothing is searched for first
+import _signal  # type: ignore[import-not-found]  # built in: nothing is searched for first
 import sys
 
 if sys.argv[0].rpartition("/")[2] in ("odfl", "-m") and (  # "-m" while python looks for it
