@@ -25,7 +25,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: $(STAMP)  ## a first picture: two algorithms with 80 items, outputs/figures/demo.png; half a minute
+demo: $(STAMP)  ## a first picture: two algorithms with 80 items, outputs/figures/demo.png; under a minute
 	@echo "The first run of an algorithm compiles it, for about ten seconds each and once per machine."
 	$(ODFL) run -m algo=df_ogd,pf_ogd data.items=80 horizon.rounds=1000 seeds=5 sweep=demo
 	$(ODFL) plot demo --out outputs/figures/demo.png
