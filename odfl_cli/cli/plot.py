@@ -90,7 +90,7 @@ def _draw(
     if not paths:
         paths = _draw_anew(found, out, stem, request, force)
         remember(out, stamp, paths)
-    tell(f"{state}: {count} runs of {names} in {out}")
+    tell(f"{state}: {count} {'run' if count == 1 else 'runs'} of {names} in {out}")
     for path in paths:
         print(printable(str(path)))
 

@@ -29,11 +29,11 @@ OURS = re.compile(rb"(?:odfl lock: )?(?P<holder>\S+ \d+)\n|")
 @contextmanager
 def locked(directory: Path, tell: Callable[[str], None] = lambda holder: None) -> Iterator[None]:
     """Waits for the directory's lock and holds it; a long wait calls `tell` once with the holder."""
-    begun, told = time.monotonic(), False
+    begun, reported = time.monotonic(), False
     while (handle := _try(directory)) is None:
-        if not told and time.monotonic() - begun > PATIENCE:
+        if not reported and time.monotonic() - begun > PATIENCE:
             tell(holder(directory))
-            told = True
+            reported = True
         time.sleep(POLL)
     try:
         os.truncate(handle, 0)
@@ -82,8 +82,13 @@ def is_locked(directory: Path) -> bool:
         handle = open_regular(directory / LOCK)
     except (OSError, UserError):
         return False
+    return is_held(handle, fcntl.LOCK_SH)
+
+
+def is_held(handle: int, lock: int) -> bool:
+    """Whether another process keeps this one from taking the lock; the handle is closed."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(handle, lock | fcntl.LOCK_NB)
         return False
     except BlockingIOError:
         return True

@@ -43,7 +43,7 @@ class Local:
         self._alike: dict[tuple[str, ...], Job] = {}
 
     def note(self, cell: Cell, directory: Path, job: Job) -> None:
-        """What a job that was checked tells on how to run it and the others."""
+        """What checking one job has found out about how to run it and the others."""
         self._directories[cell] = directory
         self._alike.setdefault(self.compositions.structure(cell), job)
         if job.numbers() >= LARGE:
