@@ -35,6 +35,8 @@ REFUSED = [
         ["data=terrain"],
         ["polytope.dimension", "data.items", "choose polytope=", "or shortest_path"],
     ),
+    (["metrics=decisions", "metrics.of=abc"], ["metrics.of=abc", "metrics@metrics.of=NAME"]),
+    (["metrics=decisions", "metrics.of=null"], ["metrics.of", "metrics@metrics.of=NAME"]),
     (["data.gamma=${nope.nope}"], ["data.gamma", "'nope.nope' not found"]),
     (["oracle=exact"], ["oracle=exact", "3 parameters at most", "10 here"]),
     (["oracle=multistart", "oracle.rule=newton"], ["oracle.rule=newton", "'adam'"]),
