@@ -88,9 +88,9 @@ class Vote(Mixture):
 
     def _expert(self, name: str, slash: str, predictor: str) -> Algorithm:
         """The algorithm `name` for the problem, with the predictor that is named after a slash."""
-        part, problem = known(self.settings, name, "expert"), self.problem
+        part, problem = known(self.settings, name, "algo.settings"), self.problem
         if slash:
-            own = known(self.predictors, predictor, "predictor")
+            own = known(self.predictors, predictor, "algo.predictors")
             problem = problem.with_predictor(made(own, f"algo.predictors.{predictor}"))
         return made(part, f"algo.settings.{name}", problem=problem)
 
@@ -189,11 +189,13 @@ class Vote(Mixture):
         return reached + state.scale + state.detour
 
 
-def known(parts: dict[str, Any], name: str, kind: str) -> Any:
-    """The part of that name, or a UserError that lists those that there are."""
+def known(parts: dict[str, Any], name: str, key: str) -> Any:
+    """The part of that name of the setting `key`, or a UserError that lists those there are."""
+    if not isinstance(parts, dict):
+        raise UserError(f"{key}={parts}: parts by name, see conf/algo/vote.yaml")
     if name not in parts:
-        there = ", ".join(sorted(parts))
-        raise UserError(f"algo.experts: no {kind} {name}; there are {there}")
+        there = ", ".join(sorted(parts)) or "none"
+        raise UserError(f"algo.experts: no {name} in {key}; there are {there}")
     return parts[name]
 
 

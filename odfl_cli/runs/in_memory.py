@@ -42,7 +42,7 @@ class Computed(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """A job that is ready to run, and what tells it from others."""
+    """A job that is ready to run, and what distinguishes it from others."""
 
     job: Job
     config: dict[str, Any]
