@@ -94,8 +94,8 @@ format: $(STAMP)  ## apply the formatter and the linter's safe fixes
 test: $(STAMP)  ## every statement, on few cases; minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-test-thorough: $(STAMP)  ## the other cases: every combination, more random examples; minutes
-	$(BIN)/python -m pytest -n auto --dist loadfile -m '(thorough or hypothesis) and not slow' --hypothesis-profile=thorough
+test-thorough: $(STAMP)  ## the other cases: every combination of algorithms, sizes and parts; minutes
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'thorough and not slow' --hypothesis-profile=thorough
 
 test-slow: $(STAMP)  ## claims on hundreds of seeds, large kernels compiled anew, a page of a thousand runs; minutes
 	$(BIN)/python -m pytest -m slow
@@ -120,7 +120,7 @@ test-browser: $(STAMP)  ## the report in a real browser, installed first where t
 	else echo "browser: none, and it cannot be installed here (needs root and apt); its tests are skipped"; fi
 	$(BIN)/python -m pytest -m browser -rs tests/report
 
-fuzz: $(STAMP)  ## hostile keys and files: up to 5,000 cases or ten minutes, and how to repeat what fails
+fuzz: $(STAMP)  ## hostile keys and files: 5,000 cases, about ten minutes, and how to repeat what fails
 	PYTHONPATH=tests $(BIN)/python -m fuzz
 
 bench: $(STAMP)  ## speed and growth, every figure a ratio within the run; PART=data measures one part

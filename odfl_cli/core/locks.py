@@ -11,7 +11,7 @@ import re
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from odfl_cli.core.errors import UserError
@@ -41,6 +41,39 @@ def locked(directory: Path, tell: Callable[[str], None] = lambda holder: None) -
         yield
     finally:
         os.close(handle)
+
+
+class Starting:
+    """A lock while the first files of an attempt are written, so that nobody removes them.
+
+    Taken and given up by different functions, with Hydra between them. Who holds the lock for
+    longer than `PATIENCE` works there, and keeps others out as well.
+    """
+
+    _handle: int | None = None
+
+    def hold(self, directory: Path) -> None:
+        """Makes the directory and takes its lock, unless another holds it; gives up any before."""
+        self.release()
+        end = time.monotonic() + PATIENCE
+        while self._handle is None and time.monotonic() < end:
+            directory.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # removed since
+                self._handle = _try(directory)
+            if self._handle is None:
+                time.sleep(POLL)
+            else:  # what is written from now on is later, by whatever clock the disk has
+                os.utime(self._handle, (time.time() - 1,) * 2)
+
+    def release(self) -> None:
+        """Gives the lock up, if it is held."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+starting = Starting()
+"""Of this process, which starts one job at a time."""
 
 
 def is_locked(directory: Path) -> bool:

@@ -1,5 +1,6 @@
 """Torch modules as predictors: their numbers, their gradients, their starts, and what is refused."""
 
+import os
 import pickle
 from dataclasses import replace
 from functools import partial
@@ -277,6 +278,8 @@ def bad_weights(kind: str, folder: Path) -> Path:
     file = folder / f"{kind}.safetensors"
     if kind == "pickle":
         file.write_bytes(pickle.dumps(print))
+    elif kind == "fifo":
+        os.mkfifo(file)
     elif kind == "torch":
         torch.save(networks.TwoLayers(P).state_dict(), file)
     elif kind == "other":
@@ -298,7 +301,8 @@ def bad_weights(kind: str, folder: Path) -> Path:
         "other": ["weight"],
         "shape": ["0.weight", "[2, 4]", "[3, 4]"],
         "nan": ["0.weight", "not finite"],
-        "missing": ["No such file"],
+        "missing": ["no such file"],
+        "fifo": ["no such file"],
     }.items(),
 )
 def test_weights_that_do_not_fit_are_refused(kind: str, words: list[str], tmp_path: Path) -> None:

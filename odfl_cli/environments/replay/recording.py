@@ -102,7 +102,7 @@ def check_file(path: Path) -> None:
     """There is such a file, of a kind that can be read."""
     if path.suffix.lower() not in {*TABLES, ".npz"}:
         raise DataError("the name should end in .csv, .parquet or .npz")
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise DataError("there is no such file")
 
 

@@ -103,6 +103,8 @@ def _check_pure(module: torch.nn.Module, apply: Apply, probes: torch.Tensor, key
                 f"{key}: calling it changes {name}, as batch normalisation does; "
                 "use a layer without running statistics, or call .eval() in its constructor"
             )
+    if not all(bool(torch.isfinite(costs).all()) for costs in first):
+        raise UserError(f"{key}: it gives costs that are not finite")
     if any(not torch.equal(one, other) for one, other in zip(first, again, strict=True)):
         raise UserError(
             f"{key}: the same X gives different costs: it is random, as dropout is, or remembers "

@@ -86,7 +86,7 @@ def _constructor(module: Any) -> Callable[..., Any]:
     home, _, name = module.rpartition(".")
     try:
         found = getattr(import_module(home), name)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
         raise UserError(
             f"{KEY}={module}: {message(error)}; give package.Class, importable from here"
         ) from error

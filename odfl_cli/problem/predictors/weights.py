@@ -1,6 +1,7 @@
 """Weights of modules in safetensors files, which hold numbers and nothing that is executed."""
 
 import copy
+import os
 from pathlib import Path
 
 import torch
@@ -29,6 +30,8 @@ def load_weights(module: torch.nn.Module, file: str | None) -> torch.nn.Module:
 
 def read_weights(file: str) -> dict[str, torch.Tensor]:
     """Name → tensor, or a UserError for what is not such a file."""
+    if not os.path.isfile(file):
+        raise UserError(f"predictor.weights={file}: there is no such file")
     try:
         return load(Path(file).read_bytes())
     except OSError as error:

@@ -15,6 +15,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf._utils import get_omega_conf_dumper
 
 from odfl_cli.core.cores import VARIABLE, allotted_threads
+from odfl_cli.core.locks import starting
 from odfl_cli.core.processes import Task, side_by_side
 from odfl_cli.results.ownership import check_place
 from odfl_cli.runs.prepare import JobRequest
@@ -117,6 +118,7 @@ def _begin(config: DictConfig, directory: Path) -> None:
     configure_log(config.hydra.job_logging, config.hydra.verbose)
     if config.hydra.output_subdir is not None:
         write_hydra_files(config, directory / config.hydra.output_subdir)
+    starting.release()
 
 
 def write_hydra_files(config: DictConfig, folder: Path) -> None:
