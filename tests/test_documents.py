@@ -90,6 +90,7 @@ def test_every_table_and_every_data_file_is_shown() -> None:
     data = {file.stem for file in render.DATA.iterdir()}
     assert data == {
         *render.SWEEPS,
+        "hindsight",
         *(f"stream_{name}" for name in streams.STREAMS),
         "bound",
         "claims",
