@@ -5,10 +5,11 @@ BIN    := $(VENV)/bin
 ODFL   := $(BIN)/odfl
 STAMP  := $(VENV)/.installed
 LAUNCH := $(VENV)-launchers
+unexport PYTHONDONTWRITEBYTECODE  # tests and sweeps start many interpreters
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo figures figures-more figures-examples claims ranking results documents \
-  test fuzz test-slow test-launchers test-slurm test-browser check format bench clean
+  test test-thorough fuzz test-slow test-launchers test-slurm test-browser check format bench clean
 
 help:
 	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' Makefile
@@ -24,7 +25,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: $(STAMP)  ## a first picture: two algorithms with 80 items, outputs/figures/demo.png; half a minute
+demo: $(STAMP)  ## a first picture: two algorithms with 80 items, outputs/figures/demo.png; under a minute
 	@echo "The first run of an algorithm compiles it, for about ten seconds each and once per machine."
 	$(ODFL) run -m algo=df_ogd,pf_ogd data.items=80 horizon.rounds=1000 seeds=5 sweep=demo
 	$(ODFL) plot demo --out outputs/figures/demo.png
@@ -85,8 +86,11 @@ format: $(STAMP)  ## apply the formatter and the linter's safe fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: $(STAMP)  ## all tests but the slow ones
+test: $(STAMP)  ## every statement, on few cases; minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+test-thorough: $(STAMP)  ## the other cases: every combination of algorithms, sizes and parts; minutes
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'thorough and not slow' --hypothesis-profile=thorough
 
 test-slow: $(STAMP)  ## claims on hundreds of seeds, large kernels compiled anew, a page of a thousand runs; minutes
 	$(BIN)/python -m pytest -m slow
@@ -111,7 +115,7 @@ test-browser: $(STAMP)  ## the report in a real browser, installed first where t
 	else echo "browser: none, and it cannot be installed here (needs root and apt); its tests are skipped"; fi
 	$(BIN)/python -m pytest -m browser -rs tests/report
 
-fuzz: $(STAMP)  ## hostile keys and files: up to 5,000 cases or ten minutes, and how to repeat what fails
+fuzz: $(STAMP)  ## hostile keys and files: 5,000 cases, about ten minutes, and how to repeat what fails
 	PYTHONPATH=tests $(BIN)/python -m fuzz
 
 bench: $(STAMP)  ## speed and growth, every figure a ratio within the run; PART=data measures one part, PART=--record keeps them for docs

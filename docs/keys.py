@@ -31,7 +31,7 @@ MEANINGS = {  # of keys that explain themselves where they are set
     "file": "where the set is stated",
     "upper": "as lower",
     "capacity": "the weight that may be packed",
-    "rows": "of the grid",
+    "rows": "rows of nodes of the grid",
     "width": "units of a hidden layer",
     "bias": "whether layers have one",
     "lr": "step size of the descent",
@@ -39,8 +39,8 @@ MEANINGS = {  # of keys that explain themselves where they are set
     "beta1": "decay of the mean of the gradients",
     "beta2": "decay of the mean of their squares",
     "epsilon": "added to the root of that mean",
-    "directions": "of the grid over Θ",
-    "radii": "of the grid over Θ",
+    "directions": "directions of the grid over Θ",
+    "radii": "radii of the grid over Θ",
     "device": "of torch, such as cpu or cuda",
 }
 
@@ -71,8 +71,13 @@ def _table(group: str) -> str:
         shown = ", ".join(
             f"{default} ({', '.join(_choices(of, default))})" for default in _unique(of)
         )
-        rows.append(f"| `{key.name}` | {shown} | {key.allowed} | {key.meaning} |")
+        rows.append(f"| `{key.name}` | {shown} | {key.allowed} | {_cell(key.meaning)} |")
     return "\n".join(rows)
+
+
+def _cell(text: str) -> str:
+    """Without the sign that ends a cell."""
+    return text.replace("|", "\\|")
 
 
 def _keys(group: str, file: Path) -> Iterator[tuple[Key, str]]:

@@ -12,7 +12,13 @@ Each is imported when it is first used, so that `odfl --help` waits for none of 
 
 from __future__ import annotations
 
-from odfl_cli.core import interrupts as _  # noqa: F401  Ctrl-C from here on shows no imports
+import _signal  # type: ignore[import-not-found]  # built in: nothing is searched for first
+import sys
+
+if sys.argv[0].rpartition("/")[2] in ("odfl", "-m") and (  # "-m" while python looks for it
+    _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
+):
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # Ctrl-C from here on shows no imports
 
 # isort: split
 from importlib import import_module

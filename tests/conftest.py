@@ -7,7 +7,8 @@ from hypothesis import settings
 from support.processes import Start, starting
 
 # Reproducible, and never a failure because a machine was slow.
-settings.register_profile("odfl", deadline=None, derandomize=True, max_examples=40, database=None)
+settings.register_profile("odfl", deadline=None, derandomize=True, max_examples=20, database=None)
+settings.register_profile("thorough", settings.get_profile("odfl"), max_examples=40)
 settings.load_profile("odfl")
 
 

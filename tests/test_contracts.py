@@ -19,6 +19,7 @@ from support.problems import (
     skip_without_data,
     with_kernel,
 )
+from support.samples import each_once, some_of
 
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.core.reading import flatten
@@ -85,8 +86,7 @@ def assert_same(one: Simulation, other: Simulation, rows: slice) -> None:
         np.testing.assert_array_equal(value, expected, err_msg=name)
 
 
-@pytest.mark.parametrize("items", [4, 37])
-@pytest.mark.parametrize(("algo", "engine"), PAIRS)
+@pytest.mark.parametrize(("algo", "engine", "items"), each_once(PAIRS, [4, 37]))
 def test_a_seed_does_not_see_the_other_seeds(algo, engine, items):
     """Bitwise the same alone, among 3, among 7 and among 17."""
     everyone = simulated(algo, SEEDS, engine, items)
@@ -95,16 +95,14 @@ def test_a_seed_does_not_see_the_other_seeds(algo, engine, items):
         assert_same(few, everyone, slice(start, stop))
 
 
-@pytest.mark.parametrize(("algo", "engine"), PAIRS)
-@pytest.mark.parametrize("block", [1, 7, 32])
+@pytest.mark.parametrize(("algo", "engine", "block"), each_once(PAIRS, [1, 7, 32]))
 def test_the_block_size_changes_no_number(algo, engine, block):
     seeds = SEEDS[:7]
     cut = simulated(algo, seeds, engine, block=block)
     assert_same(cut, simulated(algo, seeds, engine), slice(None))
 
 
-@pytest.mark.parametrize(("algo", "engine"), PAIRS)
-@pytest.mark.parametrize("pause", [1, 33])
+@pytest.mark.parametrize(("algo", "engine", "pause"), each_once(PAIRS, [1, 33]))
 def test_a_run_can_be_stopped_stored_and_continued(algo, engine, pause):
     job = small_job(algo, SEEDS[:3], engine)
     rounds, draws = block_of(job, 0, ROUNDS)
@@ -242,7 +240,7 @@ def test_every_file_of_a_pair_names_a_pair():
         assert len(pairs(group)) == len(choices(group))
 
 
-@pytest.mark.parametrize("experiment", choices("experiment"))
+@pytest.mark.parametrize("experiment", some_of(choices("experiment"), 5))
 def test_every_cell_of_an_experiment_builds(experiment):
     skip_without_data(experiment)
     sweeper = composed(f"experiment={experiment}", hydra=True).hydra.sweeper

@@ -16,7 +16,7 @@ from pydantic import SkipValidation
 
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.mixture import Mixture, made
-from odfl_cli.core.arrays import Array, array_namespace, dot
+from odfl_cli.core.arrays import Array, array_namespace, dot, like
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.problem.predictors import Predictor
@@ -88,9 +88,9 @@ class Vote(Mixture):
 
     def _expert(self, name: str, slash: str, predictor: str) -> Algorithm:
         """The algorithm `name` for the problem, with the predictor that is named after a slash."""
-        part, problem = known(self.settings, name, "expert"), self.problem
+        part, problem = known(self.settings, name, "algo.settings"), self.problem
         if slash:
-            own = known(self.predictors, predictor, "predictor")
+            own = known(self.predictors, predictor, "algo.predictors")
             problem = problem.with_predictor(made(own, f"algo.predictors.{predictor}"))
         return made(part, f"algo.settings.{name}", problem=problem)
 
@@ -154,11 +154,11 @@ class Vote(Mixture):
         part = state.scale / xp.clip(scale, min=TINY)  # 1 unless s grows
         r = (part[..., None] * (mixed[..., None] - paid))[..., None, :]
         size, unit = xp.abs(r), xp.clip(state.scale, min=TINY)[..., None, None]
-        added = 1.5 * self._constant(self.prior, r) * size / (state.sizes + unit)
+        added = 1.5 * like(r, self.prior) * size / (state.sizes + unit)
         gains, sizes = state.gains + r, state.sizes + size
         ends = np.array([[False], *([t % length == 0] for length in self.lengths)])
         if ends.any():
-            awake = self._constant(1.0 - ends, r)
+            awake = like(r, 1.0 - ends)
             gains, sizes = awake * gains, awake * sizes
         detour = dot(self.shares(state), paid) - mixed
         return state._replace(
@@ -175,9 +175,7 @@ class Vote(Mixture):
         """p_k ∝ Σ_copies q w(R/s, C/s), [S, N]."""
         xp = array_namespace(state.gains)
         unit = xp.clip(state.scale, min=TINY)[..., None, None]
-        logs = log_weight(state.gains / unit, state.sizes / unit) + self._constant(
-            np.log(self.prior), unit
-        )
+        logs = log_weight(state.gains / unit, state.sizes / unit) + like(unit, np.log(self.prior))
         weights = xp.exp(logs - xp.max(logs, axis=(-2, -1))[..., None, None]).sum(-2)
         return weights / weights.sum(-1)[..., None]
 
@@ -190,15 +188,14 @@ class Vote(Mixture):
         reached = xp.min(state.paid + bounds, axis=-1) - xp.min(state.paid, axis=-1)
         return reached + state.scale + state.detour
 
-    def _constant(self, values: np.ndarray, like: Array) -> Array:
-        return array_namespace(like).asarray(values, dtype=like.dtype, device=like.device)
 
-
-def known(parts: dict[str, Any], name: str, kind: str) -> Any:
-    """The part of that name, or a UserError that lists those that there are."""
+def known(parts: dict[str, Any], name: str, key: str) -> Any:
+    """The part of that name of the setting `key`, or a UserError that lists those there are."""
+    if not isinstance(parts, dict):
+        raise UserError(f"{key}={parts}: parts by name, see conf/algo/vote.yaml")
     if name not in parts:
-        there = ", ".join(sorted(parts))
-        raise UserError(f"algo.experts: no {kind} {name}; there are {there}")
+        there = ", ".join(sorted(parts)) or "none"
+        raise UserError(f"algo.experts: no {name} in {key}; there are {there}")
     return parts[name]
 
 

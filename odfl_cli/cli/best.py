@@ -64,7 +64,7 @@ def main(argv: list[str]) -> int:
 
 
 def _rankings(arguments: argparse.Namespace) -> Iterator[tuple[str, list[Ranked]]]:
-    """Of every sweep with finished runs; what is left out is told, and a UserError if all are."""
+    """Of every sweep with finished runs; what is left out is named; a UserError if all are."""
     refusals = []
     for name in arguments.runs:
         try:

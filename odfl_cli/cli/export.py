@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from odfl_cli.cli.parser import Parser, chosen
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import atomic
+from odfl_cli.core.files import atomic, check_replaceable
 from odfl_cli.core.text import printable, shown, tell
 from odfl_cli.results.finding import finished_runs
 from odfl_cli.results.grouping import differing_keys
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Writes one table: a row for every run, seed and logged round with run, algo, the keys in which the
-runs differ, seed, t, and all columns of the CSVs. The file appears whole or not at all."""
+runs differ, seed, t, and all columns of the CSVs. An existing
+file is replaced only if it is such a table, or with --force."""
 EXAMPLES = """\
   odfl export main -o results.csv --where algo=df_ogd,pf_ogd
   odfl export main -o results.parquet          needs the extra parquet: pip install 'odfl[parquet]'
@@ -32,9 +33,11 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FILE", help="….csv or ….parquet"
     )
+    parser.add_argument("--force", action="store_true", help="replace a file that is no export")
     arguments = parser.parse_args(argv)
     output: Path = arguments.output
     _check(output)
+    check_replaceable(output, _is_export, arguments.force)
     paths, where = chosen(arguments)
     whole = tidy(finished_runs(paths, tell, where))
     try:
@@ -82,6 +85,13 @@ def _rows(run: StoredRun, name: str, keys: list[str]) -> "pd.DataFrame":
 def _is_plain(types: set[type]) -> bool:
     """Whether a column of such values has one type of number or text."""
     return types <= {int, float} or types <= {str} or types <= {bool}
+
+
+def _is_export(content: bytes) -> bool:
+    """Whether it begins like a CSV of this verb, or ends like a Parquet file with such columns."""
+    return content.startswith(b"run,algo,") or (
+        content.startswith(b"PAR1") and all(name in content for name in (b'"run"', b'"algo"'))
+    )
 
 
 def _check(output: Path) -> None:

@@ -11,10 +11,12 @@ from pathlib import Path
 from odfl_cli import __version__
 from odfl_cli.cli.list import print_runs
 from odfl_cli.cli.parser import Parser, chosen
-from odfl_cli.core.errors import UserError
+from odfl_cli.core.errors import FAILED, UserError, report
 from odfl_cli.core.text import printable, tell
 from odfl_cli.plotting.figure_files import (
     Sheet,
+    check_table,
+    check_targets,
     drawn_before,
     make_directory,
     remember,
@@ -38,7 +40,8 @@ side); where the runs have them also expected_cost, comparators (static and dyna
 alone. With --x: x_KEY, or a heatmap over two keys. With --gap: gap, and gap_rounds without --x. Each
 is a PNG, a PDF and a CSV with its numbers, and summary.csv has one row per run. Runs that differ in
 nothing but their seeds are pooled. Several sweeps, or the experiments of a folder of runs, get a
-folder of figures each. What was drawn before from the same runs is not drawn again."""
+folder of figures each. What was drawn before from the same runs is not drawn again; a file that odfl
+did not write is replaced with --force alone."""
 
 EXAMPLES = """\
   odfl plot                                      the newest run or sweep under outputs/
@@ -64,30 +67,36 @@ def main(argv: list[str]) -> int:
     if arguments.pool:
         found = {"all": [run for runs in found.values() for run in runs]}
     out, stem = _target(arguments.out, len(found) > 1 and not request.panels)
-    if request.panels:
-        _draw(found, out, stem, request)
-    else:
-        for name, runs in found.items():
-            _draw({name: runs}, out / name if len(found) > 1 else out, stem, request)
+    parts = [found] if request.panels else [{name: runs} for name, runs in found.items()]
+    for number, part in enumerate(parts):
+        place = out / next(iter(part)) if len(parts) > 1 else out
+        try:
+            _draw(part, place, stem, request, arguments.force)
+        except UserError as error:
+            if number == 0:
+                raise
+            return report(error, FAILED)  # figures of others are written
     return 0
 
 
-def _draw(found: dict[str, list[StoredRun]], out: Path, stem: str | None, request: Request) -> None:
+def _draw(
+    found: dict[str, list[StoredRun]], out: Path, stem: str | None, request: Request, force: bool
+) -> None:
     """Writes the figures of runs into a folder unless they are there, and says which."""
     stamp = _stamp(found, request, stem)
     paths = drawn_before(out, stamp)
     names, count = " and ".join(found), sum(map(len, found.values()))
     state = "unchanged" if paths else "drawn"
     if not paths:
-        paths = _draw_anew(found, out, stem, request)
+        paths = _draw_anew(found, out, stem, request, force)
         remember(out, stamp, paths)
-    tell(f"{state}: {count} runs of {names} in {out}")
+    tell(f"{state}: {count} {'run' if count == 1 else 'runs'} of {names} in {out}")
     for path in paths:
         print(printable(str(path)))
 
 
 def _draw_anew(
-    found: dict[str, list[StoredRun]], out: Path, stem: str | None, request: Request
+    found: dict[str, list[StoredRun]], out: Path, stem: str | None, request: Request, force: bool
 ) -> list[Path]:
     from matplotlib import rc_context
 
@@ -95,6 +104,7 @@ def _draw_anew(
     from odfl_cli.results.tables import read_found, summary_table
 
     runs = {name: read_found(stored, name, tell) for name, stored in found.items()}
+    summary = summary_table([run for section in runs.values() for run in section])
     with rc_context(request.rc()):
         if request.panels:
             drawn = [sections_sheet(runs, request)]
@@ -102,10 +112,12 @@ def _draw_anew(
             drawn = sheets(next(iter(runs.values())), request)
         if stem:
             drawn = [_only(drawn)._replace(stem=stem)]
+        check_targets(drawn, out, request.formats, force)
+        if not stem:
+            check_table(summary, out, "summary", force)
         make_directory(out)
         paths = write_sheets(drawn, out, request.formats)
-    every = [run for section in runs.values() for run in section]
-    return paths if stem else [*paths, write_table(summary_table(every), out, "summary")]
+    return paths if stem else [*paths, write_table(summary, out, "summary")]
 
 
 def _only(drawn: list[Sheet]) -> Sheet:
@@ -176,6 +188,7 @@ def _parser() -> Parser:
     add("--seeds", action="store_true", help="a thin line for every seed instead of the interval")
     add("--panels", action="store_true", help="one figure with a panel for each sweep")
     add("--pool", action="store_true", help="everything on the same axes, as if it were one sweep")
+    add("--force", action="store_true", help="replace pictures and tables that are not of odfl")
     add("--list", action="store_true", help="show the runs that were found, and draw nothing")
     add("--title", metavar="TEXT", help='a line above K, T and the number of seeds; "" for nothing')
     add("--label", type=_pair, action="append", default=[], metavar="ALGO=TEXT",

@@ -7,7 +7,7 @@ from typing import Any
 
 from odfl_cli.cli.parser import Parser, chosen
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import atomic, read_regular
+from odfl_cli.core.files import atomic, check_replaceable, read_regular
 from odfl_cli.core.text import printable, size, tell
 from odfl_cli.results.finding import newest
 from odfl_cli.results.selection import OUTPUTS, Where
@@ -70,10 +70,7 @@ def _check_target(output: Path, force: bool) -> None:
         raise UserError(f"{output}: should end in .html")
     if not output.absolute().parent.is_dir():
         raise UserError(f"{output}: there is no directory {output.parent}")
-    if output.is_symlink() or (output.exists() and not output.is_file()):
-        raise UserError(f"{output}: it is a link or not a regular file; choose another name")
-    if output.exists() and not force and not is_report(output):
-        raise UserError(f"{output}: it exists and is no report of odfl; --force replaces it")
+    check_replaceable(output, is_report, force)
 
 
 def _claims(path: Path) -> list[Any]:

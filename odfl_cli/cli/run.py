@@ -17,6 +17,7 @@ from odfl_cli.config.compose import prepare_hydra
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.config.explain import check_arguments, explained, leaves_mode
 from odfl_cli.core.errors import FAILED
+from odfl_cli.core.locks import starting
 from odfl_cli.core.text import tell
 from odfl_cli.runs.callbacks import exit_on_user_error
 from odfl_cli.runs.console import print_result, progress_bar
@@ -53,6 +54,7 @@ def _known_mode(arguments: list[str]) -> Iterator[None]:
 
 def task(config: DictConfig) -> float:
     """One job: the function that Hydra calls. Returns the objective."""
+    starting.release()
     context = HydraConfig.get()
     request = JobRequest.of(config, context, Path(context.runtime.output_dir))
     if context.mode == RunMode.MULTIRUN:

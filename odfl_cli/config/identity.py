@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,7 @@ def content(node: Any, key: str = "", path: str = "") -> Any:
         }
     if isinstance(node, list):
         return [content(child, key, path) for child in node]
-    if key in FILE_KEYS and isinstance(node, str) and Path(node).is_file():
+    if key in FILE_KEYS and isinstance(node, str) and os.path.isfile(node):
         return file_checksum(Path(node))
     if key == "_target_" and str(node).startswith(OWN):
         return str(node).rpartition(".")[2]

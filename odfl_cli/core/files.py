@@ -7,7 +7,7 @@ import re
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -19,6 +19,8 @@ TEMPORARY = re.compile(r"\.odfl-[0-9a-f]{8}-(?P<name>.+)\.part")
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 LARGEST = 1 << 26
 """Bytes of the largest record that is read."""
+ENDS = 1 << 16
+"""Bytes at either end of a file by which its writer is recognised."""
 NOT_REGULAR = (errno.ELOOP, errno.ENXIO, errno.EISDIR, errno.ENOTDIR, errno.ENODEV)
 """What the kernel says of a link, a FIFO, a directory or a device that is opened as a file."""
 
@@ -86,6 +88,29 @@ def check_writable_in_place(path: Path) -> None:
         raise NotRegularError(f"{path}: it is a link or not a regular file; nothing is written")
 
 
+def check_replaceable(path: Path, is_ours: Callable[[bytes], bool], force: bool = False) -> None:
+    """Refuses a target that is no regular file, or one that odfl did not write unless `force`.
+
+    `is_ours` judges by the first and the last `ENDS` bytes; an empty file may be replaced.
+    """
+    if not os.path.lexists(path):
+        return
+    try:
+        with os.fdopen(open_regular(path), "rb") as file:
+            length = os.fstat(file.fileno()).st_size
+            content = file.read(ENDS)
+            file.seek(max(len(content), length - ENDS))
+            content += file.read(ENDS)
+    except NotRegularError:
+        raise UserError(
+            f"{path}: it is a link or not a regular file; choose another name"
+        ) from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot write there ({error.strerror})") from None
+    if content and not force and not is_ours(content):
+        raise UserError(f"{path}: it exists and odfl did not write it; --force replaces it")
+
+
 @contextmanager
 def open_below(root: Path | int, path: str = ".") -> Iterator[int]:
     """A descriptor of a directory below `root`, a path or a descriptor; "." is `root` itself.
@@ -149,4 +174,6 @@ def make_writable(directory: Path) -> None:
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
-        raise UserError(f"{directory}: cannot write there ({error.strerror})") from error
+        raise UserError(
+            f"{directory}: cannot write there ({error.strerror}), see outputs="
+        ) from error

@@ -1,8 +1,6 @@
-"""Ctrl-C at any moment of the command is one line; this module is imported first of all."""
+"""Ctrl-C at any moment of the command is one line, or silence while the package is imported."""
 
-import os
 import signal
-import sys
 
 _noted: list[int] = []
 
@@ -21,8 +19,3 @@ def was_interrupted() -> bool:
 def _interrupt(number: int, frame: object) -> None:
     _noted.append(number)
     raise KeyboardInterrupt
-
-
-_is_command = os.path.basename(sys.argv[0]) in ("odfl", "-m")  # "-m" while python looks for it
-if _is_command and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -11,7 +11,7 @@ import re
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from odfl_cli.core.errors import UserError
@@ -29,11 +29,11 @@ OURS = re.compile(rb"(?:odfl lock: )?(?P<holder>\S+ \d+)\n|")
 @contextmanager
 def locked(directory: Path, tell: Callable[[str], None] = lambda holder: None) -> Iterator[None]:
     """Waits for the directory's lock and holds it; a long wait calls `tell` once with the holder."""
-    begun, told = time.monotonic(), False
+    begun, reported = time.monotonic(), False
     while (handle := _try(directory)) is None:
-        if not told and time.monotonic() - begun > PATIENCE:
+        if not reported and time.monotonic() - begun > PATIENCE:
             tell(holder(directory))
-            told = True
+            reported = True
         time.sleep(POLL)
     try:
         os.truncate(handle, 0)
@@ -43,14 +43,52 @@ def locked(directory: Path, tell: Callable[[str], None] = lambda holder: None) -
         os.close(handle)
 
 
+class Starting:
+    """A lock while the first files of an attempt are written, so that nobody removes them.
+
+    Taken and given up by different functions, with Hydra between them. Who holds the lock for
+    longer than `PATIENCE` works there, and keeps others out as well.
+    """
+
+    _handle: int | None = None
+
+    def hold(self, directory: Path) -> None:
+        """Makes the directory and takes its lock, unless another holds it; gives up any before."""
+        self.release()
+        end = time.monotonic() + PATIENCE
+        while self._handle is None and time.monotonic() < end:
+            directory.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # removed since
+                self._handle = _try(directory)
+            if self._handle is None:
+                time.sleep(POLL)
+            else:  # what is written from now on is later, by whatever clock the disk has
+                os.utime(self._handle, (time.time() - 1,) * 2)
+
+    def release(self) -> None:
+        """Gives the lock up, if it is held."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+starting = Starting()
+"""Of this process, which starts one job at a time."""
+
+
 def is_locked(directory: Path) -> bool:
     """Whether a living process holds the lock."""
     try:
         handle = open_regular(directory / LOCK)
     except (OSError, UserError):
         return False
+    return is_held(handle, fcntl.LOCK_SH)
+
+
+def is_held(handle: int, lock: int) -> bool:
+    """Whether another process keeps this one from taking the lock; the handle is closed."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(handle, lock | fcntl.LOCK_NB)
         return False
     except BlockingIOError:
         return True

@@ -1,4 +1,4 @@
-"""The fast engine: a whole block of rounds in one compiled kernel, seed by seed; who chooses it."""
+"""The fast engine: a whole block of rounds in one compiled kernel, seed by seed; the choice of an engine."""
 
 import logging
 from collections.abc import Callable

@@ -62,7 +62,7 @@ class TorchEngine:
             probe = torch.zeros(1, device=self.device, dtype=getattr(torch, self.dtype))
             probe.cpu().numpy()
         except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
-            reason = (str(error) or "torch cannot use it").splitlines()[0]
+            reason = (str(error) or "torch cannot use it").splitlines()[0].partition(". ")[0]
             raise UserError(f"engine.device={self.device}: {reason}") from error
         if probe.device.type == "cuda":
             return f"{probe.device} ({torch.cuda.get_device_name(probe.device)})"

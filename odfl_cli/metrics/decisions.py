@@ -6,6 +6,7 @@ import numpy as np
 from pydantic import SkipValidation
 
 from odfl_cli.algorithms import Algorithm
+from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
 from odfl_cli.environments import Environment
 from odfl_cli.metrics.base import Metrics, PlayedBlock, Recorder, RoundStart, Run
@@ -20,6 +21,11 @@ class Decisions:
     """The columns of the metrics `of`, then `decision` and `best_decision`."""
 
     of: SkipValidation[Metrics]
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.of, "recorder"):
+            key = "metrics.of"
+            raise UserError(f"{key}={self.of}: choose a file of its group, as metrics@{key}=NAME")
 
     def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
         """Those of the other metrics, and the two."""

@@ -216,13 +216,13 @@ class RegretMetrics:
         fixed = paid - np.stack([hindsight.best_fixed for _, hindsight in measured])
         expected = [seed for seed, _ in measured if seed]
         if expected:
-            told = np.searchsorted(self.watched, self._evaluated)
+            reported = np.searchsorted(self.watched, self._evaluated)
             cost = np.stack([seed.cost for seed in expected])
             total = sum_up_to(self.watched, cost)
-            expected_fixed = (total - np.stack([seed.best_fixed for seed in expected]))[:, told]
+            expected_fixed = (total - np.stack([seed.best_fixed for seed in expected]))[:, reported]
             best = np.stack([seed.best for seed in expected])
-            dynamic = sum_up_to(self.watched, cost - best)[:, told]
-            cost = cost[:, told]
+            dynamic = sum_up_to(self.watched, cost - best)[:, reported]
+            cost = cost[:, reported]
         else:
             cost, expected_fixed = nothing, nothing
             dynamic = paid - np.stack([hindsight.best_pieces for _, hindsight in measured])
@@ -233,8 +233,8 @@ class RegretMetrics:
             "dynamic_regret": dynamic,
         }
         if self._choice.theta_norm:
-            told = np.searchsorted(self.watched, self._evaluated)
-            columns["theta_norm"] = np.sqrt((self._plays.thetas()[:, told] ** 2).sum(-1))
+            reported = np.searchsorted(self.watched, self._evaluated)
+            columns["theta_norm"] = np.sqrt((self._plays.thetas()[:, reported] ** 2).sum(-1))
         return columns
 
     def _bound(

@@ -1,5 +1,6 @@
 """Figures and tables as files that appear whole or not at all, and are drawn only if they changed."""
 
+import csv
 import hashlib
 import io
 import json
@@ -12,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import atomic
+from odfl_cli.core.files import atomic, check_replaceable, read_regular
+from odfl_cli.core.reading import read_json
 
 if TYPE_CHECKING:  # a figure that is as it should be needs neither
     import pandas as pd
@@ -84,6 +86,27 @@ def _write_in_processes(shares: list[list[Sheet]], out: Path, formats: tuple[str
         raise RuntimeError("a process that draws figures ended early")
 
 
+def check_targets(
+    sheets: Iterable[Sheet], out: Path, formats: tuple[str, ...], force: bool
+) -> None:
+    """Refuses to replace pictures that matplotlib did not draw, and tables of other columns."""
+    for sheet in sheets:
+        for path in sheet.paths(out, formats)[:-1]:
+            check_replaceable(path, lambda content: b"atplotlib" in content, force)
+        check_table(sheet.numbers, out, sheet.stem, force)
+
+
+def check_table(table: "pd.DataFrame", out: Path, stem: str, force: bool) -> None:
+    """Refuses to replace <stem>.csv if its first or last column is another."""
+    ends = {place: str(table.columns[place]) for place in (0, -1)}
+
+    def is_ours(content: bytes) -> bool:
+        names = next(csv.reader([content.partition(b"\n")[0].decode(errors="replace")]))
+        return all(names[place] == name for place, name in ends.items())
+
+    check_replaceable(out / f"{stem}.csv", is_ours, force)
+
+
 def write_table(table: "pd.DataFrame", out: Path, stem: str) -> Path:
     """Writes <stem>.csv."""
     return _write(out / f"{stem}.csv", table.to_csv(index=False, lineterminator="\n").encode())
@@ -114,24 +137,31 @@ def remember(out: Path, stamp: str, paths: list[Path]) -> None:
 
 
 def _stamps(out: Path) -> dict[str, dict[str, str]]:
-    with suppress(OSError, ValueError):
-        content = json.loads((out / STAMPS).read_bytes())
-        if isinstance(content, dict) and all(isinstance(one, dict) for one in content.values()):
+    with suppress(OSError, UserError):
+        content = read_json(out / STAMPS)
+        if all(_is_listing(files) for files in content.values()):
             return content
     return {}
 
 
+def _is_listing(files: Any) -> bool:
+    """Whether it maps names of files, none of them elsewhere, to checksums."""
+    return isinstance(files, dict) and all(
+        isinstance(checksum, str) and Path(name).name == name for name, checksum in files.items()
+    )
+
+
 def _digest(path: Path) -> str | None:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
+        return hashlib.sha256(read_regular(path)).hexdigest()
+    except (OSError, UserError):
         return None
 
 
 def _write(path: Path, content: bytes) -> Path:
     """Leaves a file alone that holds the same."""
     try:
-        if path.is_file() and path.read_bytes() == content:
+        if _digest(path) == hashlib.sha256(content).hexdigest():
             return path
         with atomic(path, "wb") as file:
             file.write(content)

@@ -4,7 +4,6 @@ import base64
 import hashlib
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 from string import Template
 
 from odfl_cli import __version__
@@ -70,7 +69,6 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def is_report(path: Path) -> bool:
+def is_report(content: bytes) -> bool:
     """Whether a file was written by odfl as a report; the policy before the mark is long."""
-    with path.open("rb") as file:
-        return MARK.encode() in file.read(4096)
+    return MARK.encode() in content[:4096]

@@ -125,7 +125,7 @@ class Gap(NamedTuple):
         return difference
 
     def _varying(self, ours: Group, theirs: Group) -> Settings:
-        """What tells a pair from the others; a key that both have swept for itself says whose."""
+        """What distinguishes a pair from the others; a key swept by both is named with its algorithm."""
         other = {
             f"{theirs.algorithm} {key}" if ours.varying.get(key, value) != value else key: value
             for key, value in theirs.varying.items()

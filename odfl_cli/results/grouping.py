@@ -11,7 +11,7 @@ from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import did_you_mean
 
-if TYPE_CHECKING:  # what only tells runs apart needs no tables
+if TYPE_CHECKING:  # distinguishing runs needs no tables
     import pandas as pd
 
     from odfl_cli.results.finding import Warn
@@ -43,7 +43,7 @@ class Group:
     """Runs that differ in nothing but their seeds, pooled: one curve, or one point of a sweep."""
 
     algorithm: str
-    varying: Settings  # what tells this group from the others of its algorithm
+    varying: Settings  # what distinguishes this group from the others of its algorithm
     settings: Settings
     rounds: int
     rows: pd.DataFrame

@@ -83,7 +83,7 @@ def note_unlisted(directory: Path, names: Iterable[str]) -> None:
 
 
 def remove_leftovers(directory: Path) -> None:
-    """What a killed process wrote in vain; only for who holds the directory's lock."""
+    """Removes what a killed process left half written; the caller holds the directory's lock."""
     with open_below(directory) as place:
         listed = _seed_files(place, SUMMARY)
         _remove(place, _temporaries(place))

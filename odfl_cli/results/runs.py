@@ -186,7 +186,7 @@ def inspect(directory: Path) -> StoredRun:
 
 
 def inspect_files(directory: Path) -> StoredRun:
-    """The same without a look at the lock, for who holds it."""
+    """The same without checking the lock, for the process that holds it."""
     wrong: str | None = None
     found: dict[str, Any] = {}
     try:

@@ -96,5 +96,5 @@ def _job(sweep: Path, entry: dict[str, Any]) -> IndexJob:
 
 
 def _key(job: IndexJob) -> tuple[str, tuple[int, ...] | None]:
-    """What tells the jobs of a sweep apart."""
+    """What identifies a job of a sweep: its directory and its seeds."""
     return os.path.abspath(job.directory), job.seeds

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from odfl_cli.config.identity import OWN, plain
 from odfl_cli.config.schema import TopLevel, refusal
 from odfl_cli.core.errors import UserError, message
-from odfl_cli.core.text import did_you_mean
+from odfl_cli.core.text import assignments, did_you_mean
 from odfl_cli.environments import Environment, shape_of
 from odfl_cli.problem.ball import Ball
 from odfl_cli.problem.offers import OFFERS
@@ -51,7 +51,7 @@ def build(config: DictConfig, **given: Any) -> Job:
     if polytope.dimension != environment.items:
         raise UserError(
             f"data.items={environment.items}: the polytope takes decisions of length "
-            f"{polytope.dimension}; the two must agree"
+            f"{polytope.dimension}{parts.sizes('polytope')}; the two must agree"
         )
     horizon = parts.make("horizon")
     if check_extent := getattr(environment, "check_extent", None):  # recorded rounds come to an end
@@ -125,6 +125,13 @@ class Parts:
             raise refusal(error, group, getattr(maker, "func", maker)) from error
         except (ValueError, ArithmeticError, MemoryError) as error:
             raise UserError(f"{group}: {message(error)}") from error
+
+    def sizes(self, group: str) -> str:
+        """The plain keys of a group as they were given, in brackets."""
+        node = {} if group in self._given else plain(self._config[group])
+        own = {f"{group}.{k}": v for k, v in node.items() if isinstance(v, int | str)}
+        own.pop(f"{group}._target_", None)
+        return f" ({assignments(own)})" if own else ""
 
     def _partial(self, group: str) -> Any:
         """What the group's `_target_` names, with the group's keys."""

@@ -15,6 +15,7 @@ from odfl_cli.config.compose import require_extras
 from odfl_cli.config.explain import explained
 from odfl_cli.core.errors import BAD_INPUT, FAILED, UserError, report
 from odfl_cli.core.files import make_writable, open_regular
+from odfl_cli.core.locks import starting
 from odfl_cli.core.text import tell
 from odfl_cli.results.ownership import check_place
 from odfl_cli.runs.prepare import JobRequest, keep_for_the_task, prepare
@@ -71,7 +72,13 @@ class LogFile(logging.FileHandler):
     def __init__(self, filename: str, mode: str = "a", **options: Any) -> None:
         with exit_on_user_error():
             check_place(Path(filename).parent)
+            starting.hold(Path(filename).parent)
         super().__init__(filename, mode, **options)
+
+    def close(self) -> None:
+        """Also where Hydra fails before the job begins."""
+        starting.release()
+        super().close()
 
     def _open(self) -> Any:
         """The file itself, never one that a link points to."""

@@ -42,7 +42,7 @@ class Computed(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """A job that is ready to run, and what tells it from others."""
+    """A job that is ready to run, and what distinguishes it from others."""
 
     job: Job
     config: dict[str, Any]
@@ -195,15 +195,19 @@ def _part(group: str, part: Any) -> Any:
 
 
 def _call(group: str, maker: Callable[[], Any]) -> Any:
+    if hasattr(getattr(maker, "func", maker), "named_parameters"):  # a class of torch modules
+        return _made_for_every_seed(maker)
     try:
         part = maker()
     except ValidationError as error:
         raise refusal(error, group, getattr(maker, "func", maker)) from error
-    if hasattr(part, "named_parameters"):  # of torch modules, made anew for every seed
-        from odfl_cli.problem.predictors import TorchModule
+    return _made_for_every_seed(maker) if hasattr(part, "named_parameters") else part
 
-        return TorchModule(module=maker)
-    return part
+
+def _made_for_every_seed(maker: Callable[[], Any]) -> Any:
+    from odfl_cli.problem.predictors import TorchModule
+
+    return TorchModule(module=maker)
 
 
 def _made(job: Job, group: str, part: Any) -> Any:

@@ -30,7 +30,7 @@ from odfl_cli.runs.weights import write_weights
 log = logging.getLogger("odfl")
 
 IDLE = "the decision was zero in every round, for no other was predicted to pay"
-"""What a user is told of a run that chose nothing, which is rarely meant."""
+"""The notice for a run that chose nothing, which is rarely intended."""
 Progress = Callable[[int], None]
 
 

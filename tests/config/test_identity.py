@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from omegaconf import DictConfig, OmegaConf
 from support.problems import choices, composed
+from support.samples import some_of
 
 from odfl_cli.config.identity import (
     BOOKKEEPING,
@@ -55,7 +56,7 @@ def test_any_changed_value_is_another_name(key):
     assert run_name(_root_=changed) != run_name(_root_=config)
 
 
-@pytest.mark.parametrize("algo", choices("algo"))
+@pytest.mark.parametrize("algo", some_of(choices("algo"), 6))
 def test_begins_with_the_algorithm(algo):
     start, hashed = name(f"algo={algo}").rsplit("-", 1)
     assert start == algo

@@ -49,7 +49,10 @@ def beside_tuning(text: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "algorithm",
-    ["df_ogd", *(pytest.param(name, marks=pytest.mark.slow) for name in ("df_ftpl", "spo"))],
+    [
+        "uniform",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("df_ogd", "df_ftpl", "spo")),
+    ],
 )
 def test_a_second_process_compiles_nothing_and_computes_the_same_digits(
     tmp_path, algorithm

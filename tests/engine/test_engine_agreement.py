@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.problems import composed_job, make_problem, with_kernel
+from support.samples import each_once, examples
 
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.engine import CompiledEngine, Engine, TorchEngine
@@ -119,7 +120,7 @@ def assert_bitwise(one: Simulation, other: Simulation, rows: list[int]) -> None:
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
-@settings(max_examples=12)
+@examples(0.3)
 @given(data=st.data())
 def test_compiled_equals_torch(algo: str, data: st.DataObject) -> None:
     """Costs, squared errors, θ and path length to 1e-9, each engine with its own block size.
@@ -151,7 +152,7 @@ def test_compiled_equals_torch(algo: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
-@settings(max_examples=8)
+@examples(0.15)
 @given(data=st.data())
 def test_threads_blocks_and_other_seeds_change_no_bit(algo: str, data: st.DataObject) -> None:
     job = data.draw(jobs(algo))
@@ -166,8 +167,7 @@ def test_threads_blocks_and_other_seeds_change_no_bit(algo: str, data: st.DataOb
         assert_bitwise(simulate(replace(threaded, seeds=chosen), block), alone, few)
 
 
-@pytest.mark.parametrize("algo", ALGORITHMS)
-@pytest.mark.parametrize(("items", "features"), [(80, 10), (37, 33)])
+@pytest.mark.parametrize(("algo", "items", "features"), each_once(ALGORITHMS, [(80, 10), (37, 33)]))
 def test_bits_stay_where_loops_fill_whole_vectors(algo: str, items: int, features: int) -> None:
     """Sums long enough for every width of vector register, a remainder, and many seeds at once."""
     size = (f"data.items={items}", f"data.features={features}", "horizon.rounds=12")

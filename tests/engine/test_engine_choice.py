@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.commands import odfl, run_directories
 from support.problems import composed_job, make_problem, random_rounds, with_kernel
+from support.samples import some_of
 
 from odfl_cli.algorithms import PFOGD, Algorithm
 from odfl_cli.core.cores import available_cores
@@ -84,7 +85,7 @@ WITHOUT_KERNEL: list[tuple[Algorithm, str]] = [
 ]
 
 
-@pytest.mark.parametrize("algo", ALGORITHMS)
+@pytest.mark.parametrize("algo", some_of(ALGORITHMS, 5))
 def test_auto_compiles_every_algorithm_with_a_kernel(algo: str) -> None:
     job = composed_job(f"algo={algo}", "engine.threads=3")
     assert job.engine == CompiledEngine(threads=3)

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import odfl, run_directories
 from support.problems import choices, composed_job
+from support.samples import some_of
 
 from odfl_cli.cli.data.check import main as check
 from odfl_cli.core.errors import UserError
@@ -79,7 +80,7 @@ def test_seeds_that_do_not_name_the_groups_are_refused(tmp_path, seeds):
         Replay(file=str(path))
 
 
-@pytest.mark.parametrize("algo", choices("algo"))
+@pytest.mark.parametrize("algo", some_of(choices("algo"), 6))
 def test_an_exported_file_gives_the_costs_of_its_generator(exported, algo):
     """Each algorithm on the engine that `auto` takes for it."""
     chosen = (f"algo={algo}", "horizon.rounds=40", "seeds=3")

@@ -26,7 +26,7 @@ BAD = {
     "NaN": (HEAD + FIRST + "2,a,nan,1\n2,b,1,1\n", f"line 4, column x: missing{WAY_OUT}"),
     "infinite": (HEAD + FIRST + "2,a,3,1\n2,b,-inf,1\n", "line 5, column x: infinite"),
     "overflow": (HEAD + "1,a,1,1e999\n1,b,2,2\n", "line 2, column cost: infinite"),
-    "text": (HEAD + FIRST + "2,a,high,1\n2,b,1,1\n", "line 4, column x: 'high' is not a number"),
+    "text": (HEAD + FIRST + "2,a,high,1\n2,b,1,1\n", "line 4, column x: 'high' is not a number; "),
     "fewer items": (
         HEAD + FIRST + "2,a,1,1\n3,a,1,1\n3,b,1,1\n",
         "line 4, column round: round 2 has 1 items, the first round 2 (b is missing)",
@@ -87,7 +87,7 @@ BAD = {
     "ragged": (HEAD + FIRST + "2,a,1\n", "line 4: 3 cells under 4 columns"),
     "quoted line break": (
         HEAD + '1,"a\n",1,1\n1,b,2,z\n',
-        "line 4, column cost: 'z' is not a number",
+        "line 4, column cost: 'z' is not a number; ",
     ),
     "empty": ("", "the file is empty"),
     "blank": ("\n\n", "the first line should name columns"),
@@ -99,7 +99,10 @@ BAD = {
         "data.columns.cost=cost: there is no such column; did you mean Costs? "
         "there are round, item, x, Costs",
     ),
-    "no features": ("round,item,cost\n", "no column is left for the features"),
+    "no features": (
+        "round,item,cost\n",
+        "no column is left for the features, see data.columns.features",
+    ),
 }
 
 
@@ -146,7 +149,7 @@ def test_a_wrong_line_far_down_is_named(tmp_path):
     rows = [f"{t},{item},1,2\n" for t in range(30_000) for item in "ab"]
     rows[55_555] = "27777,b,oh,2\n"
     file.write_text(HEAD + "".join(rows))
-    assert refusal(file) == "line 55557, column x: 'oh' is not a number"
+    assert refusal(file).startswith("line 55557, column x: 'oh' is not a number; ")
 
 
 def test_a_constant_round_column_is_refused_before_it_fills_the_memory(tmp_path):

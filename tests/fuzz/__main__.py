@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 from fuzz.cases import Case, all_cases
@@ -16,18 +17,18 @@ def main() -> int:
     """Prints what was found; 1 if there is anything."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="of the order and of what is random")
-    parser.add_argument("--seconds", type=float, default=600, help="when to stop")
+    parser.add_argument("--seconds", type=float, default=900, help="when to stop")
     parser.add_argument("--cases", type=int, default=5000, help="how many at most")
     parser.add_argument("--kind", choices=["key", "file", "rounds"], help="these alone")
     parser.add_argument("--repeat", metavar="JSON", help="one case, as it was printed")
     arguments = parser.parse_args()
     if arguments.repeat:
-        chosen = [Case(*json.loads(arguments.repeat))]
+        chosen = iter([Case(*json.loads(arguments.repeat))])
     else:
         everything = all_cases(arguments.seed)
-        chosen = [case for case in everything if arguments.kind in (None, case.kind)]
+        chosen = (case for case in everything if arguments.kind in (None, case.kind))
     begun, counts, found = time.monotonic(), Counter[str](), 0
-    for case in chosen[: arguments.cases]:
+    for case in islice(chosen, arguments.cases):
         if time.monotonic() - begun > arguments.seconds:
             break
         counts[case.kind] += 1

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterator
-from itertools import product
+from itertools import product, zip_longest
 from typing import Any, NamedTuple
 
 import yaml
@@ -31,6 +31,8 @@ FILES = (
     "runs/failed/.hydra/config.yaml", "runs/failed/.hydra/hydra.yaml",
     "runs/unfinished/.hydra/config.yaml", "runs/unfinished/.hydra/hydra.yaml",
     "runs/unfinished/.lock", "sweeps/small/index.json", "sweeps/small", "runs",
+    "report.html", "table.csv", "figures", "figures/.drawn.json", "figures/overview.png",
+    "figures/summary.csv",
 )  # fmt: skip
 CORRUPTIONS = (
     "empty", "truncated", "zeros", "noise", "flipped", "deep", "list", "numbers", "texts", "aliases",
@@ -41,6 +43,7 @@ MUTATIONS = (
     "none", "empty", "truncated", "zeros", "noise", "flipped", "bytes", "returns", "nul", "quotes",
     "twice", "shuffled", "latin", "bom", "wide", "text", "infinite", "folder", "fifo",
 )  # fmt: skip
+RANDOM = {"noise", "flipped", "bytes", "shuffled"}
 
 
 class Case(NamedTuple):
@@ -54,12 +57,17 @@ class Case(NamedTuple):
 
 
 def all_cases(seed: int) -> Iterator[Case]:
-    """Every case once, in a random order; then those with chance in them, with other seeds."""
-    cases = [*key_cases(), *file_cases(), *rounds_cases()]
+    """Every case once in a random order, as many of each kind as long as there are.
+
+    Those with chance in them follow again, with other seeds.
+    """
+    kinds = [list(cases()) for cases in (key_cases, file_cases, rounds_cases)]
     for attempt in range(10):
-        random.Random(seed + attempt).shuffle(cases)
-        yield from (case._replace(seed=seed + attempt) for case in cases)
-        cases = [case for case in cases if case.change in {"noise", "flipped", "bytes", "shuffled"}]
+        for cases in kinds:
+            random.Random(seed + attempt).shuffle(cases)
+        for together in zip_longest(*kinds):
+            yield from (case._replace(seed=seed + attempt) for case in together if case)
+        kinds = [[case for case in cases if case.change in RANDOM] for cases in kinds]
 
 
 def key_cases() -> Iterator[Case]:

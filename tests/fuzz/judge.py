@@ -1,26 +1,31 @@
 """Runs a case in a folder of its own and says what is wrong with the result."""
 
+import atexit
 import hashlib
 import os
 import random
 import shutil
 import signal
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from support.commands import Done, odfl
 from support.finished_runs import write_failed, write_finished, write_unfinished
 from support.problems import runnable
+from support.synthetic_runs import write_sweep
 
 from fuzz.cases import Case
 from fuzz.damage import damage, rounds_file
+from fuzz.quickly import quickly
 
-SECONDS = 300
+SECONDS = 120
 MOST_LINES, LONGEST = 12, 4000
-SHORT = ("horizon.rounds=2", "seeds=1")
+SHORT = ("horizon.rounds=2", "seeds=1", "engine=torch")  # which compiles nothing
 SMALL = (*SHORT, "data.items=3", "data.features=2")
 WORDS = {
     "list": ["list", "outputs"],
@@ -48,7 +53,7 @@ def judge(case: Case, root: Path) -> list[str]:
     words = {"key": _key, "file": _file, "rounds": _rounds}[case.kind](case, here)
     before = tree(root)
     try:
-        with _bounded():
+        with _bounded(), quickly():
             done = odfl(*words, cwd=here, XDG_CACHE_HOME=str(root / "cache"))
         return [*_judged(case, done), *_touched(case, done, before, tree(root))]
     except TooLongError:
@@ -108,25 +113,36 @@ def tree(root: Path) -> dict[str, str]:
 def _key(case: Case, here: Path) -> list[str]:
     """A value that is accepted is run with."""
     chosen = runnable(case.place, here) if case.place else ()
-    engine = () if case.place.startswith("engine=") else ("engine=torch",)  # which compiles nothing
-    given = [word for word in (*SHORT, *engine, *chosen) if not word.startswith(f"{case.change}=")]
+    given = [word for word in (*SHORT, *chosen) if not word.startswith(f"{case.change}=")]
     return ["run", *given, f"{case.change}={case.word}"]
 
 
 def _file(case: Case, here: Path) -> list[str]:
     outputs = here / "outputs"
-    write_finished(outputs / "runs" / "finished")
-    (outputs / "runs" / "finished" / ".lock").write_text("odfl lock: somewhere 1\n")
-    write_failed(outputs / "runs" / "failed")
-    write_unfinished(outputs / "runs" / "unfinished")
-    if not (outputs / "runs" / "finished" / ".hydra").exists():
-        shutil.copytree(outputs / "runs/failed/.hydra", outputs / "runs/finished/.hydra")
-    (outputs / "runs" / "finished" / "run.log").write_text("begun\n")
-    (outputs / "sweeps" / "small").mkdir(parents=True)
-    jobs = ", ".join(f'{{"directory": "../../runs/{n}"}}' for n in ("finished", "failed"))
-    (outputs / "sweeps" / "small" / "index.json").write_text(f'{{"jobs": [{jobs}]}}')
+    shutil.copytree(_outputs(), outputs)
     damage(outputs / case.place, case.change, _precious(here), random.Random(case.seed))
     return WORDS[case.word]
+
+
+@cache
+def _outputs() -> Path:
+    """An outputs folder with a run in every state, a sweep, and what is made of them."""
+    folder = tempfile.TemporaryDirectory(prefix="odfl-fuzz-")
+    atexit.register(folder.cleanup)
+    outputs = Path(folder.name, "outputs")
+    runs = outputs / "runs"
+    write_failed(runs / "failed")
+    write_unfinished(runs / "unfinished")
+    write_finished(runs / "finished", levels={0: 0.5, 1: 0.6}, rounds=10)
+    (runs / "finished" / ".lock").write_text("odfl lock: somewhere 1\n")
+    (runs / "finished" / "run.log").write_text("begun\n")
+    shutil.copytree(runs / "failed" / ".hydra", runs / "finished" / ".hydra")
+    write_sweep(outputs / "sweeps" / "small", [runs / "finished", runs / "failed"])
+    with quickly():
+        for verb in ("plot", "report", "export"):
+            done = odfl(*WORDS[verb], cwd=outputs.parent)
+            assert done.returncode == 0, done.stderr
+    return outputs
 
 
 def _rounds(case: Case, here: Path) -> list[str]:
@@ -135,7 +151,7 @@ def _rounds(case: Case, here: Path) -> list[str]:
     damage(path, case.change, _precious(here), random.Random(case.seed))
     if case.word == "check":
         return ["data", "check", path.name]
-    return ["run", "data=replay", f"data.file={path.name}", "seeds=1", "horizon.rounds=2"]
+    return ["run", "data=replay", f"data.file={path.name}", *SHORT]
 
 
 @contextmanager

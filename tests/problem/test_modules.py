@@ -1,5 +1,6 @@
 """Torch modules as predictors: their numbers, their gradients, their starts, and what is refused."""
 
+import os
 import pickle
 from dataclasses import replace
 from functools import partial
@@ -12,10 +13,12 @@ import torch
 from safetensors.torch import save_file
 from support import networks
 from support.problems import choices, composed_job, finite_difference
+from support.samples import some_of
 
 from odfl_cli import UserError, run
+from odfl_cli.algorithms import on_problem
 from odfl_cli.problem.polytopes import Box, Simplex
-from odfl_cli.problem.predictors import TorchModule
+from odfl_cli.problem.predictors import Linear, TorchModule
 from odfl_cli.problem.predictors.tracing import RECURRING
 from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.regularizers import Entropy, LogBarrier, Quadratic
@@ -45,12 +48,31 @@ WITHOUT_MODULES = {"df_moments", "guard", "vote", "rls", "rls_adaptive", "rls_fo
 """Refuse every module: they need the predictor's design matrix."""
 
 
-@pytest.mark.parametrize("algo", sorted(set(choices("algo")) - WITHOUT_MODULES))
+@pytest.mark.parametrize("algo", some_of(sorted(set(choices("algo")) - WITHOUT_MODULES), 5))
 def test_a_linear_module_is_the_linear_predictor(algo: str) -> None:
     linear, module = simulate(job_of(algo)), simulate(job_of(algo, *LINEAR))
     for column, values in linear.table.items():
         np.testing.assert_allclose(module.table[column], values, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(module.state.theta, linear.state.theta, atol=1e-9)
+
+
+class WithoutDesign:
+    """The linear predictor as any other: comparators are then found by gradients alone."""
+
+    parameter_count, predict, vjp = Linear().parameter_count, Linear().predict, Linear().vjp
+
+
+@pytest.mark.parametrize("metrics", ["regret", "full"])
+def test_regret_and_kappa_are_those_of_the_linear_predictor(metrics: str) -> None:
+    """The comparators of a module, by autograd, are those by the linear predictor's own gradient."""
+    more = (f"metrics={metrics}", "kappa=0.1")
+    job = job_of("df_ogd", *more)
+    plain = replace(job.algorithm.problem, predictor=WithoutDesign())
+    linear = simulate(replace(job, algorithm=on_problem(job.algorithm, plain)))
+    module = simulate(job_of("df_ogd", *more, *LINEAR))
+    assert {"kappa_gap", "static_regret"} <= set(linear.table) == set(module.table)
+    for column, values in linear.table.items():
+        np.testing.assert_allclose(module.table[column], values, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl", "spo", "restart"])
@@ -91,6 +113,11 @@ MODULES = {
     "HalfFrozen": {"features": P},
     "Batched": {"items": D, "features": P},
     "OfOneItem": {"in_features": P, "out_features": 1},
+    "Shared": {"features": P},
+    "Recurrent": {"features": P},
+    "Attentive": {"features": P},
+    "WithBuffers": {"features": P},
+    "Branching": {"features": P},
 }
 every = pytest.mark.parametrize("name", MODULES)
 
@@ -170,7 +197,8 @@ REFUSED = {
     "WithDropout": ["WithDropout", "random", ".eval()"],
     "WithBatchNorm": ["WithBatchNorm", "running_mean", "batch normalisation"],
     "Remembering": ["Remembering", "remembers"],
-    "Branching": ["Branching"],
+    "InPlace": ["InPlace", "changes X"],
+    "Lazy": ["Lazy", "lazy layers"],
     "Failing": ["Failing", "no disk"],
     "NOT_A_MODULE": ["NOT_A_MODULE", "not a class of torch modules"],
     "Nothing": ["Nothing", "support.networks"],
@@ -203,6 +231,23 @@ def test_an_argument_that_the_constructor_lacks_is_named() -> None:
                      f"+predictor.features={P}", "+predictor.widht=4")  # fmt: skip
 
 
+def test_a_buffer_of_integers_that_is_drawn_is_refused() -> None:
+    with pytest.raises(UserError, match=r"buffer order, of torch\.int64, differs between seeds"):
+        predictor_of("WithBuffers", features=P, shuffled=True).for_seeds((0, 1, 2))
+
+
+@pytest.mark.parametrize("kind", ["GRU", "LSTM"])
+def test_recurrent_layers_learn_in_both_precisions(kind: str) -> None:
+    more = ("predictor=torch", f"predictor.module={HOME}.Recurrent", f"+predictor.features={P}",
+            f"+predictor.kind={kind}")  # fmt: skip
+    double, single = (
+        simulate(job_of("pf_ogd", *more, f"engine.dtype={name}")).state.theta
+        for name in ("float64", "float32")
+    )
+    assert np.abs(double).max() > 1e-3
+    np.testing.assert_allclose(single, double, atol=1e-5)
+
+
 def weights_of(module: torch.nn.Module, file: Path) -> Path:
     save_file(module.state_dict(), file)
     return file
@@ -218,10 +263,23 @@ def test_weights_are_where_every_seed_starts(tmp_path: Path) -> None:
     np.testing.assert_allclose(predictor.predict(np.zeros((2, m)), X), expected, atol=1e-13)
 
 
+def test_weights_are_read_to_the_last_digit_and_leave_the_module_as_it_was(tmp_path: Path) -> None:
+    learnt, module = networks.TwoLayers(P).double(), networks.TwoLayers(P)
+    kept = module[0].weight.detach().clone()
+    file = weights_of(learnt, tmp_path / "weights.safetensors")
+    predictor = TorchModule(module=module, weights=str(file)).prepared(D, (D, P))
+    layout = predictor.evaluation.layout
+    np.testing.assert_array_equal(predictor.origin[0], layout.flat(learnt))
+    assert torch.equal(module[0].weight, kept)
+    assert module[0].weight.dtype == torch.float32
+
+
 def bad_weights(kind: str, folder: Path) -> Path:
     file = folder / f"{kind}.safetensors"
     if kind == "pickle":
         file.write_bytes(pickle.dumps(print))
+    elif kind == "fifo":
+        os.mkfifo(file)
     elif kind == "torch":
         torch.save(networks.TwoLayers(P).state_dict(), file)
     elif kind == "other":
@@ -243,7 +301,8 @@ def bad_weights(kind: str, folder: Path) -> Path:
         "other": ["weight"],
         "shape": ["0.weight", "[2, 4]", "[3, 4]"],
         "nan": ["0.weight", "not finite"],
-        "missing": ["No such file"],
+        "missing": ["no such file"],
+        "fifo": ["no such file"],
     }.items(),
 )
 def test_weights_that_do_not_fit_are_refused(kind: str, words: list[str], tmp_path: Path) -> None:

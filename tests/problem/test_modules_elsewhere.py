@@ -16,7 +16,7 @@ from odfl_cli.problem.oracles import SGD
 from odfl_cli.problem.polytopes import ShortestPath, Simplex
 from odfl_cli.problem.predictors import prepared
 from odfl_cli.problem.problem import Problem
-from odfl_cli.problem.regularizers import Entropy, LogBarrier
+from odfl_cli.problem.regularizers import Entropy, LogBarrier, Quadratic
 from odfl_cli.problem.surrogate import SmoothedCost
 
 ALPHA = 0.5
@@ -31,16 +31,20 @@ def problem_of(module: nn.Module, polytope, regularizer, shape: tuple[int, ...])
 
 
 @pytest.mark.filterwarnings("ignore")  # of cvxpylayers, about numpy
-@pytest.mark.parametrize("regularizer", [Entropy, LogBarrier])
+@pytest.mark.parametrize("regularizer", [Entropy, LogBarrier, Quadratic])
 def test_gradients_agree_with_autograd_through_cvxpylayers(regularizer) -> None:
     cp = pytest.importorskip("cvxpy", reason="cvxpylayers is a dev extra")
     layers = pytest.importorskip("cvxpylayers.torch", reason="cvxpylayers is a dev extra")
     torch.manual_seed(0)
     module, polytope = networks.TwoLayers(3).double(), Simplex(dimension=4)
     w, g = cp.Variable(4), cp.Parameter(4)
-    penalty = cp.entr(w) if regularizer is Entropy else cp.log(w)
+    penalty = {
+        Entropy: lambda: -cp.sum(cp.entr(w)),
+        LogBarrier: lambda: -cp.sum(cp.log(w)),
+        Quadratic: lambda: cp.sum_squares(w - 1 / 4) / 2,
+    }[regularizer]()
     layer = layers.CvxpyLayer(
-        cp.Problem(cp.Minimize(g @ w - ALPHA * cp.sum(penalty)), [cp.sum(w) == 1]),
+        cp.Problem(cp.Minimize(g @ w + ALPHA * penalty), [cp.sum(w) == 1, w >= 0]),
         parameters=[g], variables=[w],
     )  # fmt: skip
     rng = np.random.default_rng(0)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import odfl
 from support.problems import choices, composed_job, make_problem
+from support.samples import some_of
 
 from odfl_cli.algorithms import PFOGD
 from odfl_cli.core.errors import RowError, UserError
@@ -178,7 +179,7 @@ def test_where_predictions_are_smaller_than_costs_the_shift_exceeds_kappa(kappa)
     assert shift - half_width > 2 * kappa
 
 
-@pytest.mark.parametrize("algo", choices("algo"))
+@pytest.mark.parametrize("algo", some_of(choices("algo"), 8))
 def test_kappa_reaches_every_algorithm_and_changes_no_update(algo):
     """Full information: the learner sees c_t whatever was played. Exceptions are named."""
     small = (f"algo={algo}", "engine=torch", "horizon.rounds=30", "seeds=2")

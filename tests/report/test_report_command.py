@@ -59,7 +59,7 @@ def test_without_a_name_the_newest_sweep(tmp_path: Path, monkeypatch, capsys) ->
         (["runs", "-o", "page.txt"], "should end in .html"),
         (["runs", "-o", "gone/page.html"], "there is no directory gone"),
         (["runs", "-o", "/proc/page.html"], "cannot write there"),
-        (["runs", "-o", "mine.html"], "it exists and is no report of odfl; --force replaces it"),
+        (["runs", "-o", "mine.html"], "it exists and odfl did not write it; --force replaces it"),
         (["runs", "-o", "link.html"], "it is a link"),
         (["runs", "-o", "folder.html"], "not a regular file"),
         (["runs", "--claims", "gone.json"], "No such file"),

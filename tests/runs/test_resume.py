@@ -62,7 +62,7 @@ def test_what_the_summary_tells_of_every_seed_is_joined(tmp_path):
         (fresh, "seeds=[2,3,10,11]"),
     ):
         place.mkdir(exist_ok=True)
-        done = odfl("run", "algo=pf_ogd", "horizon=smoke", *quick, seeds, cwd=place)
+        done = odfl("run", "algo=pf_ogd", "horizon.rounds=9", *quick, seeds, cwd=place)
         assert done.returncode == 0, done.stderr
     (joined,), (whole,) = run_directories(grown), run_directories(fresh)
     assert computations(joined) == ["[3, 10]", "[2, 11]"]

@@ -43,6 +43,68 @@ class HalfFrozen(TwoLayers):
         self[0].requires_grad_(False)
 
 
+class Shared(nn.Module):
+    """A submodule in two places, and a weight in two submodules."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(features, features), nn.Linear(features, features)
+        self.again, self.second.weight = self.first, self.first.weight
+        self.last = nn.Linear(features, 1)
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        for layer in (self.first, self.second, self.again):
+            X = torch.tanh(layer(X))
+        return self.last(X)
+
+
+class Recurrent(nn.Module):
+    """A recurrent layer over the items, for which torch has no batching rule."""
+
+    def __init__(self, features: int, kind: str = "GRU") -> None:
+        super().__init__()
+        self.body, self.last = getattr(nn, kind)(features, 3), nn.Linear(3, 1)
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        return self.last(self.body(X)[0])
+
+
+class Attentive(nn.Module):
+    """A transformer's encoder over the items."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.body = nn.TransformerEncoderLayer(features, 2, 6, dropout=0.0, batch_first=True)
+        self.last = nn.Linear(features, 1)
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        return self.last(self.body(X))
+
+
+class WithBuffers(nn.Linear):
+    """An order of the features, and a scale that is drawn and that no state_dict has."""
+
+    def __init__(self, features: int, shuffled: bool = False) -> None:
+        super().__init__(features, 1)
+        order = torch.randperm(features) if shuffled else torch.arange(features).flip(0)
+        self.register_buffer("order", order)
+        self.register_buffer("scale", torch.rand(features), persistent=False)
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        return super().forward(self.scale * X[..., self.order])
+
+
+class Branching(Linear):
+    """Looks at its values, which differ from seed to seed."""
+
+    def __init__(self, features: int = 10) -> None:
+        super().__init__(features, zero=False)
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        output = super().forward(X)
+        return output if output.sum() > 0 else 2 * output
+
+
 class WrongLength(nn.Linear):
     def __init__(self) -> None:
         super().__init__(10, 3)
@@ -84,15 +146,19 @@ class Remembering(Linear):
         return given
 
 
-class Branching(Linear):
-    """Looks at its values, which differ from seed to seed."""
+class InPlace(Linear):
+    """Changes what it is given."""
 
     def __init__(self) -> None:
-        super().__init__(10, zero=False)
+        super().__init__(10)
 
     def forward(self, X: torch.Tensor) -> torch.Tensor:
-        output = super().forward(X)
-        return output if output.sum() > 0 else 2 * output
+        return super().forward(X.mul_(2))
+
+
+class Lazy(nn.Sequential):
+    def __init__(self) -> None:
+        super().__init__(nn.LazyLinear(1))
 
 
 class Failing(nn.Linear):

@@ -12,7 +12,7 @@ from numpy.lib import format as npy
 from odfl_cli.cli.parser import Parser
 from odfl_cli.config.compose import compose_job
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import atomic
+from odfl_cli.core.files import atomic, check_replaceable
 from odfl_cli.environments import Rounds
 from odfl_cli.environments.replay.environment import seeds_key
 from odfl_cli.runs.build import build
@@ -23,11 +23,13 @@ def main(arguments: list[str]) -> int:
     """Composes the configuration as `odfl run` does and writes its rounds; numbers are exact."""
     options = Parser("data export", __doc__ or "")
     options.add_argument("-o", "--out", type=Path, required=True, metavar="FILE")
+    options.add_argument("--force", action="store_true", help="replace a file that is no export")
     options.add_argument("overrides", nargs="*", help="as for odfl run: data=sin4 horizon=short")
     chosen = options.parse_intermixed_args(arguments)
     writers = {".csv": _write_csv, ".npz": _write_npz}
     if chosen.out.suffix.lower() not in writers:
         raise UserError(f"{chosen.out}: the name should end in .csv or .npz")
+    check_replaceable(chosen.out, _is_export, chosen.force)
     job = build(compose_job(chosen.overrides))
     try:
         chosen.out.parent.mkdir(parents=True, exist_ok=True)
@@ -40,6 +42,12 @@ def main(arguments: list[str]) -> int:
         f"horizon.rounds={job.horizon.rounds} {shlex.quote(seeds)}"
     )
     return 0
+
+
+def _is_export(content: bytes) -> bool:
+    return content.startswith(b"seed,round,item,") or (
+        content.startswith(b"PK") and b"seed.npy" in content[:100]
+    )
 
 
 def _blocks(job: Job) -> Iterator[tuple[int, int, Rounds]]:

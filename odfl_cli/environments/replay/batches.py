@@ -120,7 +120,8 @@ class Assembler:
         if before is not None and not now.value > before.value:
             raise DataError(
                 f"{where}: {label} comes after {before.label}; "
-                "rounds should increase, and the rows of one round stand together"
+                "rounds should increase, and the rows of one round stand together; the rounds of "
+                "several seeds are told apart by a column, data.group"
             )
         self.latest[group] = now
 

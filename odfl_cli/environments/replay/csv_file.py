@@ -118,4 +118,7 @@ def _number(cell: str, where: Callable[[int], tuple[int, str]], position: int) -
     except ValueError as error:
         line, name = where(position)
         shown = cell if len(cell) <= 30 else cell[:30] + "…"
-        raise DataError(f"line {line}, column {name}: {shown!r} is not a number") from error
+        raise DataError(
+            f"line {line}, column {name}: {shown!r} is not a number; data.columns.features lists the "
+            "columns of numbers, data.group is one of names"
+        ) from error

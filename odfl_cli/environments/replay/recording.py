@@ -17,6 +17,7 @@ import numpy as np
 
 from odfl_cli.config.identity import digest
 from odfl_cli.core.files import write_json
+from odfl_cli.core.locks import is_held
 from odfl_cli.core.reading import UnreadableError, is_intact, read_json, sealed
 from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments.replay import csv_file, npz_file, parquet_file
@@ -101,7 +102,7 @@ def check_file(path: Path) -> None:
     """There is such a file, of a kind that can be read."""
     if path.suffix.lower() not in {*TABLES, ".npz"}:
         raise DataError("the name should end in .csv, .parquet or .npz")
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise DataError("there is no such file")
 
 
@@ -241,7 +242,7 @@ def _forget(kept: Path, key: str) -> None:
         if old != kept and _age(old) > DAY:
             shutil.rmtree(old, ignore_errors=True)
     for old in kept.parent.glob(f"{PARTIAL}*"):
-        if _age(old) > MINUTE and not _is_held(old):
+        if _age(old) > MINUTE and not _is_written(old):
             shutil.rmtree(old, ignore_errors=True)
 
 
@@ -252,16 +253,10 @@ def _age(path: Path) -> float:
     return 0.0
 
 
-def _is_held(directory: Path) -> bool:
+def _is_written(directory: Path) -> bool:
     """Whether the process that writes it is alive."""
     try:
         handle = os.open(directory, os.O_RDONLY)
     except FileNotFoundError:
         return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return False
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
+    return is_held(handle, fcntl.LOCK_EX)

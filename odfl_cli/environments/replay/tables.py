@@ -97,7 +97,7 @@ def layout(header: list[str], columns: Columns, group: str | None) -> Layout:
     if features is None:
         features = tuple(name for name in header if name not in taken)
     if not features:
-        raise DataError("no column is left for the features")
+        raise DataError("no column is left for the features, see data.columns.features")
     if columns.cost in features:
         raise DataError(f"column {columns.cost} is the cost; as a feature it would be known ahead")
     return Layout(columns.round, columns.item, group, (*features, columns.cost))

@@ -1,6 +1,7 @@
 """A decision set from a file, minimised by HiGHS."""
 
 import csv
+import os
 import zipfile
 from collections.abc import Mapping
 from functools import cached_property
@@ -94,7 +95,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     readers = {".yaml": _read_yaml, ".yml": _read_yaml, ".npz": _read_npz, ".csv": _read_csv}
     if path.suffix.lower() not in readers:
         raise ValueError("the name should end in .yaml, .npz or .csv")
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ValueError("there is no such file")
     try:
         return readers[path.suffix.lower()](path)

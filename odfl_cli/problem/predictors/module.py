@@ -11,11 +11,21 @@ import torch
 from torch.func import functional_call, vjp
 
 from odfl_cli.core.arrays import Array
-from odfl_cli.problem.predictors.tracing import Traced, over_leading
+from odfl_cli.problem.predictors.tracing import Traced, one_by_one, over_leading
 
 Model = Callable[[torch.Tensor], torch.Tensor]
 Apply = Callable[[Model, torch.Tensor], torch.Tensor]
 """Calls a model with the X of one round: as it is, as a batch of one, or item by item."""
+
+
+def held(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """Place → parameter or buffer; shared ones in all their places, shared submodules once."""
+    return {
+        f"{home}.{name}" if home else name: tensor
+        for home, part in module.named_modules()
+        for name, tensor in (part._parameters | part._buffers).items()
+        if tensor is not None
+    }
 
 
 @dataclass(frozen=True)
@@ -29,26 +39,26 @@ class Layout:
     names: tuple[str, ...]
     shapes: tuple[torch.Size, ...]
     learnt: int  # m
+    places: tuple[tuple[str, str], ...]  # every place in the module, and the name of what it holds
 
     @classmethod
     def of(cls, module: torch.nn.Module) -> "Layout":
         """That of the module."""
-        learnt = {n: p for n, p in module.named_parameters() if p.requires_grad}
-        fixed: dict[str, torch.Tensor] = dict(module.named_parameters())
-        fixed = {name: tensor for name, tensor in fixed.items() if name not in learnt}
-        fixed |= {n: b for n, b in module.named_buffers() if b.is_floating_point()}
-        shapes = tuple(tensor.shape for tensor in (learnt | fixed).values())
-        m = sum(tensor.numel() for tensor in learnt.values())
-        return cls(tuple(learnt | fixed), shapes, m)
+        tensors = {place: x for place, x in held(module).items() if x.is_floating_point()}
+        first: dict[int, str] = {}
+        places = tuple((place, first.setdefault(id(x), place)) for place, x in tensors.items())
+        names = sorted(first.values(), key=lambda name: not tensors[name].requires_grad)
+        sizes = [tensors[name].numel() for name in names if tensors[name].requires_grad]
+        return cls(tuple(names), tuple(tensors[name].shape for name in names), sum(sizes), places)
 
     def flat(self, module: torch.nn.Module) -> np.ndarray:
         """The vector of a module that has this layout."""
-        tensors = dict(module.named_parameters()) | dict(module.named_buffers())
+        tensors = held(module)
         values = [tensors[name].detach().double().cpu().reshape(-1) for name in self.names]
         return torch.cat(values).numpy()
 
     def named(self, learnt: torch.Tensor, fixed: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The tensors in the two parts of a vector, by their names in the module."""
+        """The tensors in the two parts of a vector, by their places in the module."""
         tensors, start = {}, 0
         for name, shape in zip(self.names, self.shapes, strict=True):
             part, place = (learnt, start) if start < self.learnt else (fixed, start - self.learnt)
@@ -56,17 +66,35 @@ class Layout:
             piece = part if whole else part[place : place + shape.numel()]
             tensors[name] = piece.view(shape)
             start += shape.numel()
-        return tensors
+        return {place: tensors[name] for place, name in self.places}
+
+    def filled(self, module: torch.nn.Module, numbers: np.ndarray) -> torch.nn.Module:
+        """A copy of the module that holds the numbers of the vector."""
+        module, vector = copy.deepcopy(module), torch.from_numpy(numbers)
+        values = self.named(vector[: self.learnt], vector[self.learnt :])
+        with torch.no_grad():
+            for place, tensor in held(module).items():
+                tensor.copy_(values.get(place, tensor))
+        return module
 
 
 class Evaluation:
-    """A module as a function of its numbers and of X, with its vector-Jacobian product."""
+    """A module as a function of its numbers and of X, with its vector-Jacobian product.
+
+    `batched`: rows are computed together, by vmap; False, where torch cannot: one after another.
+    """
 
     def __init__(
-        self, module: torch.nn.Module, items: int, shape: tuple[int, ...], apply: Apply
+        self,
+        module: torch.nn.Module,
+        items: int,
+        shape: tuple[int, ...],
+        apply: Apply,
+        batched: bool = True,
     ) -> None:
-        self.module, self.items, self.shape = module, items, shape
-        self.layout, self._apply = Layout.of(module), apply
+        self.module, self.items, self.shape, self.batched = module, items, shape, batched
+        self._over = over_leading if batched else one_by_one
+        self.layout, self.apply = Layout.of(module), apply
         self._on = cache(lambda device: copy.deepcopy(module).to(device))
 
     @cached_property
@@ -75,9 +103,9 @@ class Evaluation:
 
         def value(origin: torch.Tensor, theta: torch.Tensor, X: torch.Tensor) -> torch.Tensor:
             vectors = self._vectors(origin, theta)
-            return over_leading(self._of_a_round, (vectors, X), (1, len(self.shape)))
+            return self._over(self._of_a_round, (vectors, X), (1, len(self.shape)))
 
-        return Traced(value)
+        return Traced(value, recording=self.batched)
 
     @cached_property
     def pull(self) -> Traced:
@@ -87,9 +115,9 @@ class Evaluation:
             origin: torch.Tensor, theta: torch.Tensor, X: torch.Tensor, v: torch.Tensor
         ) -> torch.Tensor:
             vectors = self._vectors(origin, theta)
-            return over_leading(self._pulled, (vectors, X, v), (1, len(self.shape), 1))
+            return self._over(self._pulled, (vectors, X, v), (1, len(self.shape), 1))
 
-        return Traced(pull)
+        return Traced(pull, recording=self.batched)
 
     @cached_property
     def numbers_kept(self) -> int:
@@ -99,7 +127,7 @@ class Evaluation:
             lambda tensor: sizes.append(tensor.numel()), lambda nothing: nothing
         )
         with torch.inference_mode(False), torch.enable_grad(), hooks:
-            self._apply(self.module, torch.zeros(self.shape, dtype=torch.float64))
+            self.apply(self.module, torch.zeros(self.shape, dtype=torch.float64))
         return sum(sizes)
 
     def _vectors(self, origin: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
@@ -114,8 +142,8 @@ class Evaluation:
 
     def _of_parts(self, learnt: torch.Tensor, fixed: torch.Tensor, X: torch.Tensor) -> torch.Tensor:
         module, tensors = self._on(X.device), self.layout.named(learnt, fixed)
-        model = lambda given: functional_call(module, tensors, (given,))  # noqa: E731
-        return self._apply(model, X).reshape(self.items)
+        model = lambda given: functional_call(module, tensors, (given,), tie_weights=False)  # noqa: E731
+        return self.apply(model, X).reshape(self.items)
 
     def _pulled(self, vector: torch.Tensor, X: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         m = self.layout.learnt
@@ -164,10 +192,7 @@ class ModulePredictor:
         """A module of its own: the initial parameters of the seed plus θ [m]."""
         layout, numbers = self.evaluation.layout, self.initial(seed).copy()
         numbers[: layout.learnt] += theta
-        module = copy.deepcopy(self.evaluation.module)
-        parts = torch.from_numpy(numbers).split([layout.learnt, len(numbers) - layout.learnt])
-        module.load_state_dict(layout.named(*parts), strict=False)
-        return module
+        return layout.filled(self.evaluation.module, numbers)
 
     def _called(self, function: Traced, theta: Array, *arrays: Array) -> Array:
         """The function of tensors, also for numpy arrays; the first of `arrays` is X."""

@@ -16,7 +16,7 @@ from odfl_cli.core.errors import UserError, message
 from odfl_cli.core.settings import CONFIG, Positive
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.problem.predictors.inspection import inspected
-from odfl_cli.problem.predictors.module import Layout, ModulePredictor
+from odfl_cli.problem.predictors.module import Evaluation, Layout, ModulePredictor, held
 from odfl_cli.problem.predictors.weights import load_weights
 
 STREAM = "predictor/initial"
@@ -44,7 +44,7 @@ class TorchModule:
         evaluation = inspected(first, items, shape, self._named())
         if isinstance(self.module, torch.nn.Module) or self.weights:
             make = lambda seed: first  # noqa: E731
-        initial = cache(partial(_numbers, make, evaluation.layout))
+        initial = cache(partial(_numbers, make, evaluation))
         return ModulePredictor(evaluation, initial, self.radius).for_seeds((0,))
 
     def _maker(self) -> Callable[[int], torch.nn.Module]:
@@ -63,11 +63,17 @@ class TorchModule:
         return f"{KEY}={named}"
 
 
-def _numbers(make: Callable[[int], torch.nn.Module], layout: Layout, seed: int) -> np.ndarray:
-    """The initial numbers of a seed's module; a UserError if its shapes are those of another module."""
-    module = make(seed)
+def _numbers(
+    make: Callable[[int], torch.nn.Module], evaluation: Evaluation, seed: int
+) -> np.ndarray:
+    """The initial numbers of a seed's module; a UserError if they are not all in which it differs."""
+    module, layout = make(seed), evaluation.layout
     if Layout.of(module) != layout:
         raise UserError(f"{KEY}: its parameters have other shapes for seed {seed} than for seed 0")
+    first = held(evaluation.module)
+    for place, tensor in held(module).items():
+        if not (tensor.is_floating_point() or torch.equal(tensor, first[place])):
+            raise UserError(f"{KEY}: buffer {place}, of {tensor.dtype}, differs between seeds")
     return layout.flat(module)
 
 
@@ -80,7 +86,7 @@ def _constructor(module: Any) -> Callable[..., Any]:
     home, _, name = module.rpartition(".")
     try:
         found = getattr(import_module(home), name)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
         raise UserError(
             f"{KEY}={module}: {message(error)}; give package.Class, importable from here"
         ) from error

@@ -1,14 +1,17 @@
 """Functions of tensors over leading axes, and the plain operations that they consist of."""
 
 import threading
+import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import zip_longest
 from typing import Any
 
 import torch
 from torch.func import vmap
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 Function = Callable[..., torch.Tensor]
 
@@ -22,7 +25,12 @@ ONE_AT_A_TIME = threading.RLock()
 """torch.func exchanges the parameters of the module while it is called."""
 
 aten = torch.ops.aten
-RESHAPING = (aten.view.default, aten.expand.default, aten._unsafe_view.default)
+RESHAPING = (
+    aten.view.default,
+    aten.expand.default,
+    aten._unsafe_view.default,
+    aten.slice.Tensor,
+)
 METHODS = {
     aten.add.Tensor: "add",
     aten.bmm.default: "bmm",
@@ -61,15 +69,42 @@ def over_leading(function: Function, tensors: Sequence[torch.Tensor], ranks: Seq
     return function(*shaped)
 
 
+def one_by_one(function: Function, tensors: Sequence[torch.Tensor], ranks: Sequence[int]) -> Any:
+    """What `over_leading` gives, by one call for every row: for functions that vmap does not take."""
+    inner = [x.shape[x.ndim - rank :] for x, rank in zip(tensors, ranks, strict=True)]
+    lead = torch.broadcast_shapes(
+        *(x.shape[: x.ndim - len(own)] for x, own in zip(tensors, inner, strict=True))
+    )
+    rows = [x.expand(*lead, *own).reshape(-1, *own) for x, own in zip(tensors, inner, strict=True)]
+    results = torch.stack([function(*row) for row in zip(*rows, strict=True)])
+    return results.reshape(*lead, *results.shape[1:])
+
+
+@contextmanager
+def general_operations() -> Iterator[None]:
+    """Layers by operations that torch.func knows; silence where torch batches by a loop of its own."""
+    mkldnn: Any = torch.backends.mkldnn  # of single precision
+    fast, enabled = torch.backends.mha.get_fastpath_enabled(), mkldnn.enabled
+    torch.backends.mha.set_fastpath_enabled(False)
+    mkldnn.enabled = False
+    try:
+        with warnings.catch_warnings(), sdpa_kernel(SDPBackend.MATH):
+            warnings.filterwarnings("ignore", ".*batching rule", UserWarning)
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+        mkldnn.enabled = enabled
+
+
 class Traced:
     """A function without side effects; for shapes that recur, the operations of one recorded call.
 
     torch.func works out the derivative and the batching anew in every call, which takes many times
-    as long as the operations themselves.
+    as long as the operations themselves. Without `recording`, every call is one of the function.
     """
 
-    def __init__(self, function: Function) -> None:
-        self._function = function
+    def __init__(self, function: Function, recording: bool = True) -> None:
+        self._function, self._recording = function, recording
         self._seen: Counter[Any] = Counter()
         self._graphs: dict[Any, Function] = {}
 
@@ -79,8 +114,8 @@ class Traced:
         key = tensors[0].dtype, tensors[0].device, *[x.shape for x in tensors]
         if graph := self._graphs.get(key):
             return graph(*tensors)
-        with ONE_AT_A_TIME:
-            self._seen[key] += 1
+        with ONE_AT_A_TIME, general_operations():
+            self._seen[key] += self._recording
             if self._seen[key] >= RECURRING and len(self._graphs) < MOST_GRAPHS:
                 self._graphs[key] = recorded(self._function, tensors)
             return self._function(*tensors)

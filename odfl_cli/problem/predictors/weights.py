@@ -1,5 +1,7 @@
 """Weights of modules in safetensors files, which hold numbers and nothing that is executed."""
 
+import copy
+import os
 from pathlib import Path
 
 import torch
@@ -10,9 +12,10 @@ from odfl_cli.core.errors import UserError
 
 
 def load_weights(module: torch.nn.Module, file: str | None) -> torch.nn.Module:
-    """The module with the weights of the file, if there is one."""
+    """The module, or a copy in double precision with the weights of the file, if there is one."""
     if file is None:
         return module
+    module = copy.deepcopy(module).double()
     key, own, found = f"predictor.weights={file}", module.state_dict(), read_weights(file)
     for name in own.keys() ^ found.keys():
         place = "the file lacks" if name in own else "the module has no"
@@ -27,6 +30,8 @@ def load_weights(module: torch.nn.Module, file: str | None) -> torch.nn.Module:
 
 def read_weights(file: str) -> dict[str, torch.Tensor]:
     """Name → tensor, or a UserError for what is not such a file."""
+    if not os.path.isfile(file):
+        raise UserError(f"predictor.weights={file}: there is no such file")
     try:
         return load(Path(file).read_bytes())
     except OSError as error:

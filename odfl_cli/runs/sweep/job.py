@@ -31,16 +31,16 @@ def run_sweep_job(
     """
     sweep, number = sweep_directory(request.config), int(hydra.job.num)
     file = journal(sweep, os.environ.get(ATTEMPT, "unknown"))
-    begun = told = time.perf_counter()
+    begun = reported = time.perf_counter()
 
     def record(event: Event, text: str = "", **more: Any) -> None:
         seconds = time.perf_counter() - begun
         add(file, Entry(number, request.directory.name, event, seconds, text, **more))
 
     def progress(rounds: int) -> None:
-        nonlocal told
-        if time.perf_counter() - told > PAUSE:
-            told = time.perf_counter()
+        nonlocal reported
+        if time.perf_counter() - reported > PAUSE:
+            reported = time.perf_counter()
             record("playing", played=rounds / prepared.job.horizon.rounds)
 
     record("started")

@@ -15,6 +15,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 from omegaconf._utils import get_omega_conf_dumper
 
 from odfl_cli.core.cores import VARIABLE, allotted_threads
+from odfl_cli.core.locks import starting
 from odfl_cli.core.processes import Task, side_by_side
 from odfl_cli.results.ownership import check_place
 from odfl_cli.runs.prepare import JobRequest
@@ -42,7 +43,7 @@ class Local:
         self._alike: dict[tuple[str, ...], Job] = {}
 
     def note(self, cell: Cell, directory: Path, job: Job) -> None:
-        """What a job that was checked tells on how to run it and the others."""
+        """What checking one job has found out about how to run it and the others."""
         self._directories[cell] = directory
         self._alike.setdefault(self.compositions.structure(cell), job)
         if job.numbers() >= LARGE:
@@ -117,6 +118,7 @@ def _begin(config: DictConfig, directory: Path) -> None:
     configure_log(config.hydra.job_logging, config.hydra.verbose)
     if config.hydra.output_subdir is not None:
         write_hydra_files(config, directory / config.hydra.output_subdir)
+    starting.release()
 
 
 def write_hydra_files(config: DictConfig, folder: Path) -> None:

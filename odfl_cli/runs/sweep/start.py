@@ -174,9 +174,9 @@ def _choose_name(config: DictConfig, jobs: list[IndexJob]) -> None:
 
 def reporting(items: list[Item]) -> Iterator[Item]:
     """The items; a line on stderr says every few seconds how many of them were checked."""
-    told = time.monotonic()
+    reported = time.monotonic()
     for number, item in enumerate(items):
-        if time.monotonic() - told > PATIENCE:
-            told = time.monotonic()
+        if time.monotonic() - reported > PATIENCE:
+            reported = time.monotonic()
             tell(f"checked {number} of {len(items)} jobs")
         yield item

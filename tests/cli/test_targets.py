@@ -1,0 +1,84 @@
+"""Files that a verb writes where the user says: what is there already is not destroyed."""
+
+import os
+from pathlib import Path
+
+import pytest
+from support.commands import complaints, odfl
+from support.synthetic_runs import write_run
+
+FOREIGN = "name,value\nyears of work,1\n"
+SMALL = ("horizon.rounds=2", "seeds=1")
+TARGETS = {
+    "report.html": ("report", "runs", "-o", "report.html"),
+    "table.csv": ("export", "runs", "-o", "table.csv"),
+    "table.parquet": ("export", "runs", "-o", "table.parquet"),
+    "rounds.csv": ("data", "export", *SMALL, "-o", "rounds.csv"),
+    "rounds.npz": ("data", "export", *SMALL, "-o", "rounds.npz"),
+    "cost.png": ("plot", "runs", "--y", "avg_cost", "--out", "cost.png"),
+    "figures/avg_cost.svg": ("plot", "runs", "--y", "avg_cost", "--format", "svg", "--out", "figures"),
+    "figures/avg_cost.csv": ("plot", "runs", "--y", "avg_cost", "--format", "svg", "--out", "figures"),
+    "figures/summary.csv": ("plot", "runs", "--y", "avg_cost", "--format", "svg", "--out", "figures"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """A folder with two runs and an empty one for figures."""
+    write_run(tmp_path / "runs" / "a", levels={0: 0.5})
+    write_run(tmp_path / "runs" / "b", "pf_ogd", levels={0: 0.7})
+    (tmp_path / "figures").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_file_of_others_is_kept_unless_it_is_forced(name: str, here: Path) -> None:
+    (here / name).write_text(FOREIGN)
+    before = sorted(here.rglob("*"))
+    done = odfl(*TARGETS[name], cwd=here)
+    assert done.returncode == 2
+    assert complaints(done) == [f"odfl: {name}: it exists and odfl did not write it; --force replaces it"]  # fmt: skip
+    assert (here / name).read_text() == FOREIGN
+    assert sorted(here.rglob("*")) == before
+    assert odfl(*TARGETS[name], "--force", cwd=here).returncode == 0
+    written = (here / name).read_bytes()
+    assert len(written) > 0
+    assert written != FOREIGN.encode()
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_what_odfl_wrote_is_replaced(name: str, here: Path) -> None:
+    assert odfl(*TARGETS[name], cwd=here).returncode == 0
+    write_run(here / "runs" / "c", "rls", levels={0: 0.1})  # so that figures are drawn again
+    done = odfl(*TARGETS[name], cwd=here)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_nothing_is_written_through_a_link(name: str, here: Path) -> None:
+    (here / "precious").write_text(FOREIGN)
+    (here / name).symlink_to(here / "precious")
+    done = odfl(*TARGETS[name], "--force", cwd=here)
+    assert done.returncode == 2
+    assert complaints(done) == [f"odfl: {name}: it is a link or not a regular file; choose another name"]  # fmt: skip
+    assert (here / "precious").read_text() == FOREIGN
+
+
+@pytest.mark.parametrize("name", [".drawn.json", "avg_cost.svg"])
+def test_a_fifo_among_the_figures_blocks_nothing(name: str, here: Path) -> None:
+    words = TARGETS["figures/summary.csv"]
+    assert odfl(*words, cwd=here).returncode == 0
+    (here / "figures" / name).unlink()
+    os.mkfifo(here / "figures" / name)
+    assert odfl(*words, cwd=here).returncode == (0 if name == ".drawn.json" else 2)
+
+
+def test_a_list_of_figures_names_no_file_elsewhere(here: Path) -> None:
+    words = TARGETS["figures/summary.csv"]
+    assert odfl(*words, cwd=here).returncode == 0
+    stamps = (here / "figures" / ".drawn.json").read_text()
+    (here / "figures" / ".drawn.json").write_text(stamps.replace("avg_cost.svg", "../runs"))
+    done = odfl(*words, cwd=here)
+    assert done.returncode == 0
+    assert "drawn: " in done.stderr
+    assert "../runs" not in done.stdout
