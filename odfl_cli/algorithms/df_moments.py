@@ -33,8 +33,10 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm, design_of
-from odfl_cli.core.arrays import Array, array_namespace, dot
+from odfl_cli.core.arrays import Array, array_namespace, dot, like
 from odfl_cli.core.matrices import (
+    TINY,
+    Metric,
     inverted,
     mean,
     product,
@@ -44,6 +46,7 @@ from odfl_cli.core.matrices import (
     variance,
     weighted_gram,
     weighted_sum,
+    with_ridge,
 )
 from odfl_cli.core.settings import NonNegative, PositiveInt, settings
 
@@ -53,9 +56,6 @@ POWER_STEPS = 2
 WIDTH_EXPONENT = -0.25
 """How h of line 9 shrinks with t: a little faster than the t^(−1/5) that balances a difference
 quotient's bias h² with its variance 1/(th), so that what is summed up is noise, not bias."""
-
-TINY = 1e-300
-"""Stands in for a zero that divides a zero."""
 
 
 class DFMomentsState(NamedTuple):
@@ -81,16 +81,15 @@ class DFMomentsState(NamedTuple):
     spread: Array  # Σ_t var(g) and Σ_t var(c), [S, 2]
 
 
-class Statistics(NamedTuple):
-    """What line 3 takes from a round, and the metric."""
+class Seen(NamedTuple):
+    """What line 3 takes from a round, and the metric with this round in it."""
 
     D: Array  # centred design, [S, d, m]
     gram: Array  # DᵀD, [S, m, m]
     z: Array  # [S, m]
     Z: Array  # [S, m, m]
-    sigma: Array  # Σ, [S, m, m]
-    inverse: Array  # Σ⁻¹, [S, m, m]
     squares: Array  # ‖z‖² and ‖Z‖², [S, 2]
+    metric: Metric
 
 
 @settings
@@ -152,44 +151,30 @@ class DFMoments(Algorithm):
         self, state: DFMomentsState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> DFMomentsState:
         """Lines 2 to 10."""
-        t, D = state.t + 1, self.design(X)
-        spread, push = self._perturbed(state, t, D, costs)  # 9, with D and c as they came
-        state, D, costs = self._centred(state, t, D, costs)  # 2
+        state, D = state._replace(t=state.t + 1), self.design(X)
+        state, push = self._perturb(state, D, costs)  # 9 needs D and c as they came
+        state, D, costs = self._centre(state, D, costs)  # 2
         seen = self._statistics(state, D, costs)  # 3
-        omega = self._which_memory(state, t, seen)  # 4
-        state = self._remembered(state, seen)  # 5
-        kept = self._kept(state, seen)  # 6
-        b, B = self._combined(state, omega, kept, seen)  # 7
-        u = self._direction(state.u, b, B, seen)  # 8
-        q = weighted_sum(seen.D, push)
-        pull, pull_noise = state.pull + q, state.pull_noise + square(seen.inverse, q)  # 9
-        v = self._refined(u, pull, pull_noise, seen)  # 10
-        return state._replace(
-            t=t,
-            theta=self.problem.theta_set.project(v),
-            v=v,
-            kept=kept,
-            omega=omega,
-            b=b,
-            u=u,
-            pull=pull,
-            pull_noise=pull_noise,
-            spread=spread,
-        )
+        state = self._which_memory(state, seen)  # 4
+        state = self._remember(state, seen)  # 5
+        state = self._shrink(state, seen)  # 6
+        state, B = self._combine(state, seen)  # 7
+        state = self._direction(state, B, seen)  # 8
+        return self._refine(state, push, seen)  # 9 and 10
 
-    def _perturbed(
-        self, state: DFMomentsState, t: int, D: Array, costs: Array
-    ) -> tuple[Array, Array]:
-        """Line 9: the spreads of g and c so far, and w(g + hc) − w(g − hc), [S, d]."""
+    def _perturb(
+        self, state: DFMomentsState, D: Array, costs: Array
+    ) -> tuple[DFMomentsState, Array]:
+        """The first half of line 9: w(g + hc) − w(g − hc), [S, d]."""
         xp, minimise = array_namespace(D), self.problem.polytope.minimise
         g = dot(D, state.v[..., None, :])
         spread = state.spread + xp.stack([variance(g), variance(costs)], axis=-1)
-        h = t**WIDTH_EXPONENT * xp.sqrt(spread[..., 0] / xp.clip(spread[..., 1], min=TINY))
+        h = state.t**WIDTH_EXPONENT * xp.sqrt(spread[..., 0] / xp.clip(spread[..., 1], min=TINY))
         step = h[..., None] * costs
-        return spread, minimise(g + step) - minimise(g - step)
+        return state._replace(spread=spread), minimise(g + step) - minimise(g - step)
 
-    def _centred(
-        self, state: DFMomentsState, t: int, D: Array, costs: Array
+    def _centre(
+        self, state: DFMomentsState, D: Array, costs: Array
     ) -> tuple[DFMomentsState, Array, Array]:
         """Line 2."""
         if not self.problem.polytope.constant_sum:
@@ -197,43 +182,42 @@ class DFMoments(Algorithm):
         xp = array_namespace(D)
         varied = xp.astype(xp.max(xp.abs(D - D[..., :1, :]), axis=-2) > 0, D.dtype)
         varied = xp.maximum(state.varied, varied)
-        column_mean = state.column_mean + (mean(D, -2) - state.column_mean) / t
-        cost_mean = state.cost_mean + (mean(costs, -1) - state.cost_mean) / t
+        column_mean = state.column_mean + (mean(D, -2) - state.column_mean) / state.t
+        cost_mean = state.cost_mean + (mean(costs, -1) - state.cost_mean) / state.t
         centred = (D - column_mean[..., None, :]) * varied[..., None, :]
         state = state._replace(column_mean=column_mean, cost_mean=cost_mean, varied=varied)
         return state, centred, costs - cost_mean[..., None]
 
-    def _statistics(self, state: DFMomentsState, D: Array, costs: Array) -> Statistics:
-        """Line 3, and the metric with this round in it."""
+    def _statistics(self, state: DFMomentsState, D: Array, costs: Array) -> Seen:
+        """Line 3."""
         r = costs - dot(D, state.b[..., None, :])
         r = (r - mean(r, -1)[..., None]) * float(self.curvature)
-        gram, z = weighted_gram(D, 1.0 + 0.0 * r), weighted_sum(D, costs)
-        Z = weighted_gram(D, r)
-        N = state.counts[..., 0] + D.shape[-2]
+        gram, N = weighted_gram(D, 1.0 + 0.0 * r), state.counts[..., 0] + D.shape[-2]
         sigma = (state.gram[..., 0, :, :] + gram) / N[..., None, None]
-        inverse = inverted(with_ridge(sigma, N))
-        return Statistics(D, gram, z, Z, sigma, inverse, squares(inverse, z, Z))
+        metric = Metric(sigma, inverted(with_ridge(sigma, N)))
+        z, Z = weighted_sum(D, costs), weighted_gram(D, r)
+        return Seen(D, gram, z, Z, metric.squares(z, Z), metric)
 
-    def _which_memory(self, state: DFMomentsState, t: int, seen: Statistics) -> Array:
-        """Line 4: how well each memory predicted z and Z, [S, J]; in round 1 none did."""
-        xp, d = array_namespace(seen.z), seen.D.shape[-2]
+    def _which_memory(self, state: DFMomentsState, seen: Seen) -> DFMomentsState:
+        """Line 4: how well each memory predicted z and Z; in round 1 none did."""
+        xp, t, d = array_namespace(seen.z), state.t, seen.D.shape[-2]
         if t == 1:
-            return state.omega
+            return state
         told = state.kept / state.counts[..., None]
         missed_z = seen.z[..., None, :] / d - told[..., 0, None] * state.first
         missed_Z = seen.Z[..., None, :, :] / d - told[..., 1, None, None] * state.second
-        missed = squares(seen.inverse[..., None, :, :], missed_z, missed_Z)
+        missed = seen.metric.for_each().squares(missed_z, missed_Z)
         usual = (state.noise[..., 0, :] + seen.squares) / (t * d * d)
-        scale = xp.asarray(self.sizes, dtype=usual.dtype, device=usual.device)
-        score = -0.5 * dot(missed, (scale / xp.clip(usual, min=TINY))[..., None, :])
+        scale = like(usual, self.sizes) / xp.clip(usual, min=TINY)
+        score = -0.5 * dot(missed, scale[..., None, :])
         weight = state.omega * xp.exp(score - xp.max(score, axis=-1)[..., None])
         share = 1.0 / t
-        return (1.0 - share) * weight / weight.sum(-1)[..., None] + share / weight.shape[-1]
+        omega = (1.0 - share) * weight / weight.sum(-1)[..., None] + share / weight.shape[-1]
+        return state._replace(omega=omega)
 
-    def _remembered(self, state: DFMomentsState, seen: Statistics) -> DFMomentsState:
+    def _remember(self, state: DFMomentsState, seen: Seen) -> DFMomentsState:
         """Line 5."""
-        xp = array_namespace(seen.z)
-        gamma = xp.asarray(self.fading, dtype=seen.z.dtype, device=seen.z.device)
+        gamma = like(seen.z, self.fading)
         column, matrix = gamma[:, None], gamma[:, None, None]
         return state._replace(
             gram=matrix * state.gram + seen.gram[..., None, :, :],
@@ -243,73 +227,48 @@ class DFMoments(Algorithm):
             noise=column**2 * state.noise + seen.squares[..., None, :],
         )
 
-    def _kept(self, state: DFMomentsState, seen: Statistics) -> Array:
-        """Line 6, [S, J, 2]."""
+    def _shrink(self, state: DFMomentsState, seen: Seen) -> DFMomentsState:
+        """Line 6."""
         xp = array_namespace(seen.z)
-        size = squares(seen.inverse[..., None, :, :], state.first, state.second)
-        errors = xp.asarray(self.errors, dtype=size.dtype, device=size.device)
-        kept = signal_share(errors * state.noise, size)
+        size = seen.metric.for_each().squares(state.first, state.second)
         least = xp.stack([1.0 / state.counts, 0.0 * state.counts], axis=-1)
-        return xp.maximum(kept, least)
+        kept = signal_share(like(size, self.errors) * state.noise, size)
+        return state._replace(kept=xp.maximum(kept, least))
 
-    def _combined(
-        self, state: DFMomentsState, omega: Array, kept: Array, seen: Statistics
-    ) -> tuple[Array, Array]:
-        """Line 7: b [S, m] and B [S, m, m]."""
-        weight = omega[..., None] * kept
+    def _combine(self, state: DFMomentsState, seen: Seen) -> tuple[DFMomentsState, Array]:
+        """Line 7: b, and B [S, m, m]."""
+        omega, weight = state.omega, state.omega[..., None] * state.kept
         N = (omega * state.counts).sum(-1)
         gram = (omega[..., None, None] * state.gram).sum(-3)
         first = (weight[..., 0, None] * state.first).sum(-2)
         second = (weight[..., 1, None, None] * state.second).sum(-3) / N[..., None, None]
-        return solved(with_ridge(gram, N), first), product(seen.inverse, second)
+        b, B = solved(with_ridge(gram, N), first), product(seen.metric.inverse, second)
+        return state._replace(b=b), B
 
-    def _direction(self, u: Array, b: Array, B: Array, seen: Statistics) -> Array:
+    def _direction(self, state: DFMomentsState, B: Array, seen: Seen) -> DFMomentsState:
         """Line 8: ascends ⟨b, u⟩ − ½ uᵀMu on the unit sphere of the metric, from the last u."""
-        xp = array_namespace(u)
-        along = dot(u, times(seen.sigma, b))
+        xp, u, b = array_namespace(B), state.u, state.b
+        along = dot(u, times(seen.metric.sigma, b))
         u = xp.where(along < 0, -1.0, 1.0)[..., None] * u
         radius = xp.sqrt(xp.clip(trace_of_square(B), min=0.0))[..., None]
         for _ in range(POWER_STEPS):
-            u = normalised(seen.sigma, b + radius * u - times(B, u))
-        return u
+            u = seen.metric.normalised(b + radius * u - times(B, u))
+        return state._replace(u=u)
 
-    def _refined(self, u: Array, pull: Array, pull_noise: Array, seen: Statistics) -> Array:
-        """Line 10."""
-        if not self.refine:
-            return u
-        xp = array_namespace(u)
-        kept = signal_share(float(self.errors[0]) * pull_noise, square(seen.inverse, pull))
-        length = kept / xp.sqrt(xp.clip(pull_noise, min=TINY))
-        return normalised(seen.sigma, u - length[..., None] * times(seen.inverse, pull))
+    def _refine(self, state: DFMomentsState, push: Array, seen: Seen) -> DFMomentsState:
+        """The second half of line 9, and line 10."""
+        xp, metric, v = array_namespace(push), seen.metric, state.u
+        q = weighted_sum(seen.D, push)
+        G, Q = state.pull + q, state.pull_noise + metric.square(q)
+        if self.refine:
+            kept = signal_share(float(self.errors[0]) * Q, metric.square(G))
+            length = kept / xp.sqrt(xp.clip(Q, min=TINY))
+            v = metric.normalised(v - length[..., None] * times(metric.inverse, G))
+        theta = self.problem.theta_set.project(v)
+        return state._replace(theta=theta, v=v, pull=G, pull_noise=Q)
 
 
 def signal_share(noise: Array, size: Array) -> Array:
     """(1 − noise/size)₊: the share of a squared norm that noise does not explain."""
     xp = array_namespace(size)
     return xp.clip((size - noise) / xp.clip(size, min=TINY), min=0.0)
-
-
-def with_ridge(S: Array, N: Array) -> Array:
-    """S + (m/N) diag(S), as though m items more had been seen; 1 where a column is zero so far."""
-    xp, m = array_namespace(S), S.shape[-1]
-    unit = xp.eye(m, dtype=S.dtype, device=S.device)
-    diagonal = (S * unit).sum(-1)
-    added = xp.where(diagonal > 0, diagonal * (m / N)[..., None], 1.0)
-    return S + added[..., None] * unit
-
-
-def square(inverse: Array, x: Array) -> Array:
-    """xᵀ Σ⁻¹ x, [...]."""
-    return dot(x, times(inverse, x))
-
-
-def squares(inverse: Array, x: Array, A: Array) -> Array:
-    """‖x‖² and ‖A‖² in the metric, [..., 2]."""
-    both = square(inverse, x), trace_of_square(product(inverse, A))
-    return array_namespace(x).stack(both, axis=-1)
-
-
-def normalised(sigma: Array, u: Array) -> Array:
-    """u / √(uᵀΣu); 0 stays 0."""
-    xp = array_namespace(u)
-    return u / xp.sqrt(xp.clip(square(sigma, u), min=TINY))[..., None]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.core.arrays import Array, array_namespace, dot
+from odfl_cli.core.arrays import Array, array_namespace, dot, like
 from odfl_cli.core.settings import Positive, PositiveInt, settings
 from odfl_cli.core.streams import Draw, draw
 
@@ -52,8 +52,7 @@ class Hedge(Algorithm):
         self, state: HedgeState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> HedgeState:
         """L_k ← L_k + ⟨c_t, w*(θ_k)⟩, then θ_{t+1} = θ_k with probability ∝ exp(−η L_k)."""
-        xp, problem = array_namespace(X), self.problem
-        design = xp.asarray(self.design, dtype=X.dtype, device=X.device)
+        problem, design = self.problem, like(X, self.design)
         predictions = problem.predictor.predict(design[None], X[:, None])
         decisions = problem.polytope.minimise(predictions)
         losses = state.losses + dot(decisions, costs[:, None, :])

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from odfl_cli.algorithms.base import Algorithm, State
-from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.arrays import Array, array_namespace, like
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Integer, PositiveInt, settings
 from odfl_cli.core.text import did_you_mean
@@ -138,5 +138,5 @@ class Always(Algorithm):
         lead = X.shape[: X.ndim - len(self.problem.shape)]
         zero = xp.zeros((*lead, self.problem.items), dtype=X.dtype, device=X.device)
         prediction = self.problem.marked(zero, X)
-        chosen = xp.asarray(wanted, dtype=X.dtype, device=X.device)
+        chosen = like(X, wanted)
         return prediction, self.problem.decide(prediction + chosen)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm, State
-from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.arrays import Array, array_namespace, like
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
 from odfl_cli.core.streams import Draw, draw
@@ -26,8 +26,7 @@ class Uniform(Algorithm):
         xp = array_namespace(X)
         lead = X.shape[: X.ndim - len(self.problem.shape)]
         prediction = xp.zeros((*lead, self.problem.items), dtype=X.dtype, device=X.device)
-        point = self.problem.polytope.interior_point()
-        point = xp.asarray(point, dtype=X.dtype, device=X.device)
+        point = like(X, self.problem.polytope.interior_point())
         if self.problem.offers_all:
             return prediction, prediction + point
         return self.problem.marked(prediction, X), centre(point, X[..., 0])

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from odfl_cli.algorithms.base import Algorithm, design_of
-from odfl_cli.core.arrays import Array, array_namespace, dot
+from odfl_cli.core.arrays import Array, array_namespace, dot, like
 from odfl_cli.core.matrices import solved, weighted_sum
 from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
 
@@ -76,7 +76,7 @@ class RLS(Algorithm):
         """θ_j = (λI + G_j)⁻¹ b_j with G_j ← φ_j G_j + DᵀD and b_j ← φ_j b_j + Dᵀc; θ = Π_Θ(Σ ω_j θ_j)."""
         xp, D = array_namespace(X), self.design(X)
         omega, missed = self._which_memory(state, D, costs)
-        phi = xp.asarray(self.fading, dtype=X.dtype, device=X.device)
+        phi = like(X, self.fading)
         gram = (D[..., None] * D[..., None, :]).sum(-3)[..., None, :, :]
         gram = phi[:, None, None] * state.gram + gram
         moment = phi[:, None] * state.moment + weighted_sum(D, costs)[..., None, :]

@@ -16,7 +16,7 @@ from pydantic import SkipValidation
 
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.mixture import Mixture, made
-from odfl_cli.core.arrays import Array, array_namespace, dot
+from odfl_cli.core.arrays import Array, array_namespace, dot, like
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.problem.predictors import Predictor
@@ -154,11 +154,11 @@ class Vote(Mixture):
         part = state.scale / xp.clip(scale, min=TINY)  # 1 unless s grows
         r = (part[..., None] * (mixed[..., None] - paid))[..., None, :]
         size, unit = xp.abs(r), xp.clip(state.scale, min=TINY)[..., None, None]
-        added = 1.5 * self._constant(self.prior, r) * size / (state.sizes + unit)
+        added = 1.5 * like(r, self.prior) * size / (state.sizes + unit)
         gains, sizes = state.gains + r, state.sizes + size
         ends = np.array([[False], *([t % length == 0] for length in self.lengths)])
         if ends.any():
-            awake = self._constant(1.0 - ends, r)
+            awake = like(r, 1.0 - ends)
             gains, sizes = awake * gains, awake * sizes
         detour = dot(self.shares(state), paid) - mixed
         return state._replace(
@@ -175,9 +175,7 @@ class Vote(Mixture):
         """p_k ∝ Σ_copies q w(R/s, C/s), [S, N]."""
         xp = array_namespace(state.gains)
         unit = xp.clip(state.scale, min=TINY)[..., None, None]
-        logs = log_weight(state.gains / unit, state.sizes / unit) + self._constant(
-            np.log(self.prior), unit
-        )
+        logs = log_weight(state.gains / unit, state.sizes / unit) + like(unit, np.log(self.prior))
         weights = xp.exp(logs - xp.max(logs, axis=(-2, -1))[..., None, None]).sum(-2)
         return weights / weights.sum(-1)[..., None]
 
@@ -189,9 +187,6 @@ class Vote(Mixture):
         bounds = xp.sqrt(deviation * xp.log(state.potential / q)[..., None])
         reached = xp.min(state.paid + bounds, axis=-1) - xp.min(state.paid, axis=-1)
         return reached + state.scale + state.detour
-
-    def _constant(self, values: np.ndarray, like: Array) -> Array:
-        return array_namespace(like).asarray(values, dtype=like.dtype, device=like.device)
 
 
 def known(parts: dict[str, Any], name: str, key: str) -> Any:

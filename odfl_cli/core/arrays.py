@@ -12,7 +12,16 @@ import numpy as np
 
 Array = Any  # numpy.ndarray or torch.Tensor
 
-__all__ = ["Array", "array_namespace", "dot", "join_arrays", "map_arrays", "on_rows", "to_numpy"]
+__all__ = [
+    "Array",
+    "array_namespace",
+    "dot",
+    "join_arrays",
+    "like",
+    "map_arrays",
+    "on_rows",
+    "to_numpy",
+]
 
 
 def array_namespace(x: Array) -> Any:
@@ -33,6 +42,11 @@ def dot(a: Array, b: Array) -> Array:
     return (a * b).sum(-1)
 
 
+def like(x: Array, values: np.ndarray) -> Array:
+    """The values as an array of x's library, number type and device."""
+    return array_namespace(x).asarray(values, dtype=x.dtype, device=x.device)
+
+
 def to_numpy(values: Array) -> np.ndarray:
     """As a numpy array, fetched from wherever a tensor lives."""
     return np.asarray(values if isinstance(values, np.ndarray | float | int) else values.cpu())
@@ -42,9 +56,7 @@ def on_rows(function: Callable[[np.ndarray], np.ndarray], values: Array) -> Arra
     """Applies a numpy function of rows [N, d] → [N, d'] to an array [..., d] of either library."""
     rows = to_numpy(values).reshape(-1, values.shape[-1])
     result = function(np.ascontiguousarray(rows, dtype=np.float64))
-    shaped = result.reshape(*values.shape[:-1], result.shape[-1])
-    xp = array_namespace(values)
-    return xp.asarray(shaped, dtype=values.dtype, device=values.device)
+    return like(values, result.reshape(*values.shape[:-1], result.shape[-1]))
 
 
 def map_arrays(state: Any, kind: type, convert: Callable[[Any], Any]) -> Any:

@@ -3,7 +3,12 @@
 A batched BLAS or LAPACK gives a seed other last digits when other seeds run beside it.
 """
 
+from typing import NamedTuple
+
 from odfl_cli.core.arrays import Array, array_namespace, dot
+
+TINY = 1e-300
+"""Stands in for a zero that divides a zero."""
 
 
 def mean(values: Array, axis: int) -> Array:
@@ -62,3 +67,37 @@ def eliminated(A: Array, B: Array) -> Array:
         pivot = rows[..., k, :] / rows[..., k, k][..., None]
         rows = rows - (rows[..., :, k] - unit[k])[..., None] * pivot[..., None, :]
     return rows[..., A.shape[-1] :]
+
+
+def with_ridge(S: Array, N: Array) -> Array:
+    """S + (m/N) diag(S), as though m items more had been seen; 1 where a column is zero so far."""
+    xp, m = array_namespace(S), S.shape[-1]
+    unit = xp.eye(m, dtype=S.dtype, device=S.device)
+    diagonal = (S * unit).sum(-1)
+    added = xp.where(diagonal > 0, diagonal * (m / N)[..., None], 1.0)
+    return S + added[..., None] * unit
+
+
+class Metric(NamedTuple):
+    """Lengths in the units of the data: Σ measures parameters, its inverse measures sums of data."""
+
+    sigma: Array  # Σ, [..., m, m]
+    inverse: Array  # Σ⁻¹, [..., m, m]
+
+    def square(self, x: Array) -> Array:
+        """‖x‖² = xᵀ Σ⁻¹ x, [...]."""
+        return dot(x, times(self.inverse, x))
+
+    def squares(self, x: Array, A: Array) -> Array:
+        """‖x‖² and ‖A‖² = tr(Σ⁻¹ A Σ⁻¹ A), [..., 2]."""
+        both = self.square(x), trace_of_square(product(self.inverse, A))
+        return array_namespace(x).stack(both, axis=-1)
+
+    def for_each(self) -> "Metric":
+        """The same for arrays that have one axis more in front of their own."""
+        return Metric(self.sigma[..., None, :, :], self.inverse[..., None, :, :])
+
+    def normalised(self, u: Array) -> Array:
+        """u / √(uᵀ Σ u); 0 stays 0."""
+        xp = array_namespace(u)
+        return u / xp.sqrt(xp.clip(dot(u, times(self.sigma, u)), min=TINY))[..., None]

@@ -90,6 +90,25 @@ REFUSED = [
     (["algo.c_eta='???'"], ["algo.c_eta: a value is needed"]),
     (["seeds='???'"], ["seeds: a value is needed"]),
     (["engine.device=nope"], ["engine.device=nope"]),
+    *(
+        (["predictor=torch", f"predictor.module=support.networks.{name}"], [name, word])
+        for name, word in {
+            "WrongLength": "15 costs",
+            "Empty": "no parameters",
+            "Poisoned": "not finite",
+            "NOT_A_MODULE": "not a class of torch modules",
+        }.items()
+    ),
+    (
+        [
+            "predictor=conv",
+            "data=terrain",
+            "polytope=shortest_path",
+            "regularizer=quadratic",
+            f"predictor.weights={__file__}",
+        ],
+        ["predictor.weights=", "not a safetensors file"],
+    ),
 ]
 
 

@@ -26,7 +26,7 @@ from odfl_cli.engine.kernels.matrices import (
 from odfl_cli.engine.kernels.polytopes import minimise
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
-from odfl_cli.problem.regularizers.newton import dot
+from odfl_cli.problem.regularizers.newton import copy, dot
 
 
 class Rules(NamedTuple):
@@ -39,28 +39,6 @@ class Rules(NamedTuple):
     curvature: bool
     refine: bool
     radius: float  # of Θ
-
-
-class Sums(NamedTuple):
-    """DFMomentsState of one seed without t; filled in place."""
-
-    theta: np.ndarray
-    v: np.ndarray
-    column_mean: np.ndarray
-    cost_mean: np.ndarray  # [1], as all numbers
-    varied: np.ndarray
-    gram: np.ndarray
-    first: np.ndarray
-    second: np.ndarray
-    counts: np.ndarray
-    noise: np.ndarray
-    kept: np.ndarray
-    omega: np.ndarray
-    b: np.ndarray
-    u: np.ndarray
-    pull: np.ndarray
-    pull_noise: np.ndarray  # [1]
-    spread: np.ndarray
 
 
 class Space(NamedTuple):
@@ -91,19 +69,27 @@ class Space(NamedTuple):
 VECTOR, MATRIX, CUBE = f8[::1], f8[:, ::1], f8[:, :, ::1]
 RULES = types.NamedTuple([VECTOR, VECTOR, VECTOR, b1, b1, b1, f8], Rules)
 SUMS = types.NamedTuple(
-    [VECTOR] * 5 + [CUBE, MATRIX, CUBE, VECTOR, MATRIX, MATRIX] + [VECTOR] * 6, Sums
+    [i8] + [VECTOR] * 5 + [CUBE, MATRIX, CUBE, VECTOR, MATRIX, MATRIX] + [VECTOR] * 6,
+    DFMomentsState,
 )
+"""The state of one seed before the block, whose arrays are filled in place; numbers but t are [1]."""
 
 
 @inner
-def centred_square(values):
-    """Σ (v − v̄)² / n."""
+def mean(values):
+    """Σ v / n."""
     total = 0.0
     for value in values:
         total += value
-    mean, squares = total / values.shape[0], 0.0
+    return total / values.shape[0]
+
+
+@inner
+def variance(values):
+    """Σ (v − v̄)² / n."""
+    middle, squares = mean(values), 0.0
     for value in values:
-        squares += (value - mean) ** 2
+        squares += (value - middle) ** 2
     return squares / values.shape[0]
 
 
@@ -134,8 +120,8 @@ def perturb(parts, D, costs, t, sums, space):
     """Line 9: push = w(g + hc) − w(g − hc)."""
     g, push, shifted = space.g, space.push, space.r
     times(D, sums.v, g)
-    sums.spread[0] += centred_square(g)
-    sums.spread[1] += centred_square(costs)
+    sums.spread[0] += variance(g)
+    sums.spread[1] += variance(costs)
     h = t**WIDTH_EXPONENT * np.sqrt(sums.spread[0] / max(sums.spread[1], TINY))
     for i in range(g.shape[0]):
         shifted[i] = g[i] + h * costs[i]
@@ -149,30 +135,24 @@ def perturb(parts, D, costs, t, sums, space):
 @inner
 def centre(D, costs, t, rules, sums, space):
     """Line 2: the columns and costs that the statistics are made of."""
-    d, m = D.shape
     columns, y = space.columns, space.y
-    for q in range(m):
-        for i in range(d):
-            columns[q, i] = D[i, q]
-    for i in range(d):
+    for i in range(D.shape[0]):
         y[i] = costs[i]
+        for q in range(D.shape[1]):
+            columns[q, i] = D[i, q]
     if not rules.centre:
         return
-    total = 0.0
-    for i in range(d):
-        total += y[i]
-    sums.cost_mean[0] += (total / d - sums.cost_mean[0]) / t
-    for i in range(d):
+    sums.cost_mean[0] += (mean(y) - sums.cost_mean[0]) / t
+    for i in range(y.shape[0]):
         y[i] -= sums.cost_mean[0]
-    for q in range(m):
-        total = 0.0
-        for i in range(d):
-            total += columns[q, i]
-            if columns[q, i] != columns[q, 0]:
+    for q in range(columns.shape[0]):
+        column = columns[q]
+        for i in range(column.shape[0]):
+            if column[i] != column[0]:
                 sums.varied[q] = 1.0
-        sums.column_mean[q] += (total / d - sums.column_mean[q]) / t
-        for i in range(d):
-            columns[q, i] = (columns[q, i] - sums.column_mean[q]) * sums.varied[q]
+        sums.column_mean[q] += (mean(column) - sums.column_mean[q]) / t
+        for i in range(column.shape[0]):
+            column[i] = (column[i] - sums.column_mean[q]) * sums.varied[q]
 
 
 @inner
@@ -180,17 +160,14 @@ def take_statistics(rules, sums, space):
     """Line 3: z, Z, DᵀD and the metric with this round in it."""
     columns, r = space.columns, space.r
     m, d = columns.shape
-    for i in range(d):
-        r[i] = space.y[i]
+    copy(space.y, r)
     for q in range(m):
         for i in range(d):
             r[i] -= columns[q, i] * sums.b[q]
-    total = 0.0
-    for i in range(d):
-        total += r[i]
+    middle = mean(r)
     for q in range(m):
         for i in range(d):
-            space.weighted[q, i] = columns[q, i] * (r[i] - total / d)
+            space.weighted[q, i] = columns[q, i] * (r[i] - middle)
     N = sums.counts[0] + d
     for q in range(m):
         space.z[q] = dot(columns[q], space.y)
@@ -217,6 +194,8 @@ def weigh_memories(t, rules, sums, space):
         product(space.inverse, sums.second[j], space.told[j])
     if t == 1:
         return
+    usual_z = (sums.noise[0, 0] + space.squares[0]) / (t * d * d)
+    usual_Z = (sums.noise[0, 1] + space.squares[1]) / (t * d * d)
     best = -np.inf
     for j in range(J):
         one, two = sums.kept[j, 0] / sums.counts[j], sums.kept[j, 1] / sums.counts[j]
@@ -224,8 +203,6 @@ def weigh_memories(t, rules, sums, space):
             space.x[q] = space.z[q] / d - one * sums.first[j, q]
             for k in range(space.x.shape[0]):
                 space.B[q, k] = space.seen[q, k] / d - two * space.told[j, q, k]
-        usual_z = (sums.noise[0, 0] + space.squares[0]) / (t * d * d)
-        usual_Z = (sums.noise[0, 1] + space.squares[1]) / (t * d * d)
         missed_z = quadratic_form(space.inverse, space.x) * (rules.sizes[0] / max(usual_z, TINY))
         missed_Z = trace_of_square(space.B) * (rules.sizes[1] / max(usual_Z, TINY))
         space.score[j] = -0.5 * (missed_z + missed_Z)
@@ -303,7 +280,6 @@ def refine(rules, sums, space):
     sums.pull_noise[0] += quadratic_form(space.inverse, q)
     for i in range(q.shape[0]):
         sums.pull[i] += q[i]
-    for i in range(q.shape[0]):
         v[i] = sums.u[i]
     if not rules.refine:
         return
@@ -316,9 +292,9 @@ def refine(rules, sums, space):
     normalise(space.sigma, v)
 
 
-@kernel(void(PARTS, RULES, i8, CUBE, CUBE, MATRIX, SUMS, VECTOR, VECTOR))
-def play(parts, rules, start, X, D, costs, sums, paid, errors):
-    """Rounds of one seed after round `start`: X [B, d, p], D [B, d, m], costs [B, d]."""
+@kernel(void(PARTS, RULES, CUBE, CUBE, MATRIX, SUMS, VECTOR, VECTOR))
+def play(parts, rules, X, D, costs, sums, paid, errors):
+    """A block of rounds of one seed: X [B, d, p], D [B, d, m], costs [B, d]."""
     d, m, J = D.shape[1], D.shape[2], sums.counts.shape[0]
     space = Space(
         np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d),
@@ -328,17 +304,17 @@ def play(parts, rules, start, X, D, costs, sums, paid, errors):
         np.empty(2), np.empty(J),
     )  # fmt: skip
     for i in range(costs.shape[0]):
-        t = start + i + 1
+        t = sums.t + i + 1
         paid[i], errors[i] = decide(parts, X[i], costs[i], sums.theta, space.g, space.w)  # 1
-        perturb(parts, D[i], costs[i], t, sums, space)
-        centre(D[i], costs[i], t, rules, sums, space)
-        take_statistics(rules, sums, space)
-        weigh_memories(t, rules, sums, space)
-        remember_and_shrink(rules, sums, space)
-        combine(sums, space)
-        turn(sums, space)
-        refine(rules, sums, space)
-        sums.theta[:] = sums.v
+        perturb(parts, D[i], costs[i], t, sums, space)  # 9 needs D and c as they came
+        centre(D[i], costs[i], t, rules, sums, space)  # 2
+        take_statistics(rules, sums, space)  # 3
+        weigh_memories(t, rules, sums, space)  # 4
+        remember_and_shrink(rules, sums, space)  # 5 and 6
+        combine(sums, space)  # 7
+        turn(sums, space)  # 8
+        refine(rules, sums, space)  # 9 and 10
+        copy(sums.v, sums.theta)
         project(sums.theta, rules.radius)
 
 
@@ -350,8 +326,7 @@ def prepare(
     trace: Trace,
 ) -> tuple[DFMomentsState, Play]:
     """The state after the block, and what fills it for seed number s."""
-    problem = algorithm.problem
-    parts, design = parts_of(problem), algorithm.design
+    problem, parts = algorithm.problem, parts_of(algorithm.problem)
     rules = Rules(
         algorithm.fading,
         algorithm.sizes,
@@ -361,12 +336,13 @@ def prepare(
         algorithm.refine,
         problem.theta_set.radius,
     )
-    filled = {name: apart(getattr(state, name)) for name in Sums._fields}
+    filled = {name: apart(values) for name, values in state._asdict().items() if name != "t"}
 
     def play_seed(s: int) -> None:
-        sums = Sums(*(np.atleast_1d(filled[name][s : s + 1].squeeze(0)) for name in Sums._fields))
+        rows = (values[s : s + 1].squeeze(0) for values in filled.values())  # views, numbers too
+        sums = DFMomentsState(state.t, *map(np.atleast_1d, rows))
         X, costs = rounds.X[s], rounds.costs[s]
-        D = np.ascontiguousarray(design(X))
-        play(parts, rules, state.t, X, D, costs, sums, trace.cost[s], trace.mse[s])
+        D = np.ascontiguousarray(algorithm.design(X))
+        play(parts, rules, X, D, costs, sums, trace.cost[s], trace.mse[s])
 
     return state._replace(t=state.t + rounds.costs.shape[1], **filled), play_seed

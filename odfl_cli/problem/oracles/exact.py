@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.arrays import Array, array_namespace, like
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.problem.oracles.base import Oracle, OracleCall, best_of
@@ -47,7 +47,7 @@ class Exact(Oracle):
             ]
         )
         ranks = xp.argsort(values, axis=0, stable=True)[: self.finalists]
-        leading = xp.asarray(grid, dtype=start.dtype, device=start.device)[ranks]
+        leading = like(start, grid)[ranks]
         starts = xp.concat([start[None], leading])
         ends = LBFGS(steps=self.polish).minimise(call._replace(start=starts))
         return best_of(ends, value(ends))
@@ -55,9 +55,8 @@ class Exact(Oracle):
 
 def _for_all(points: np.ndarray, start: Array) -> Array:
     """Points [N, m] for every seed of `start` [S, m], [N, S, m]."""
-    xp = array_namespace(start)
-    same = xp.asarray(points, dtype=start.dtype, device=start.device)[:, None, :]
-    return xp.broadcast_to(same, (same.shape[0], *start.shape))
+    same = like(start, points)[:, None, :]
+    return array_namespace(start).broadcast_to(same, (same.shape[0], *start.shape))
 
 
 @cache

@@ -25,7 +25,12 @@ ONE_AT_A_TIME = threading.RLock()
 """torch.func exchanges the parameters of the module while it is called."""
 
 aten = torch.ops.aten
-RESHAPING = (aten.view.default, aten.expand.default, aten._unsafe_view.default)
+RESHAPING = (
+    aten.view.default,
+    aten.expand.default,
+    aten._unsafe_view.default,
+    aten.slice.Tensor,
+)
 METHODS = {
     aten.add.Tensor: "add",
     aten.bmm.default: "bmm",
