@@ -13,6 +13,8 @@ from pathlib import Path
 import pandas as pd
 
 DATA = Path(__file__).parent / "data"
+PAPER = "algo=df_ogd,df_ftpl,pf_ogd,spo,uniform"
+"""What is ranked on stocks and electricity; docs/streams.py runs everything there."""
 SWEEPS = {
     "main": ["experiment=main", "seeds=100"],
     "high_dimension": ["experiment=high_dimension", "seeds=100"],
@@ -23,8 +25,8 @@ SWEEPS = {
     "misspecified_horizon": ["experiment=misspecified_horizon"],
     "rates": ["experiment=rates"],
     "drift": ["experiment=drift"],
-    "stocks": ["experiment=stocks"],
-    "electricity": ["experiment=electricity"],
+    "stocks": ["experiment=stocks", PAPER],
+    "electricity": ["experiment=electricity", PAPER],
     "terrain": ["experiment=terrain"],
     "terrain_uniform": ["experiment=terrain", "algo=uniform", "predictor.activation=relu"],
     "features": ["experiment=features"],

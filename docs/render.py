@@ -18,6 +18,7 @@ from collect import DATA, SWEEPS
 from keys import keys
 from moments import RANKED
 from moments_tables import TABLES as MOMENTS
+from streams_tables import TABLES as STREAMS
 
 from odfl_cli.core.statistics import loglog_slope
 
@@ -257,14 +258,12 @@ TABLES: dict[str, Callable[[], str]] = {
     "misspecified_horizon": partial(settings, "misspecified_horizon", COST | REGRET),
     "rates": partial(slopes, "rates", "horizon.rounds", "avg_dynamic_regret"),
     "drift": partial(algorithms, "drift", {"dynamic regret": "dynamic_regret"} | COST),
-    "stocks": partial(algorithms, "stocks", COST | MSE),
-    "stocks-uniform": partial(gaps, "stocks", "avg_cost", ["uniform"], [*OURS, *BASELINES]),
-    "electricity": partial(algorithms, "electricity", COST | MSE),
     "ranking": partial(ranking, RANKED),
     "bound": bound,
     "claims": claims,
     "keys": keys,
     **MOMENTS,
+    **STREAMS,
     "features": features,
     "terrain": terrain,
     "speed": partial(speed, "data"),

