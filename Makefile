@@ -123,7 +123,7 @@ test-browser: $(STAMP)  ## the report in a real browser, installed first where t
 fuzz: $(STAMP)  ## hostile keys and files: 5,000 cases, about ten minutes, and how to repeat what fails
 	PYTHONPATH=tests $(BIN)/python -m fuzz
 
-bench: $(STAMP)  ## speed and growth, every figure a ratio within the run; PART=data measures one part
+bench: $(STAMP)  ## speed and growth, every figure a ratio within the run; PART=data measures one part, PART=--record keeps them for docs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	PYTHONPATH=tests $(BIN)/python -m benchmarks $(PART)
 

@@ -250,6 +250,19 @@ def terrain() -> str:
     return captioned("terrain", [["", "average cost"], *rows])
 
 
+def speed(*parts: str) -> str:
+    """Measurements of `make bench`, as they were printed."""
+    data = pd.read_csv(DATA / "speed.csv", dtype=str, keep_default_na=False)
+    data = data[data["part"].isin(parts)]
+    rows = [["", "time", "ratio", "target"]]
+    for title, section in data.groupby("section", sort=False):
+        rows.append([f"**{title}**", "", "", ""])
+        for row in section.itertuples():
+            rows.append([row.what, row.time, f"{row.ratio} {row.against}".strip(), row.target])
+    command = " ".join(f"`make bench PART={part}`" for part in parts)
+    return f"{table(rows)}\n\n*{data['machine'].iloc[0]}: {command}*"
+
+
 def captioned(sweep: str, rows: list[list[str]]) -> str:
     """A table with the number of seeds and the command that computes it."""
     data = read(sweep)
@@ -286,6 +299,7 @@ TABLES: dict[str, Callable[[], str]] = {
     **STREAMS,
     "features": features,
     "terrain": terrain,
+    "speed": partial(speed, "data"),
 }
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.__main__ import PARTS, main
 from benchmarks.autograd_loop import df_ogd
 from benchmarks.processes import python
-from benchmarks.report import Row, in_units, verdict
+from benchmarks.report import Row, Section, in_units, record, verdict
 from benchmarks.timing import job_of
 from support.problems import block_of
 
@@ -69,6 +69,18 @@ def test_times_and_bounds_in_words():
     assert verdict(Row("x", 1.0, 3.5, "y", at_most=3.0)) == "≤ 3: MISSED"
     assert verdict(Row("x", 1.0, 3.5, "y", at_least=3.0)) == "≥ 3: met"
     assert verdict(Row("x", megabytes=10.0, below_megabytes=1000.0)) == "MB < 1000: met"
+
+
+def test_a_recorded_part_replaces_what_was_recorded_of_it(tmp_path):
+    file = tmp_path / "speed.csv"
+    record("data", [Section("one", [Row("slow", 2.0)])], file)
+    record("start", [Section("other", [Row("begins", 1.0, 2.0, "slow", at_most=2.2)])], file)
+    record("data", [Section("one", [Row("fast", 1.6e-6)])], file)
+    head, *lines = (line.split(",") for line in file.read_text().splitlines())
+    assert [line[: len(head) - 1] for line in lines] == [
+        ["data", "one", "fast", "1.60 µs", "", "", "", ""],
+        ["start", "other", "begins", "1.00 s", "2.00×", "slow", "", "≤ 2.2: met"],
+    ]
 
 
 def test_every_part_can_be_measured_alone_and_an_unknown_one_is_refused(capsys):

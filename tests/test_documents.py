@@ -95,6 +95,7 @@ def test_every_table_and_every_data_file_is_shown() -> None:
         "bound",
         "claims",
         "limits",
+        "speed",
         "terrain_constant",
         "df_moments",
         "df_moments_ablation",

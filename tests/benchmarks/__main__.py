@@ -1,21 +1,30 @@
-"""PYTHONPATH=tests python -m benchmarks [PART …]: the files in benchmarks/parts; all by default."""
+"""PYTHONPATH=tests python -m benchmarks [PART …] [--record]: the files in benchmarks/parts; all by default.
+
+With --record the measurements are written into docs/data/speed.csv, from which `make documents` makes tables.
+"""
 
 import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.report import Section, print_table
+from benchmarks.report import Section, print_table, record
 
 PARTS = sorted(path.stem for path in Path(__file__).parent.glob("parts/[a-z]*.py"))
+RECORD, SPEED = "--record", Path(__file__).parents[2] / "docs" / "data" / "speed.csv"
 
 
 def main(names: list[str]) -> int:
     """Measures the parts named and prints one table; a part that is unknown is refused."""
-    if unknown := set(names) - set(PARTS):
+    parts = [name for name in names if name != RECORD]
+    if unknown := set(parts) - set(PARTS):
         print(f"{', '.join(sorted(unknown))}: there are {', '.join(PARTS)}", file=sys.stderr)
         return 2
-    print_table([section for name in names or PARTS for section in measured(name)])
+    results = {name: list(measured(name)) for name in parts or PARTS}
+    print_table([section for sections in results.values() for section in sections])
+    if RECORD in names:
+        for name, sections in results.items():
+            record(name, sections, SPEED)
     return 0
 
 

@@ -1,12 +1,16 @@
 """One table for all measurements."""
 
+import csv
 import os
 import platform
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
+
+COLUMNS = ("part", "section", "what", "time", "ratio", "against", "memory", "target", "machine")
 
 
 @dataclass(frozen=True)
@@ -42,17 +46,35 @@ def print_table(sections: list[Section]) -> None:
         table.add_column(heading, no_wrap=True, justify="left" if not heading else "right")
     for section in sections:
         table.add_row(f"[bold]{section.title}[/bold]")
-        for row in section.rows:
-            table.add_row(
-                f"  {row.what}",
-                in_units(row.seconds),
-                "" if row.ratio is None else f"{row.ratio:,.2f}×",
-                row.against,
-                "" if row.megabytes is None else f"{row.megabytes:,.0f} MB",
-                verdict(row),
-            )
+        for what, *cells in map(in_words, section.rows):
+            table.add_row(f"  {what}", *cells)
         table.add_section()
     Console(width=150).print(table)
+
+
+def in_words(row: Row) -> tuple[str, ...]:
+    """What, time, ratio, against what, memory, target."""
+    ratio = "" if row.ratio is None else f"{row.ratio:,.2f}×"
+    memory = "" if row.megabytes is None else f"{row.megabytes:,.0f} MB"
+    return row.what, in_units(row.seconds), ratio, row.against, memory, verdict(row)
+
+
+def record(part: str, sections: list[Section], file: Path) -> None:
+    """Writes a part's measurements into a CSV file, in place of those that it holds of that part."""
+    kept = []
+    if file.is_file():
+        with file.open(newline="", encoding="utf-8") as old:
+            kept = [row for row in list(csv.reader(old))[1:] if row[0] != part]
+    machine = f"{os.cpu_count()} cores, {processor()}"
+    new = [
+        [part, section.title, *in_words(row), machine]
+        for section in sections
+        for row in section.rows
+    ]
+    with file.open("w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows(sorted([*kept, *new], key=lambda row: row[0]))
 
 
 def in_units(seconds: float | None) -> str:

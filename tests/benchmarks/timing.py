@@ -1,5 +1,6 @@
 """Best of several repetitions."""
 
+import resource
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -22,6 +23,21 @@ def seconds(function: Callable[[], object]) -> float:
     begun = time.perf_counter()
     function()
     return time.perf_counter() - begun
+
+
+def busy(function: Callable[[], object]) -> float:
+    """Processor seconds of one call, all threads together: other processes do not count."""
+    begun = time.process_time()
+    function()
+    return time.process_time() - begun
+
+
+def busy_child(function: Callable[[], object]) -> float:
+    """Processor seconds of the processes that a call runs to their end."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    function()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def job_of(*overrides: str, rounds: int, engine: Engine) -> Job:

@@ -1,13 +1,10 @@
 """One round of DF-Moments beside the data it learns from, and of a vote beside its experts."""
 
-import time
-from collections.abc import Callable
-
 import numpy as np
 from support.problems import block_of
 
 from benchmarks.report import Row, Section
-from benchmarks.timing import job_of
+from benchmarks.timing import busy, job_of
 from odfl_cli.engine import CompiledEngine
 
 SEEDS, ROUNDS, WIDE, REPETITIONS = 10, 2000, 100, 3
@@ -53,10 +50,3 @@ def learning(algo: str, items: int, features: int = 10, rounds: int = ROUNDS) ->
     given = job.algorithm, job.algorithm.init(SEEDS, None), *block_of(job, 0, rounds)
     least = min(busy(lambda: job.engine.advance(*given)) for _ in range(REPETITIONS))
     return least / (SEEDS * rounds)
-
-
-def busy(function: Callable[[], object]) -> float:
-    """Processor seconds of one call, all threads together: other processes do not count."""
-    begun = time.process_time()
-    function()
-    return time.process_time() - begun
