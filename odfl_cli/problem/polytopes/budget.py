@@ -17,7 +17,7 @@ class Budget(LinearSet):
     def __post_init__(self) -> None:
         if self.k >= self.dimension:
             raise ValueError(
-                f"polytope.k={self.k}: should be less than {self.dimension}, the number of items"
+                f"polytope.k={self.k}: should be less than polytope.dimension={self.dimension}"
             )
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
