@@ -10,8 +10,6 @@ The names below are also what one's own parts are made of (`from odfl_cli import
 Each is imported when it is first used, so that `odfl --help` waits for none of them.
 """
 
-from __future__ import annotations
-
 import _signal  # type: ignore[import-not-found]  # built in: nothing is searched for first
 import sys
 
@@ -121,20 +119,20 @@ def __dir__() -> list[str]:
 
 def run(
     *overrides: str,
-    algo: Choice | Callable[..., Algorithm] | None = None,
-    data: Choice | Environment | Callable[[], Environment] | None = None,
-    predictor: Choice | Predictor | Callable[[], Predictor] | None = None,
-    polytope: Choice | Polytope | Callable[[], Polytope] | None = None,
-    regularizer: Choice | Regularizer | Callable[..., Regularizer] | None = None,
-    oracle: Choice | Oracle | Callable[[], Oracle] | None = None,
-    horizon: Choice | Horizon | None = None,
-    engine: Choice | EngineChoice | None = None,
-    metrics: Choice | Metrics | Callable[[], Metrics] | None = None,
-    seeds: int | Sequence[int] | None = None,
+    algo: "Choice | Callable[..., Algorithm] | None" = None,
+    data: "Choice | Environment | Callable[[], Environment] | None" = None,
+    predictor: "Choice | Predictor | Callable[[], Predictor] | None" = None,
+    polytope: "Choice | Polytope | Callable[[], Polytope] | None" = None,
+    regularizer: "Choice | Regularizer | Callable[..., Regularizer] | None" = None,
+    oracle: "Choice | Oracle | Callable[[], Oracle] | None" = None,
+    horizon: "Choice | Horizon | None" = None,
+    engine: "Choice | EngineChoice | None" = None,
+    metrics: "Choice | Metrics | Callable[[], Metrics] | None" = None,
+    seeds: "int | Sequence[int] | None" = None,
     theta_radius: float | None = None,
     progress: bool | None = None,
     **keys: Any,
-) -> Result:
+) -> "Result":
     """Runs one job and writes nothing; the numbers are those of `odfl run`.
 
     A group takes the name of a choice, a mapping of keys, or both as a pair:
@@ -165,21 +163,21 @@ def run(
 
 def sweep(
     *overrides: str,
-    algo: Choice | Callable[..., Algorithm] | list[Any] | None = None,
-    data: Choice | Environment | Callable[[], Environment] | list[Any] | None = None,
-    predictor: Choice | Predictor | Callable[[], Predictor] | list[Any] | None = None,
-    polytope: Choice | Polytope | Callable[[], Polytope] | list[Any] | None = None,
-    regularizer: Choice | Regularizer | Callable[..., Regularizer] | list[Any] | None = None,
-    oracle: Choice | Oracle | Callable[[], Oracle] | list[Any] | None = None,
-    horizon: Choice | Horizon | list[Any] | None = None,
-    engine: Choice | EngineChoice | None = None,
-    metrics: Choice | Metrics | Callable[[], Metrics] | None = None,
-    seeds: int | Sequence[int] | None = None,
+    algo: "Choice | Callable[..., Algorithm] | list[Any] | None" = None,
+    data: "Choice | Environment | Callable[[], Environment] | list[Any] | None" = None,
+    predictor: "Choice | Predictor | Callable[[], Predictor] | list[Any] | None" = None,
+    polytope: "Choice | Polytope | Callable[[], Polytope] | list[Any] | None" = None,
+    regularizer: "Choice | Regularizer | Callable[..., Regularizer] | list[Any] | None" = None,
+    oracle: "Choice | Oracle | Callable[[], Oracle] | list[Any] | None" = None,
+    horizon: "Choice | Horizon | list[Any] | None" = None,
+    engine: "Choice | EngineChoice | None" = None,
+    metrics: "Choice | Metrics | Callable[[], Metrics] | None" = None,
+    seeds: "int | Sequence[int] | None" = None,
     theta_radius: float | list[float] | None = None,
     experiment: str | None = None,
     progress: bool | None = None,
     **keys: Any,
-) -> Result:
+) -> "Result":
     """Runs every combination of the values in lists, one after another, and writes nothing.
 
         sweep(algo=["df_ogd", "pf_ogd"], data={"gamma": [0, 0.5, 1]}, seeds=3)
@@ -200,7 +198,7 @@ def sweep(
     return Result(*zip(*compute(plan_sweep(overrides, keywords), progress), strict=True))
 
 
-def load(*places: str | Path) -> Result:
+def load(*places: "str | Path") -> "Result":
     """Finished runs from their files; what cannot be read is left out with a warning.
 
     A place is a run, a sweep or any directory that holds runs, or the name of a sweep or run under

@@ -4,6 +4,8 @@ import os
 import sys
 import sysconfig
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from odfl_cli.core.interrupts import was_interrupted
@@ -46,6 +48,15 @@ def message(error: BaseException) -> str:
     if isinstance(error, UserError):
         return text or kind
     return f"{kind}: {text}" if text else kind
+
+
+@contextmanager
+def without_exits() -> Iterator[None]:
+    """A part that ends the program is an error like any other: exit codes are for odfl to choose."""
+    try:
+        yield
+    except SystemExit as error:
+        raise UserError(f"a part ended the program, {message(error)}") from error
 
 
 def report(error: BaseException, user_error: int = BAD_INPUT) -> int:

@@ -28,6 +28,7 @@ from odfl_cli.results.summary import (
     is_mapping_to,
     seed_file,
     versions_of,
+    weights_file,
 )
 
 CSV_LARGEST = 1 << 31
@@ -81,6 +82,11 @@ class StoredRun:
     def covers(self, seeds: Seeds) -> bool:
         """Whether all these seeds can be read, whatever else the directory lacks."""
         return set(seeds) <= set(self.listed) - set(self.damage)
+
+    def has_weights(self, seed: int) -> bool:
+        """Whether the weights of a seed are there as they were written."""
+        name, files = weights_file(seed), self.summary.files if self.summary else {}
+        return _wrong(self.directory / name, files.get(name)) is None
 
     def changed_modules(self, seed: int, now: Mapping[str, str]) -> list[str]:
         """The user's modules that were others when a seed was computed; `now`: their checksums."""

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from odfl_cli.config.identity import OWN, plain
 from odfl_cli.config.schema import TopLevel, refusal
-from odfl_cli.core.errors import UserError, message
+from odfl_cli.core.errors import UserError, message, without_exits
 from odfl_cli.core.text import assignments, did_you_mean
 from odfl_cli.environments import Environment, shape_of
 from odfl_cli.problem.ball import Ball
@@ -36,6 +36,7 @@ GROUPS = (
 )
 
 
+@without_exits()
 def build(config: DictConfig, **given: Any) -> Job:
     """A job ready to run, or a UserError that says what in the configuration is wrong.
 
@@ -139,7 +140,7 @@ class Parts:
             return maker(**dependencies)
         except ValidationError as error:
             raise refusal(error, group, getattr(maker, "func", maker)) from error
-        except (ValueError, ArithmeticError, MemoryError) as error:
+        except (ValueError, ArithmeticError, MemoryError, SystemExit) as error:
             raise UserError(f"{group}: {message(error)}") from error
 
     def sizes(self, group: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from odfl_cli import __version__
-from odfl_cli.core.errors import UserError
+from odfl_cli.core.errors import UserError, without_exits
 from odfl_cli.core.files import write_json
 from odfl_cli.core.locks import locked
 from odfl_cli.core.reading import sealed
@@ -72,7 +72,8 @@ def run_job(prepared: PreparedJob, progress: Progress, tell: Callable[[str], Non
         state = prepared.current_state()
         remove_leftovers(request.directory)
         try:
-            return _run(prepared, state, progress, begun)
+            with without_exits():
+                return _run(prepared, state, progress, begun)
         except Exception as error:
             log.info("failed", exc_info=True)  # to run.log; the console shows warnings only
             with suppress(OSError):  # a full disk, which is the error to be shown

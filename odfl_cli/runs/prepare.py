@@ -19,7 +19,7 @@ from odfl_cli.core.text import assignments
 from odfl_cli.results.command import repeating_words
 from odfl_cli.results.ownership import check_place
 from odfl_cli.results.runs import StoredRun, inspect, inspect_files
-from odfl_cli.results.summary import FAILURE, SUMMARY, weights_file
+from odfl_cli.results.summary import FAILURE, SUMMARY
 from odfl_cli.runs.build import build, check_objective, sized, top_level, with_seeds
 from odfl_cli.runs.simulate import Job
 from odfl_cli.runs.weights import check_has_weights
@@ -93,8 +93,7 @@ class PreparedJob:
         """The seeds to compute: those asked for that are not there, damaged ones, outdated ones."""
         there = set(state.seeds) - set(outdated(state, self.sources))
         if self.top.save_weights:
-            folder = self.request.directory
-            there = {seed for seed in there if (folder / weights_file(seed)).is_file()}
+            there = {seed for seed in there if state.has_weights(seed)}
         asked = [seed for seed in self.top.seed_list() if self.top.force or seed not in there]
         return sorted({*asked, *(seed for seed in state.listed if seed not in there)})
 

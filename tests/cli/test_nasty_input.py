@@ -121,3 +121,55 @@ def test_closed_and_ascii_streams(tmp_path: Path, streams: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert b"Traceback" not in done.stderr
+
+
+EXIT = "SystemExit: 5"
+BROKEN = {"raise SystemExit(5)": EXIT, "class Mine(": "SyntaxError", "1 / 0": "ZeroDivisionError"}
+PART = BROKEN | {"class Mine:\n    def __init__(self, **_):\n        raise SystemExit(5)": EXIT}
+TORCH = "import torch\nclass Mine(torch.nn.Linear):\n    "
+MODULE = BROKEN | {
+    TORCH + "def __init__(self):\n        raise SystemExit(5)": EXIT,
+    TORCH + "def __init__(self):\n        super().__init__(2, 1)\n"
+    "    def forward(self, X):\n        raise SystemExit(5)": EXIT,
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        *((("data._target_=mine.Mine",), code, told) for code, told in PART.items()),
+        *((("algo._target_=mine.Mine",), code, told) for code, told in PART.items()),
+        *((("predictor=torch", "predictor.module=mine.Mine"), *case) for case in MODULE.items()),
+    ],
+)
+def test_a_file_of_the_users_that_breaks_is_one_line(
+    tmp_path: Path, words: tuple[str, ...], code: str, told: str
+) -> None:
+    (tmp_path / "mine.py").write_text(f"{code}\n")
+    done = odfl("run", *SMALL, *words, cwd=tmp_path)
+    assert done.returncode == 2
+    (line,) = complaints(done)
+    assert line.startswith(f"odfl: {words[-1].partition('._target_')[0].partition('=')[0]}")
+    assert told in line
+    assert not (tmp_path / "outputs").exists()
+
+
+EXITS = """
+from odfl_cli import Algorithm
+
+class Mine(Algorithm):
+    name = "mine"
+
+    def update(self, state, X, costs, draws):
+        raise SystemExit(5)
+"""
+
+
+def test_a_part_that_exits_in_a_round_is_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(EXITS)
+    done = odfl("run", *SMALL, "algo=uniform", "algo._target_=mine.Mine", cwd=tmp_path)
+    assert done.returncode == 1
+    (record,) = tmp_path.rglob("failed.json")
+    assert EXIT in json.loads(record.read_text())["error"]
+    assert complaints(done)[-1] == f"odfl: a part ended the program, {EXIT}"
+    assert not list(tmp_path.rglob("*.csv"))

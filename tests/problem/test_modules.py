@@ -194,6 +194,7 @@ REFUSED = {
     "WrongLength": ["WrongLength", "5 costs are needed", "15 costs"],
     "Empty": ["Empty", "no parameters"],
     "Poisoned": ["Poisoned", "weight", "not finite"],
+    "Undefined": ["Undefined", "costs that are not finite"],
     "WithDropout": ["WithDropout", "random", ".eval()"],
     "WithBatchNorm": ["WithBatchNorm", "running_mean", "batch normalisation"],
     "Remembering": ["Remembering", "remembers"],

@@ -26,6 +26,13 @@ def test_weights_lie_beside_the_csv_and_are_a_start(tmp_path: Path) -> None:
     first, second = (load_file(folder / f"seed-{seed}.safetensors") for seed in (0, 1))
     assert first.keys() == {"0.weight", "0.bias", "2.weight", "2.bias"}
     assert not np.array_equal(first["2.weight"], second["2.weight"])
+    # a file that is not what was written is not believed
+    written = (folder / "seed-1.safetensors").read_bytes()
+    (folder / "seed-1.safetensors").write_bytes(written[:-1] + bytes([written[-1] ^ 1]))
+    done = odfl(*JOB, "save_weights=true", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "computing seeds [1]" in (folder / "run.log").read_text()
+    assert (folder / "seed-1.safetensors").read_bytes() == written
     refused = odfl("run", "save_weights=true", "seeds=1", cwd=tmp_path)
     assert refused.returncode == 2
     assert "save_weights=true: predictor Linear is not a torch module" in refused.stderr

@@ -121,6 +121,14 @@ class Poisoned(Linear):
         nn.init.constant_(self.weight, float("nan"))
 
 
+class Undefined(Linear):
+    def __init__(self) -> None:
+        super().__init__(10)
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        return super().forward(X) / 0.0
+
+
 class WithDropout(nn.Sequential):
     def __init__(self, mode: bool = True) -> None:
         super().__init__(nn.Linear(10, 1), nn.Dropout(0.5))

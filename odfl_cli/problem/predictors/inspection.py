@@ -152,5 +152,5 @@ def _refusing(key: str) -> Iterator[None]:
         yield
     except UserError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserError(f"{key}: {message(error)}"[:300]) from error

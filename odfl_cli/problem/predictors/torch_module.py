@@ -86,7 +86,7 @@ def _constructor(module: Any) -> Callable[..., Any]:
     home, _, name = module.rpartition(".")
     try:
         found = getattr(import_module(home), name)
-    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
+    except (Exception, SystemExit) as error:  # whatever the user's file does
         raise UserError(
             f"{KEY}={module}: {message(error)}; give package.Class, importable from here"
         ) from error
@@ -120,7 +120,7 @@ def _constructed(
         torch.manual_seed(int(uniform * 2**53))
         try:
             module = constructor(**arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise UserError(f"{KEY}: {_name(constructor)}: {message(error)}") from error
     if not isinstance(module, torch.nn.Module):
         raise UserError(f"{KEY}: {_name(constructor)} makes no torch module")
