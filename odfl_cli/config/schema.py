@@ -17,7 +17,7 @@ class TopLevel(BaseModel):
 
     theta_radius: Positive
     kappa: NonNegative = 0.0
-    seeds: int | list[int]
+    seeds: int | list[int] | None  # None: all that the data have
     outputs: Annotated[str, Field(min_length=1)]
     sweep: Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
     objective: Annotated[str, Field(min_length=1)] = "avg_cost"
@@ -28,8 +28,8 @@ class TopLevel(BaseModel):
 
     @field_validator("seeds", mode="plain")
     @classmethod
-    def _countable(cls, seeds: Any) -> int | list[int]:
-        if type(seeds) is int and 1 <= seeds <= MOST_SEEDS:
+    def _countable(cls, seeds: Any) -> int | list[int] | None:
+        if seeds is None or (type(seeds) is int and 1 <= seeds <= MOST_SEEDS):
             return seeds
         if not (isinstance(seeds, list) and seeds and all(_is_seed(seed) for seed in seeds)):
             raise ValueError(
@@ -41,6 +41,8 @@ class TopLevel(BaseModel):
 
     def seed_list(self) -> tuple[int, ...]:
         """The seeds of the job, in order."""
+        if self.seeds is None:
+            raise UserError("seeds=null: these data have no end; say how many, as in seeds=10")
         return tuple(range(self.seeds) if isinstance(self.seeds, int) else self.seeds)
 
 

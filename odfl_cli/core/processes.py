@@ -126,6 +126,8 @@ def _work(numbers: Pipe, answers: Pipe, task: Task) -> NoReturn:
     """What a copy does: it leaves Ctrl-C to the process that waits for it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)  # a copy lacks the threads of OpenMP, and would wait for them
     numbers.close_writing()
     answers.close_reading()
     try:

@@ -28,8 +28,8 @@ def path_mean(series: np.ndarray, block: int | None = None) -> PathMean:
 
     The bootstrap draws T/b blocks of b rounds with replacement. The variance of a mean of such draws is
     that of one block's mean over all T − b + 1 blocks, times b/T: a closed form, so that nothing is
-    drawn. Block means scatter about the path's own mean, b of T rounds of which are theirs, hence the
-    factor 1/(1 − b/T); T/b blocks are few, hence Student's quantile.
+    drawn. A block is part of the path about whose mean its own mean is taken, hence the factor
+    1/(1 − b/T); T/b blocks are few, hence Student's quantile.
     """
     count, mean = len(series), float(np.mean(series))
     if count < SHORTEST:
@@ -58,7 +58,7 @@ def block_length(series: np.ndarray) -> int:
     if covariance[0] <= 0.0:
         return 1
     small = np.abs(covariance / covariance[0]) < 2.0 * math.sqrt(math.log10(count) / count)
-    wide = min(2 * max(_last_large(small, run), 1), len(covariance) - 1)
+    wide = min(2 * max(_lags_that_count(small, run), 1), len(covariance) - 1)
     k = np.arange(1, wide + 1)
     weights = np.clip(2.0 * (1.0 - k / wide), 0.0, 1.0) * covariance[1 : wide + 1]
     G, spectrum = 2.0 * np.sum(k * weights), covariance[0] + 2.0 * np.sum(weights)
@@ -69,7 +69,7 @@ def block_length(series: np.ndarray) -> int:
     return int(min(max(1, math.ceil(best)), most))
 
 
-def _last_large(small: np.ndarray, run: int) -> int:
+def _lags_that_count(small: np.ndarray, run: int) -> int:
     """The first lag that is followed by `run` lags with small autocorrelations, else the last large one."""
     for lag in range(len(small) - run):
         if small[lag + 1 : lag + 1 + run].all():

@@ -45,9 +45,9 @@ def build(config: DictConfig, **given: Any) -> Job:
     """
     if unknown := sorted(set(given).difference(GROUPS)):
         raise UserError(f"{unknown[0]}: there is no such group; there are {', '.join(GROUPS)}")
-    top = top_level(config)
     environment = Parts(config, given).make("data")
-    parts = Parts(sized(config, environment), given)
+    config = sized(config, environment)
+    top, parts = top_level(config), Parts(config, given)
     polytope = parts.make("polytope")
     if polytope.dimension != environment.items:
         raise UserError(
@@ -83,12 +83,28 @@ def build(config: DictConfig, **given: Any) -> Job:
 
 
 def sized(config: DictConfig, environment: Environment) -> DictConfig:
-    """The configuration with the number of items that a file or an object turned out to have."""
-    if OmegaConf.select(config, "data.items", default=None) == environment.items:
+    """The configuration with the number of items that a file or an object turned out to have, and
+    with all its seeds and rounds where these are null.
+    """
+    found: dict[str, Any] = {}
+    if OmegaConf.select(config, "data.items", default=None) != environment.items:
+        found["data.items"] = environment.items
+    for key, value in getattr(environment, "extent", {}).items():
+        if OmegaConf.select(config, key, default="") is None:
+            found[key] = value
+    if not found:
         return config
     config = config.copy()
-    OmegaConf.update(config, "data.items", environment.items, force_add=True)
+    for key, value in found.items():
+        OmegaConf.update(config, key, value, force_add=True)
     return config
+
+
+def with_seeds(config: DictConfig) -> DictConfig:
+    """The configuration, sized by its data if these decide the seeds."""
+    if config.get("seeds", "") is not None:
+        return config
+    return sized(config, Parts(config, {}).make("data"))
 
 
 def top_level(config: DictConfig) -> TopLevel:

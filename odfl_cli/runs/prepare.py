@@ -20,7 +20,7 @@ from odfl_cli.results.command import repeating_words
 from odfl_cli.results.ownership import check_place
 from odfl_cli.results.runs import StoredRun, inspect, inspect_files
 from odfl_cli.results.summary import FAILURE, SUMMARY
-from odfl_cli.runs.build import build, check_objective, sized, top_level
+from odfl_cli.runs.build import build, check_objective, sized, top_level, with_seeds
 from odfl_cli.runs.simulate import Job
 from odfl_cli.runs.weights import check_has_weights
 
@@ -117,10 +117,10 @@ class PreparedJob:
         }
 
     def recorded_config(self) -> dict[str, Any]:
-        """The values, with the number of items that a file of rounds turned out to have."""
+        """The values, with what a file of rounds turned out to have."""
         config = self.request.config
-        with_items = sized(config, self.job.environment)
-        return self.values if with_items is config else resolved(with_items)
+        filled = sized(config, self.job.environment)
+        return self.values if filled is config else resolved(filled)
 
 
 def _own_config_directories(hydra: Any) -> list[str]:
@@ -136,7 +136,7 @@ alone. Empty in the processes of a launcher, which prepare their own jobs."""
 def prepare(request: JobRequest) -> PreparedJob:
     """Checks the whole job and writes nothing; a UserError says what is wrong."""
     config, directory = request.config, request.directory
-    top, values = top_level(config), resolved(config)
+    top, values = top_level(with_seeds(config)), resolved(config)
     allotted_threads()  # refuses what is not a number of threads
     check_place(directory, top.seed_list(), request.hydra_folder)
     name, stamp = identity(values), _stamp(directory)

@@ -19,6 +19,8 @@ from support.problems import choices, composed_job
 from support.samples import some_of
 
 from odfl_cli.cli.data.check import main as check
+from odfl_cli.config.compose import compose_job
+from odfl_cli.config.identity import identity, resolved
 from odfl_cli.core.errors import UserError
 from odfl_cli.environments import Replay, Rounds
 from odfl_cli.environments.replay import recording
@@ -58,12 +60,12 @@ def test_seeds_keep_their_names_and_so_their_draws(tmp_path, monkeypatch, name):
     written = name.replace("parquet", "csv")
     chosen = ("algo=df_ogd", "horizon.rounds=40", "seeds=[61001,7,2]")
     done = odfl("data", "export", "-o", written, *DATA[:2], *chosen, cwd=tmp_path)
-    assert shlex.split(done.stdout)[-1] == chosen[-1], done.stderr
+    assert done.stdout == f"odfl run data=replay data.file={written}\n", done.stderr
     if name != written:
         pyarrow.parquet.write_table(pyarrow.csv.read_csv(written), name)
     drawn = simulate(composed_job(*DATA[:2], *chosen)).table
     replay = ("data=replay", f"data.file={tmp_path / name}", *group_of(name))
-    replayed = simulate(composed_job(*chosen, *replay)).table
+    replayed = simulate(composed_job(chosen[0], *replay)).table
     for column, values in drawn.items():
         np.testing.assert_array_equal(replayed[column], values, err_msg=column)
     alone = simulate(composed_job(*chosen[:2], "seeds=[7]", *replay)).table
@@ -201,6 +203,44 @@ def test_groups_may_take_turns_and_files_are_groups_too(tmp_path):
         np.testing.assert_array_equal(ours, theirs)
 
 
+def test_all_groups_and_rounds_are_played_unless_others_are_asked_for(tmp_path):
+    """Rounds do not depend on the seeds asked for: seeds of one directory share a horizon."""
+    table = [f"{g},{t},{i},1,{t}" for g, T in (("a", 5), ("b", 3)) for t in range(T) for i in "xy"]
+    write(tmp_path / "a.csv", "\n".join(["shop,round,item,f,cost", *table]) + "\n")
+    replay = ("algo=uniform", "data=replay", f"data.file={tmp_path}/a.csv", "data.group=shop")
+    for asked, seeds, rounds in (
+        ([], (0, 1), 3),
+        (["seeds=1"], (0,), 3),
+        (["seeds=[1]", "horizon.rounds=2"], (1,), 2),
+        (["horizon=smoke", "seeds=1", "horizon.rounds=5"], (0,), 5),
+    ):
+        job = composed_job(*replay, *asked)
+        assert (job.seeds, job.horizon.rounds) == (seeds, rounds), asked
+    for asked, complaint in (
+        (["horizon=smoke"], r"rounds=50: .* say horizon\.rounds=3"),
+        (["seeds=3"], "no seed 2; .* say seeds=2"),
+        (["seeds=1", "horizon.rounds=6"], r"say horizon\.rounds=5"),
+    ):
+        with pytest.raises(UserError, match=complaint):
+            composed_job(*replay, *asked)
+
+
+@pytest.mark.parametrize("key", ["seeds", "horizon.rounds"])
+def test_a_generator_has_no_end_to_play_to(key):
+    with pytest.raises(UserError, match=f"{key}=null"):
+        composed_job(f"{key}=null")
+
+
+def test_an_explicit_horizon_names_the_run_as_with_any_other_data(exported):
+    """The default horizon of replayed rounds adds nothing to the identity of older runs."""
+    replay = ("data=replay", f"data.file={exported}/rounds.npz", "horizon.rounds=40")
+    named = {
+        identity(resolved(compose_job([*replay, *more])))
+        for more in ([], ["horizon=short"], ["seeds=2"], ["horizon=paper", "seeds=null"])
+    }
+    assert len(named) == 1
+
+
 def test_skipping_leaves_out_the_rounds_that_miss_something(tmp_path):
     file = write(
         tmp_path / "a.csv",
@@ -331,7 +371,8 @@ def test_the_line_that_check_prints_runs_the_file(exported, tmp_path):
     summary = json.loads((directory / "summary.json").read_text())
     assert summary["rounds"] == 40
     assert summary["config"]["data"]["items"] == summary["config"]["polytope"]["dimension"] == 4
-    assert len(summary["seeds"]) == 3
+    assert summary["config"]["horizon"]["rounds"] == 40
+    assert summary["config"]["seeds"] == summary["seeds"] == [0, 1, 2]
 
 
 def test_what_is_missing_is_filled_from_earlier_rounds_alone(tmp_path):

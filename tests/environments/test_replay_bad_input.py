@@ -317,8 +317,11 @@ def test_a_file_that_never_stops_growing_is_not_followed(tmp_path):
         (["data=replay"], ["data.file"]),
         (["data=replay", "data.file=nowhere.csv"], ["nowhere.csv", "no such file"]),
         (["data=replay", "data.file=good.txt"], [".csv, .parquet or .npz"]),
-        (["data=replay", "data.file=good.csv"], ["no seed 9", "seed 0"]),
-        (["data=replay", "data.file=good.csv", "seeds=1"], ["horizon.rounds=1000", "2 rounds"]),
+        (["data=replay", "data.file=good.csv", "seeds=10"], ["no seed 9", "seed 0"]),
+        (
+            ["data=replay", "data.file=good.csv", "horizon=short"],
+            ["horizon.rounds=1000", "2 rounds"],
+        ),
         (["data=replay", "data.file=good.csv", "seeds=1", "data.items=3"], ["data.items=3", "2"]),
         (["data=replay", "data.file=good.csv", "data.columns.rnd=t"], ["data.columns.round"]),
         (["data=replay", "data.file=good.csv", "data.on_missing=maybe"], ["refuse", "skip"]),

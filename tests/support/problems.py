@@ -131,6 +131,7 @@ COMPANIONS: dict[str, tuple[str, ...]] = {
     "predictor=torch": ("predictor.module=support.networks.Linear", "+predictor.features=10"),
     "oracle=exact": ("data.features=3",),
     "data=replay": ("data.file=recorded.csv", "data.group=group"),
+    "horizon=recorded": ("data=replay", "data.file=recorded.csv", "data.group=group"),
     "data=electricity": ("polytope=budget", "regularizer=log_barrier"),
     "experiment=electricity": ("seeds=[0,1]",),
     "data=prices": ("polytope=budget", "regularizer=log_barrier"),

@@ -9,7 +9,6 @@ import yaml
 from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import did_you_mean, printable, table
-from odfl_cli.environments.replay.environment import seeds_key
 from odfl_cli.environments.replay.inspection import Inspection, inspect, preview
 from odfl_cli.environments.replay.recording import Recording, record
 from odfl_cli.environments.replay.tables import Columns, OnMissing
@@ -50,7 +49,8 @@ def main(arguments: list[str]) -> int:
     _print_columns(inspect(path, chosen.columns, chosen.group))
     recording = record(path, chosen.columns, chosen.group, False, chosen.on_missing)
     _print_shape(recording)
-    print(f"\nusable: {printable(_command(typed.file, typed.words, chosen, recording))}")
+    command = ["odfl", "run", "data=replay", f"data.file={typed.file}", *typed.words]
+    print(f"\nusable: {printable(shlex.join(command))}")
     return 0
 
 
@@ -101,10 +101,3 @@ def _print_shape(recording: Recording) -> None:
     print(f"\n{span} rounds, {recording.items} items, {recording.features} features", end="")
     print(f", {len(lengths)} groups" if len(lengths) > 1 else "", end="")
     print(f"; rounds skipped: {recording.skipped}" if recording.skipped else "")
-
-
-def _command(file: str, words: list[str], chosen: Chosen, recording: Recording) -> str:
-    """The line that replays the file from its beginning to its end."""
-    seeds = recording.seeds(chosen.group) or list(range(len(recording.groups)))
-    extent = [f"seeds={seeds_key(seeds)}", f"horizon.rounds={min(recording.lengths)}"]
-    return shlex.join(["odfl", "run", "data=replay", f"data.file={file}", *words, *extent])

@@ -14,7 +14,6 @@ from odfl_cli.config.compose import compose_job
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, check_replaceable
 from odfl_cli.environments import Rounds
-from odfl_cli.environments.replay.environment import seeds_key
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job
 
@@ -36,11 +35,7 @@ def main(arguments: list[str]) -> int:
         writers[chosen.out.suffix.lower()](job, chosen.out)
     except OSError as error:
         raise UserError(f"{chosen.out}: cannot write there ({error.strerror})") from error
-    seeds = f"seeds={seeds_key(list(job.seeds))}"
-    print(
-        f"odfl run data=replay data.file={chosen.out} "
-        f"horizon.rounds={job.horizon.rounds} {shlex.quote(seeds)}"
-    )
+    print(shlex.join(["odfl", "run", "data=replay", f"data.file={chosen.out}"]))
     return 0
 
 

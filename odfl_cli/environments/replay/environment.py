@@ -2,7 +2,7 @@
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import AliasChoices, Field
@@ -96,6 +96,12 @@ class Replay:
             absent = np.isnan(costs)
             X[absent], costs[absent] = np.nan, 0.0
         return Rounds(X, costs)
+
+    @property
+    def extent(self) -> dict[str, Any]:
+        """What keys are where they are null: all seeds, and the rounds that every one of them has."""
+        rounds = min(map(self._length, self._groups))
+        return {"seeds": list(self._groups), "horizon.rounds": rounds}
 
     def check_extent(self, seeds: tuple[int, ...], rounds: int) -> None:
         """Refuses more seeds or rounds than were recorded."""

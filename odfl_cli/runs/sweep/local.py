@@ -59,7 +59,7 @@ class Local:
             return self._run(cells[number], first + number)
 
         large = [number for number, cell in enumerate(cells) if cell in self._large]
-        small = [number for number in range(len(cells)) if number not in large]
+        small = [number for number, cell in enumerate(cells) if cell not in self._large]
         values = self._side_by_side(small, run_one, at_once)
         values |= {number: run_one(number) for number in large}
         return {first + number: value for number, value in sorted(values.items())}
@@ -80,10 +80,12 @@ class Local:
     def _load(self) -> None:
         """What the engines need, once for all copies; what they log belongs to the jobs."""
         logging.disable(logging.INFO)
-        for job in self._alike.values():
-            with suppress(Exception):  # which the job itself reports
-                job.engine.start(job.algorithm)
-        logging.disable(logging.NOTSET)
+        try:
+            for job in self._alike.values():
+                with suppress(Exception):  # which the job itself reports
+                    job.engine.start(job.algorithm)
+        finally:
+            logging.disable(logging.NOTSET)
 
     def _run(self, cell: Cell, number: int) -> float:
         job = self.compositions.job(cell)

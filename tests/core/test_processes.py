@@ -1,0 +1,23 @@
+"""Copies of a process that work side by side."""
+
+import subprocess
+import sys
+import textwrap
+
+
+def test_copies_of_a_process_that_used_threads_of_torch_can_use_torch() -> None:
+    script = """
+        import torch
+        from odfl_cli.core.processes import side_by_side
+
+        def product(number):
+            ones = torch.ones(64, 32, 32, dtype=torch.float64)
+            return float(torch.bmm(ones, ones)[0, 0, 0]) + number
+
+        torch.set_num_threads(2)
+        product(0)
+        print(sorted(side_by_side(2, 2, product)))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "[(0, 32.0), (1, 33.0)]\n", done.stderr
