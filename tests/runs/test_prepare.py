@@ -46,7 +46,8 @@ def test_a_job_is_built_resolved_and_inspected_once(tmp_path: Path, calls: Count
 
 def test_a_directory_that_changed_since_the_check_is_inspected_again(tmp_path: Path) -> None:
     """Two jobs of one directory: the second finds the seed that the first one computed."""
-    done = odfl("run", "-m", "algo=uniform", "seeds=1,2", "horizon=smoke", cwd=tmp_path)
+    in_turn = "hydra.launcher.at_once=1"  # side by side, either may come first
+    done = odfl("run", "-m", "algo=uniform", "seeds=1,2", "horizon=smoke", in_turn, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (run,) = run_directories(tmp_path)
     log = (run / "run.log").read_text()
