@@ -97,7 +97,7 @@ def test_an_interrupted_export_leaves_the_old_file(
 
     monkeypatch.setattr(pd.DataFrame, "to_csv", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        main([str(sweep), "-o", str(output)])
+        main([str(sweep), "-o", str(output), "--force"])
     assert output.read_text() == "old"
     assert list(tmp_path.glob(".*")) == []
 

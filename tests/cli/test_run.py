@@ -149,7 +149,7 @@ def test_interrupt_leaves_no_half_written_result(tmp_path: Path, start: Start) -
     while not list(tmp_path.rglob(".lock")) and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=240)
     assert process.returncode == 130
     assert errors.splitlines()[-1] == "odfl: interrupted; unfinished runs left no results"
     assert run_directories(tmp_path) == []

@@ -1,6 +1,7 @@
 """Every predictor, polytope and regulariser with a kernel: both engines play the same game."""
 
 from dataclasses import fields, replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -108,7 +109,12 @@ def problems(
 def around(algorithm: Algorithm, rate: str) -> st.SearchStrategy[float]:
     """From 0.3 to 3 times the given value, or to the largest that the setting allows."""
     given: float = getattr(algorithm, rate)
-    limits = type(algorithm).__pydantic_fields__[rate].metadata
+    field = type(algorithm).__pydantic_fields__[rate]
+    inner = [one for part in get_args(field.annotation) for one in get_args(part)[1:]]
+    limits = [
+        *field.metadata,
+        *(limit for one in inner for limit in getattr(one, "metadata", [one])),
+    ]
     largest = min([3.0 * given, *(limit.le for limit in limits if hasattr(limit, "le"))])
     return st.floats(0.3 * given, largest)
 

@@ -11,7 +11,7 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.environments import Terrain
 from odfl_cli.problem.polytopes import ShortestPath
 from odfl_cli.problem.predictors import Conv
-from odfl_cli.problem.predictors.conv import EdgeNet
+from odfl_cli.problem.predictors.edge_net import EdgeNet
 from odfl_cli.runs.simulate import simulate
 
 WORLD = Terrain(rows=3, columns=4, pixels=2, noise_width=0.0)

@@ -19,7 +19,9 @@ def weigh(eta, known, paid, log_weights, reach, cost):
     than given where two costs differ by more than the range.
     """
     for t in range(paid.shape[0]):
-        top, total, mixed = log_weights.max(), 0.0, 0.0
+        top, total, mixed = log_weights[0], 0.0, 0.0
+        for k in range(1, log_weights.shape[0]):
+            top = max(top, log_weights[k])
         for k in range(paid.shape[1]):
             share = np.exp(log_weights[k] - top)
             total += share
