@@ -148,15 +148,15 @@ def add_moments(X, costs, stride, S, M, m):
     items, features = X.shape[1:]
     x, centre = np.empty(features), np.empty(features)
     for n in range(0, costs.shape[0], stride):
-        mean = costs[n].mean()
-        centre[:] = 0.0
+        total, centre[:] = 0.0, 0.0
         for i in range(items):
+            total += costs[n, i]
             for j in range(features):
                 centre[j] += X[n, i, j] / items
         for i in range(items):
             for j in range(features):
                 x[j] = X[n, i, j] - centre[j]
-            cost = costs[n, i] - mean
+            cost = costs[n, i] - total / items
             for j in range(features):
                 weighted = cost * x[j]
                 m[j] += weighted
