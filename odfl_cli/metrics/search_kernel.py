@@ -148,7 +148,8 @@ def add_moments(X, costs, stride, S, M, m):
     items, features = X.shape[1:]
     x, centre = np.empty(features), np.empty(features)
     for n in range(0, costs.shape[0], stride):
-        total, centre[:] = 0.0, 0.0
+        total = 0.0
+        centre[:] = 0.0
         for i in range(items):
             total += costs[n, i]
             for j in range(features):
