@@ -21,6 +21,8 @@ LOCK = ".lock"
 PATIENCE = 0.5
 """Seconds before a wait is reported: a process that only inspects holds the lock for an instant."""
 POLL = 0.02
+LOOKS = 5
+"""At a lock before it is refused: its holder may be writing its name at this instant."""
 LARGEST = 512
 OURS = re.compile(rb"(?:odfl lock: )?(?P<holder>\S+ \d+)\n|")
 """The content of a lock: who took it last, up to 0.2.0 without a mark; or nothing yet."""
@@ -114,12 +116,15 @@ def check_lock(directory: Path) -> None:
     """Refuses a file in the lock's place that odfl did not write."""
     path = directory / LOCK
     check_writable_in_place(path)
-    try:
-        content = read_regular(path, LARGEST)
-    except FileNotFoundError:
-        return
-    if not OURS.fullmatch(content):
-        raise UserError(f"{path}: it is not a lock of odfl; move it, or choose another directory")
+    for _ in range(LOOKS):
+        try:
+            content = read_regular(path, LARGEST)
+        except FileNotFoundError:
+            return
+        if OURS.fullmatch(content):
+            return
+        time.sleep(POLL)
+    raise UserError(f"{path}: it is not a lock of odfl; move it, or choose another directory")
 
 
 def _try(directory: Path) -> int | None:
