@@ -237,7 +237,11 @@ def test_the_page_on_design_names_all_that_a_run_executes(tmp_path: Path) -> Non
 
     def note(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        if event == "call" and code.co_flags & inspect.CO_OPTIMIZED and code.co_filename.startswith(str(package)):
+        if (
+            event == "call"
+            and code.co_flags & inspect.CO_OPTIMIZED
+            and code.co_filename.startswith(str(package))
+        ):
             executed.add(Path(code.co_filename).relative_to(package))
 
     sys.setprofile(note)
@@ -245,10 +249,15 @@ def test_the_page_on_design_names_all_that_a_run_executes(tmp_path: Path) -> Non
         assert odfl("run", "algo=df_ogd", "horizon=smoke", "seeds=1", cwd=tmp_path).returncode == 0
     finally:
         sys.setprofile(None)
-    walk = (REPOSITORY / "docs/design.md").read_text().split("## One run")[1].split("A sweep goes")[0]
+    walk = (
+        (REPOSITORY / "docs/design.md").read_text().split("## One run")[1].split("A sweep goes")[0]
+    )
     read = set(re.findall(r"odfl_cli/([a-z_0-9/]+\.py)\)", walk))
     assert len(read) <= 30
-    assert {Path(module) for module in read} - executed <= {Path("engine/torch_engine.py"), Path("metrics/regret.py")}
+    assert {Path(module) for module in read} - executed <= {
+        Path("engine/torch_engine.py"),
+        Path("metrics/regret.py"),
+    }
     for module in sorted(executed):
         assert module.parts[0] == "core" or module.name in walk, module
     assert all((package / module).is_file() for module in read)
