@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
-from support.problems import algorithm_class, choices, composed, composed_job, make_problem
+from support.problems import algorithm_class, choices, composed, make_problem
 from support.samples import some_of
 
 from odfl_cli.core.errors import RowError, UserError
