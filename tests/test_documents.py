@@ -1,6 +1,7 @@
 """What README.md and docs/ show is what happens."""
 
 import importlib
+import inspect
 import json
 import re
 import runpy
@@ -9,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import FrameType
 
 import cells
 import keys
@@ -228,6 +230,37 @@ def test_df_ogd_is_found_from_the_readme() -> None:
         "tests/algorithms",
         "conf/algo/df_ogd.yaml",
     } <= links
+
+
+def test_the_page_on_design_names_all_that_a_run_executes(tmp_path: Path) -> None:
+    package, executed = REPOSITORY / "odfl_cli", set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if (
+            event == "call"
+            and code.co_flags & inspect.CO_OPTIMIZED
+            and code.co_filename.startswith(str(package))
+        ):
+            executed.add(Path(code.co_filename).relative_to(package))
+
+    sys.setprofile(note)
+    try:
+        assert odfl("run", "algo=df_ogd", "horizon=smoke", "seeds=1", cwd=tmp_path).returncode == 0
+    finally:
+        sys.setprofile(None)
+    walk = (
+        (REPOSITORY / "docs/design.md").read_text().split("## One run")[1].split("A sweep goes")[0]
+    )
+    read = set(re.findall(r"odfl_cli/([a-z_0-9/]+\.py)\)", walk))
+    assert len(read) <= 30
+    assert {Path(module) for module in read} - executed <= {
+        Path("engine/torch_engine.py"),
+        Path("metrics/regret.py"),
+    }
+    for module in sorted(executed):
+        assert module.parts[0] == "core" or module.name in walk, module
+    assert all((package / module).is_file() for module in read)
 
 
 def test_the_readme_is_short() -> None:
