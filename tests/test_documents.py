@@ -31,6 +31,7 @@ import odfl_cli
 from odfl_cli.cli.dispatch import MODULES
 from odfl_cli.cli.parser import Parser
 from odfl_cli.config.compose import compose_job
+from odfl_cli.config.schema import TopLevel
 from odfl_cli.environments import Replay
 
 PAGES = {page.relative_to(REPOSITORY).as_posix(): page.read_text() for page in render.PAGES}
@@ -189,6 +190,12 @@ def test_every_key_has_a_meaning() -> None:
     rows = [row for row in keys.keys().splitlines() if row.startswith("| `")]
     assert len(rows) > 50
     assert [row for row in rows if row.endswith("|  |")] == []
+    meanings = [row.removesuffix(" |").rpartition(" | ")[2] for row in rows]
+    fragments = ("of ", "on ", "as ", "or ", "from ", "between ", "needs ", "null:", "true:")
+    assert [text for text in meanings if text.startswith(fragments)] == []
+    assert {f"| `{name}` " for name in TopLevel.model_fields} <= {
+        row[: row.index("|", 2)] for row in rows
+    }
 
 
 def test_ranges_are_those_of_the_settings() -> None:
