@@ -10,38 +10,42 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 import yaml
 from hydra.utils import get_class
 
+from odfl_cli.config.schema import TopLevel
+
 CONF = Path(__file__).parents[1] / "conf"
 GROUPS = (
     "algo", "data", "polytope", "regularizer", "predictor", "oracle", "horizon", "metrics", "engine",
 )  # fmt: skip
 COMMENT = re.compile(r"^(\w+):[^#\n]*#\s*(.*)$", re.MULTILINE)
+TOP_LEVEL = re.compile(r"^# (.*)\n(\w+): (.*)$", re.MULTILINE)
+HEADING = "| key | default | allowed | meaning |\n|---|---|---|---|"
 LIMITS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
 TYPES = {bool: "true or false", int: "integer", float: "number", str: "text", NoneType: "null"}
 MEANINGS = {  # of keys that explain themselves where they are set
     "c_alpha": "c_α, the scale of the smoothing α",
     "c_eta": "c_η, the scale of the rate η",
     "eta": "η, the step size",
-    "alpha": "α, the smoothing",
-    "experts": "directions that weights are kept for",
-    "shortest": "rounds between two restarts of the first copy",
+    "alpha": "α, the weight of the regulariser in smoothed decisions",
+    "experts": "number of directions that weights are kept for",
+    "shortest": "number of rounds between two restarts of the first copy",
     "rho": "ρ, the correlation of neighbouring items",
     "noise_std": "standard deviation of the noise ε_t on the costs",
     "columns": "names of the columns in the file",
     "dimension": "d, the length of a decision",
-    "file": "where the set is stated",
-    "upper": "as lower",
+    "file": "the YAML, NPZ or CSV file that states the set",
+    "upper": "upper bounds of the decision: one number, or one per item",
     "capacity": "the weight that may be packed",
-    "rows": "rows of nodes of the grid",
-    "width": "units of a hidden layer",
-    "bias": "whether layers have one",
+    "rows": "number of rows of nodes of the grid",
+    "width": "number of units of a hidden layer",
+    "bias": "whether layers have a bias",
     "lr": "step size of the descent",
-    "steps": "steps of the descent",
+    "steps": "number of steps of the descent",
     "beta1": "decay of the mean of the gradients",
-    "beta2": "decay of the mean of their squares",
-    "epsilon": "added to the root of that mean",
-    "directions": "directions of the grid over Θ",
-    "radii": "radii of the grid over Θ",
-    "device": "of torch, such as cpu or cuda",
+    "beta2": "decay of the mean of the squared gradients",
+    "epsilon": "number added to the root of the mean of the squared gradients",
+    "directions": "number of directions of the grid over Θ",
+    "radii": "number of radii of the grid over Θ",
+    "device": "torch's device: cpu, cuda, cuda:1, mps, …",
 }
 
 
@@ -55,7 +59,19 @@ class Key(NamedTuple):
 
 def keys() -> str:
     """One Markdown table per group, one row per key."""
-    return "\n\n".join(f"**`{group}`**\n\n{_table(group)}" for group in GROUPS)
+    tables = {"beside the groups": _top_level()} | {f"`{group}`": _table(group) for group in GROUPS}
+    return "\n\n".join(f"**{title}**\n\n{table}" for title, table in tables.items())
+
+
+def _top_level() -> str:
+    """The keys of conf/config.yaml, each explained by the line above it."""
+    text = (CONF / "config.yaml").read_text()
+    rows = [HEADING]
+    for meaning, name, default in TOP_LEVEL.findall(text):
+        field = TopLevel.model_fields[name]
+        allowed = _allowed(field.annotation, field.metadata)
+        rows.append(f"| `{name}` | `{default}` | {allowed} | {_cell(meaning)} |")
+    return "\n".join(rows)
 
 
 def _table(group: str) -> str:
@@ -66,7 +82,7 @@ def _table(group: str) -> str:
         same = [other for other in defaults if other.name == key.name]
         explained = key if key.meaning or not same else same[0]
         defaults.setdefault(explained, {})[choice] = default
-    rows = ["| key | default | allowed | meaning |", "|---|---|---|---|"]
+    rows = [HEADING]
     for key, of in defaults.items():
         shown = ", ".join(
             f"{default} ({', '.join(_choices(of, default))})" for default in _unique(of)

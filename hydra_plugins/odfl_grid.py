@@ -75,7 +75,7 @@ class GridSweeper(Sweeper):
         launcher = self.launcher
         local = launcher.local if isinstance(launcher, LocalLauncher) else None
         sweep = start_grid(self.master, local)
-        size = max(self.max_batch_size or 0, 0) or max(1, len(sweep.waiting))
+        size = self.max_batch_size or max(1, len(sweep.waiting))
         with nullcontext() if local else deaf_children():
             for first in range(0, len(sweep.waiting), size):
                 launcher.launch(sweep.waiting[first : first + size], first)

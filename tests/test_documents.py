@@ -1,6 +1,7 @@
 """What README.md and docs/ show is what happens."""
 
 import importlib
+import inspect
 import json
 import re
 import runpy
@@ -9,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import FrameType
 
 import cells
 import keys
@@ -29,6 +31,7 @@ import odfl_cli
 from odfl_cli.cli.dispatch import MODULES
 from odfl_cli.cli.parser import Parser
 from odfl_cli.config.compose import compose_job
+from odfl_cli.config.schema import TopLevel
 from odfl_cli.environments import Replay
 
 PAGES = {page.relative_to(REPOSITORY).as_posix(): page.read_text() for page in render.PAGES}
@@ -187,6 +190,12 @@ def test_every_key_has_a_meaning() -> None:
     rows = [row for row in keys.keys().splitlines() if row.startswith("| `")]
     assert len(rows) > 50
     assert [row for row in rows if row.endswith("|  |")] == []
+    meanings = [row.removesuffix(" |").rpartition(" | ")[2] for row in rows]
+    fragments = ("of ", "on ", "as ", "or ", "from ", "between ", "needs ", "null:", "true:")
+    assert [text for text in meanings if text.startswith(fragments)] == []
+    assert {f"| `{name}` " for name in TopLevel.model_fields} <= {
+        row[: row.index("|", 2)] for row in rows
+    }
 
 
 def test_ranges_are_those_of_the_settings() -> None:
@@ -228,6 +237,37 @@ def test_df_ogd_is_found_from_the_readme() -> None:
         "tests/algorithms",
         "conf/algo/df_ogd.yaml",
     } <= links
+
+
+def test_the_page_on_design_names_all_that_a_run_executes(tmp_path: Path) -> None:
+    package, executed = REPOSITORY / "odfl_cli", set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if (
+            event == "call"
+            and code.co_flags & inspect.CO_OPTIMIZED
+            and code.co_filename.startswith(str(package))
+        ):
+            executed.add(Path(code.co_filename).relative_to(package))
+
+    sys.setprofile(note)
+    try:
+        assert odfl("run", "algo=df_ogd", "horizon=smoke", "seeds=1", cwd=tmp_path).returncode == 0
+    finally:
+        sys.setprofile(None)
+    walk = (
+        (REPOSITORY / "docs/design.md").read_text().split("## One run")[1].split("A sweep goes")[0]
+    )
+    read = set(re.findall(r"odfl_cli/([a-z_0-9/]+\.py)\)", walk))
+    assert len(read) <= 30
+    assert {Path(module) for module in read} - executed <= {
+        Path("engine/torch_engine.py"),
+        Path("metrics/regret.py"),
+    }
+    for module in sorted(executed):
+        assert module.parts[0] == "core" or module.name in walk, module
+    assert all((package / module).is_file() for module in read)
 
 
 def test_the_readme_is_short() -> None:

@@ -15,7 +15,7 @@ from support.commands import odfl, run_directories
 import odfl_cli
 from odfl_cli import Algorithm, Result, UserError, load, run, settings, sweep
 from odfl_cli.algorithms import PFOGD
-from odfl_cli.environments import Sin4
+from odfl_cli.environments import Replay, Sin4
 from odfl_cli.plotting.style import LINE_STYLES
 from odfl_cli.problem.polytopes import Box
 from odfl_cli.problem.predictors import Linear
@@ -156,6 +156,29 @@ class Stuck(Algorithm):
 
     def update(self, state, X, costs, draws):
         raise UserError("it is stuck")
+
+
+def test_a_job_that_is_asked_for_twice_counts_once() -> None:
+    with pytest.warns(UserWarning, match="1 of 3 jobs asked for twice"):
+        result = sweep(algo="uniform", data={"gamma": [0, 0.0, 1]}, horizon="smoke", seeds=2)
+    assert len(result.final) == 4  # two jobs, two seeds
+
+
+def test_recorded_rounds_as_an_object_are_all_played(tmp_path: Path) -> None:
+    """As with data=replay: every group and every round, unless they are asked for."""
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "mine.npz", X=rng.random((3, 40, 2, 2)), c=rng.random((3, 40, 2)))
+    data = Replay(file=str(tmp_path / "mine.npz"))
+    for given, shape in (
+        ({}, (3, 40)),
+        ({"seeds": 2}, (2, 40)),
+        ({"horizon": {"rounds": 7}}, (3, 7)),
+        ({"horizon": Horizon(rounds=9)}, (3, 9)),
+    ):
+        rows = run(algo="uniform", data=data, **given).rows
+        assert (rows["seed"].nunique(), rows["t"].max()) == shape
+    typed = run("data=replay", f"data.file={tmp_path / 'mine.npz'}", algo="uniform")
+    pd.testing.assert_frame_equal(run(algo="uniform", data=data).final, typed.final)
 
 
 def test_a_sweep_survives_a_job_that_fails() -> None:

@@ -12,7 +12,7 @@ from odfl_cli.core.text import latex, markdown, plus_minus, printable, table, te
 from odfl_cli.results.finding import finished_runs
 from odfl_cli.results.paths import over_rounds, paths_of
 from odfl_cli.results.ranking import SEEDS, Over, Ranked, league, rank, telling_words
-from odfl_cli.results.selection import Where, located
+from odfl_cli.results.selection import Where, joined, located
 
 DESCRIPTION = """\
 Ranks the finished jobs of a sweep by the final value of a column: mean over the seeds with its 95%
@@ -72,7 +72,7 @@ def _rankings(arguments: argparse.Namespace) -> Iterator[tuple[str, list[Ranked]
         except UserError as error:
             refusals.append(error)
     if len(refusals) == len(arguments.runs):
-        raise refusals.pop()
+        raise joined(refusals)
     for refusal in refusals:
         tell(f"left out: {refusal}")
 

@@ -12,7 +12,7 @@ from odfl_cli import __version__
 from odfl_cli.cli.list import print_runs
 from odfl_cli.cli.parser import Parser, chosen
 from odfl_cli.core.errors import FAILED, UserError, report
-from odfl_cli.core.text import printable, tell
+from odfl_cli.core.text import did_you_mean, printable, tell
 from odfl_cli.plotting.figure_files import (
     Sheet,
     check_table,
@@ -61,6 +61,7 @@ def main(argv: list[str]) -> int:
     request = _request(arguments)
     paths, where = chosen(arguments)
     found = sections(paths or [newest(OUTPUTS)], tell, where)
+    _check_labels(request, [run.algorithm for runs in found.values() for run in runs])
     if arguments.list:
         print_runs([run for runs in found.values() for run in runs])
         return 0
@@ -77,6 +78,14 @@ def main(argv: list[str]) -> int:
                 raise
             return report(error, FAILED)  # figures of others are written
     return 0
+
+
+def _check_labels(request: Request, algorithms: list[str]) -> None:
+    """Refuses a label of an algorithm that no run has."""
+    for name in request.labels:
+        if name not in algorithms:
+            there_are = did_you_mean(name, sorted(set(algorithms)))
+            raise UserError(f"--label {name}: no run of this algorithm; {there_are}")
 
 
 def _draw(

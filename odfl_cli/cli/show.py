@@ -7,21 +7,24 @@ from typing import Any
 import yaml
 
 from odfl_cli import __version__
-from odfl_cli.cli.list import described
+from odfl_cli.cli.list import described, print_runs
 from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import interval
-from odfl_cli.core.text import age, assignments, plus_minus, printable, size
+from odfl_cli.core.text import age, assignments, plus_minus, printable, size, tell
+from odfl_cli.results.finding import find_runs
 from odfl_cli.results.ownership import is_run
 from odfl_cli.results.runs import StoredRun, inspect
 from odfl_cli.results.selection import located
+from odfl_cli.results.sweeps import INDEX
 
 DESCRIPTION = """\
 Shows one run: its state, its final figures, its configuration, its files, and one command that
-computes the same numbers again."""
+computes the same numbers again. Of a sweep it lists the jobs."""
 EXAMPLES = """\
   odfl show outputs/runs/df_ogd-3a14e3471e86
   odfl show 3a14                         the same, if no other run's hash begins so
+  odfl show main                         the jobs of a sweep
 """
 
 
@@ -30,12 +33,19 @@ def main(argv: list[str]) -> int:
     parser = Parser("show", DESCRIPTION, EXAMPLES)
     parser.add_argument(
         "run",
-        metavar="RUN",
+        metavar="RUN|SWEEP",
         help="its directory, its name, or the beginning of its hash",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     arguments = parser.parse_args(argv)
     directory = located(arguments.run)
+    if (directory / INDEX).is_file():
+        jobs = find_runs([directory], tell)
+        if arguments.json:
+            print(json.dumps([_everything(run) for run in jobs], indent=2))
+        else:
+            print_runs(jobs)
+        return 0
     if not is_run(directory):
         raise UserError(f"{directory}: not the directory of a run; 'odfl list' finds them")
     run = inspect(directory)

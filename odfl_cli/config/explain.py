@@ -79,7 +79,7 @@ def check_arguments(arguments: list[str]) -> list[str]:
     """
     parsed, unknown = _parsed(arguments)
     if unknown:
-        raise UserError(f"{unknown[0]}: no such flag; see odfl run --hydra-help")
+        raise UserError(f"{unknown[0]}: no such flag; {_without_dashes(unknown[0], arguments)}")
     if parsed.resolve and not (parsed.cfg or parsed.help):
         raise UserError("--resolve: it belongs to --cfg, as in odfl run --cfg job --resolve")
     if len(modes := [flag for flag in MODES if getattr(parsed, flag)]) > 1:
@@ -91,6 +91,19 @@ def check_arguments(arguments: list[str]) -> list[str]:
     for override in parsed.overrides:
         flags.remove(override)
     return [*parsed.overrides, *flags]
+
+
+def _without_dashes(flag: str, arguments: list[str]) -> str:
+    """How a setting that was typed as a flag is written."""
+    name, _, value = flag.lstrip("-").partition("=")
+    near = nearest(
+        name, [key for key in _keys(_composed([])) if not key.startswith("hydra")], cutoff=0.8
+    )
+    if not near:
+        return "see odfl run --hydra-help"
+    following = [*arguments[arguments.index(flag) + 1 :], ""][0]
+    value = value or ("…" if not following or "=" in following else following)
+    return f"settings have no dashes: {near[0]}={value}"
 
 
 def leaves_mode(arguments: list[str]) -> bool:

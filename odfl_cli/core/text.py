@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-ELASTIC_MINIMUM = 12
+ELASTIC_MINIMUM = 24
+INDENT = 4
 MOST_NAMED = 30
 """Words in a message on an unknown one."""
 UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
@@ -29,15 +30,25 @@ def tell(line: str) -> None:
 
 
 def table(rows: Iterable[Sequence[str]], elastic: int | None = None) -> str:
-    """Aligned columns; on a screen the elastic one is folded so that a line fits."""
+    """Aligned columns. On a screen no line is wider than it: the elastic column is folded, and where
+    that is not enough the last columns go on below, indented.
+    """
     cells = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    if elastic is not None and sys.stdout.isatty():
-        others = sum(widths) - widths[elastic] + 2 * (len(widths) - 1)
-        room = max(ELASTIC_MINIMUM, shutil.get_terminal_size().columns - others)
-        widths[elastic] = min(widths[elastic], room)
-    lines = (line for row in cells for line in _folded(row, widths))
-    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+    bands = [slice(0, len(widths))]
+    if sys.stdout.isatty():
+        screen = shutil.get_terminal_size().columns
+        if elastic is not None:
+            room = screen - (sum(widths) - widths[elastic] + 2 * (len(widths) - 1))
+            widths[elastic] = min(widths[elastic], max(ELASTIC_MINIMUM, room))
+        widths = [min(width, max(1, screen - INDENT)) for width in widths]
+        bands = _bands(widths, screen)
+    return "\n".join(
+        (" " * INDENT * (band.start > 0) + "  ".join(map(str.ljust, line, widths[band]))).rstrip()
+        for row in cells
+        for band in bands
+        for line in _folded(row[band], widths[band])
+    )
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
@@ -128,10 +139,21 @@ def _latex_cell(text: str) -> str:
     return re.sub(r"\*\*(.*)\*\*", r"\\textbf{\1}", signs)
 
 
+def _bands(widths: Sequence[int], screen: int) -> list[slice]:
+    """Neighbouring columns that fit beside each other; those after the first ones are indented."""
+    bands, start, used = [], 0, widths[0]
+    for column, width in enumerate(widths[1:], start=1):
+        used += 2 + width
+        if used > screen:
+            bands.append(slice(start, column))
+            start, used = column, INDENT + width
+    return [*bands, slice(start, len(widths))]
+
+
 def _folded(row: Sequence[str], widths: Sequence[int]) -> Iterable[tuple[str, ...]]:
     """The lines of a row: a cell that is too wide goes on below."""
     cells = [
-        [cell] if len(cell) <= width else textwrap.wrap(cell, width)
+        [cell] if len(cell) <= width else textwrap.wrap(cell, width, break_on_hyphens=False)
         for cell, width in zip(row, widths, strict=True)
     ]
     return itertools.zip_longest(*cells, fillvalue="")

@@ -55,7 +55,7 @@ def block_length(series: np.ndarray) -> int:
     count, run = len(series), max(5, math.ceil(math.sqrt(math.log10(len(series)))))
     longest = math.ceil(math.sqrt(count)) + run
     covariance = autocovariances(series, min(longest, count - 1))
-    if covariance[0] <= 0.0:
+    if not covariance[0] > 0.0:  # a constant path, or one that is not finite
         return 1
     small = np.abs(covariance / covariance[0]) < 2.0 * math.sqrt(math.log10(count) / count)
     wide = min(2 * max(_lags_that_count(small, run), 1), len(covariance) - 1)

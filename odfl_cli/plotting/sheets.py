@@ -229,6 +229,8 @@ def _bounds_sheet(groups: list[Group], request: Request) -> Sheet | None:
 def _heatmap_sheet(drawn: list[Drawn], words: str, title: str, request: Request) -> Sheet:
     """A table for all lines that differ in nothing but the second key."""
     across, down = request.x
+    if down == "algo":  # which tells lines apart, and is not among what varies
+        raise UserError(f"--x {across},algo: algorithms go across; write --x algo,{across}")
     if not any(down in one.line.varying for one in drawn):
         raise UserError(
             f"--x {across},{down}: all runs have one value of {down}; a heatmap needs two"

@@ -104,7 +104,10 @@ def line_styles(
         for place, name in enumerate(others)
     }
     named = LINE_STYLES | free
-    return named | {name: named[name]._replace(name=text) for name, text in (labels or {}).items()}
+    return {
+        name: style._replace(name=(labels or {}).get(name, style.name))
+        for name, style in named.items()
+    }
 
 
 def variant(style: LineStyle, place: int, count: int) -> LineStyle:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.text import did_you_mean, shown
+from odfl_cli.core.text import did_you_mean, nearest, shown
 from odfl_cli.results.runs import StoredRun
 
 OUTPUTS = Path("outputs")
@@ -16,21 +16,44 @@ MOST_NAMED = 5
 
 
 def located(name: str | Path, outputs: Path = OUTPUTS) -> Path:
-    """The directory of that path, or under `outputs` of that sweep, that run, or the only run
+    """The directory of that path, or under `outputs` of that sweep, that run, or the only one
     whose name or hash begins so.
     """
     for path in (Path(name), outputs / "sweeps" / name, outputs / "runs" / name):
         if os.path.isdir(path):  # a name that is too long is none
             return path
-    found = [run for run in names(outputs)["runs"] if _begins(run, str(name))] if name else []
+    known = [(kind, one) for kind, several in names(outputs).items() for one in several]
+    found = [outputs / kind / one for kind, one in known if name and _begins(one, str(name))]
     if len(found) == 1:
-        return outputs / "runs" / found[0]
+        return found[0]
     if found:
+        kinds = " and ".join(dict.fromkeys(path.parent.name for path in reversed(found)))
+        some = ", ".join(path.name for path in found[:MOST_NAMED])
         more = ", …" if len(found) > MOST_NAMED else ""
-        raise UserError(
-            f"{name}: {len(found)} runs begin so: {', '.join(found[:MOST_NAMED])}{more}"
-        )
-    raise UserError(f"{name}: no such directory, nor a sweep or a run of that name in {outputs}")
+        raise UserError(f"{name}: {len(found)} {kinds} begin so: {some}{more}")
+    near = nearest(str(name), [one for _, one in known])
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise UserError(
+        f"{name}: no such directory, nor a sweep or a run of that name in {outputs}{hint}"
+    )
+
+
+def all_located(names: Iterable[str]) -> list[Path]:
+    """The directories of all names, or one UserError on all that are not there."""
+    found, refusals = [], []
+    for name in names:
+        try:
+            found.append(located(name))
+        except UserError as error:
+            refusals.append(error)
+    if refusals:
+        raise joined(refusals)
+    return found
+
+
+def joined(refusals: Iterable[UserError]) -> UserError:
+    """Several refusals as one line."""
+    return UserError("; ".join(dict.fromkeys(map(str, refusals))))
 
 
 def names(outputs: Path = OUTPUTS) -> dict[str, list[str]]:
@@ -81,8 +104,8 @@ class Where:
 EVERY = Where({})
 
 
-def _begins(run: str, prefix: str) -> bool:
-    return run.startswith(prefix) or run.rpartition("-")[2].startswith(prefix)
+def _begins(name: str, prefix: str) -> bool:
+    return name.startswith(prefix) or name.rpartition("-")[2].startswith(prefix)
 
 
 def is_one_of(value: Any, texts: Iterable[str]) -> bool:

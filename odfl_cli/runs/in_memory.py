@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from hydra import compose
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from pydantic import ValidationError
 
 from odfl_cli.config.arguments import Axes, Setting, grid, keyword_axes, override_axes
@@ -78,7 +78,10 @@ def plan_sweep(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Pl
         configs = [compositions.job(cell.overrides).config.copy() for cell in cells]
     planned = [_planned(config, cell) for config, cell in zip(configs, cells, strict=True)]
     _number_objects(planned, cells)
-    return planned
+    distinct = {frozen([one.config, one.choices]): one for one in reversed(planned)}
+    if twice := len(planned) - len(distinct):
+        warnings.warn(f"{twice} of {len(planned)} jobs asked for twice; run once", stacklevel=3)
+    return [*reversed(distinct.values())]
 
 
 def compute(planned: list[Planned], progress: bool | None) -> list[Computed]:
@@ -145,6 +148,7 @@ def _experiment_axes(master: DictConfig) -> Axes:
 def _planned(config: DictConfig, setting: Setting) -> Planned:
     _check_not_both(setting)
     given = {group: _part(group, part) for group, part in setting.objects.items()}
+    config = _with_extent_of(given.get("data"), config, setting)
     job = build(config, **given)
     values = resolved(sized(config, job.environment)) | {"seeds": list(job.seeds)}
     chosen = {str(group): choice for group, choice in config.hydra.runtime.choices.items()}
@@ -154,6 +158,18 @@ def _planned(config: DictConfig, setting: Setting) -> Planned:
         values[group] = _described(part)
         choices[group] = str(part.name) if group == "algo" else type(part).__name__
     return Planned(job, values, choices)
+
+
+def _with_extent_of(data: Any, config: DictConfig, setting: Setting) -> DictConfig:
+    """Leaves seeds and rounds that were not asked for to recorded data, as `data=replay` does."""
+    asked = {text.lstrip("+").partition("=")[0] for text in setting.overrides}
+    free = [key for key in getattr(data, "extent", ()) if not asked & {key, key.partition(".")[0]}]
+    if not free or "experiment" in asked:
+        return config
+    config = config.copy()
+    for key in free:
+        OmegaConf.update(config, key, None)
+    return config
 
 
 def _number_objects(planned: list[Planned], cells: list[Setting]) -> None:

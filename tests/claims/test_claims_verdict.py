@@ -229,8 +229,12 @@ def test_the_command_runs_what_is_missing_and_prints_verdicts(tmp_path):
         assert one["count"] == 2
 
 
-def test_an_unknown_claim_is_answered_with_the_names_there_are(tmp_path):
+def test_an_unknown_claim_is_answered_with_how_names_begin_and_where_they_are(tmp_path):
     done = odfl("claims", "--only", "nonsense", cwd=tmp_path)
     assert done.returncode == 2
-    assert "rates/df_ogd" in done.stderr
+    assert "names begin with main, high_dimension" in done.stderr
     assert "convexity_gap" in done.stderr
+    listed = odfl("claims", "--list", "--only", "rates/", cwd=tmp_path)
+    assert listed.returncode == 0, listed.stderr
+    assert listed.stdout.splitlines() == ["rates/df_ogd", "rates/df_ftpl", "rates/path"]
+    assert not [*tmp_path.iterdir()]

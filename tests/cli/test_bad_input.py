@@ -64,6 +64,8 @@ REFUSED = [
     ),
     (["algo=df_odg"], ["algo=df_odg", "did you mean df_ogd?"]),
     (["--badflag"], ["--badflag", "no such flag"]),
+    (["--algo", "df_ogd"], ["--algo", "settings have no dashes: algo=df_ogd"]),
+    (["--gamma=0.5"], ["--gamma=0.5", "settings have no dashes: data.gamma=0.5"]),
     (["algo=uniform", "--badflag", "data.gamma=1"], ["--badflag", "no such flag"]),
     (["--cfg"], ["--cfg", "expected one argument"]),
     (["~algo"], ["~algo", "a job needs its algo", "df_ftpl, df_moments, df_ogd"]),
@@ -79,6 +81,8 @@ REFUSED = [
     (["--resolve"], ["--resolve", "--cfg"]),
     (["-m", "-c", "job"], ["--multirun and --cfg"]),
     (["-m", "algo=uniform,pf_ogd", "hydra.sweeper.max_batch_size=0"], ["max_batch_size=0"]),
+    (["-m", "algo=uniform,pf_ogd", "hydra.sweeper.max_batch_size=-2"], ["max_batch_size=-2"]),
+    (["-m", "algo=uniform,pf_ogd", "hydra.launcher.at_once=-1"], ["hydra.launcher.at_once=-1"]),
     (
         ["-m", "algo=uniform,pf_ogd", "hydra/launcher=joblib", "hydra.launcher.n_jobs=0"],
         ["hydra.launcher.n_jobs=0"],

@@ -149,6 +149,8 @@ def test_several_sweeps_make_one_table(tmp_path, capsys) -> None:
     assert main([*sweeps, "nowhere", "--latex"]) == 0
     shown = capsys.readouterr()
     assert "left out: nowhere" in shown.err
+    with pytest.raises(UserError, match=r"^nowhere: no such.*; neither: no such"):
+        main(["nowhere", "neither"])
     assert (
         rf"df\_ogd & \textbf{{{0.4 + offset:.4f} $\pm$ 0.0000}} & {0.5 + offset:.4f}" in shown.out
     )

@@ -79,6 +79,28 @@ def test_what_was_typed_is_never_cut_in_a_pipe_and_folded_on_a_screen(
     assert [word for line in lines for word in line.split() if "=" in word] == words
 
 
+@pytest.mark.parametrize("columns", [60, 40, 20])
+def test_a_narrow_screen_folds_and_loses_nothing(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    columns: int,
+) -> None:
+    run = write_finished(tmp_path / "clairvoyant-123456789ab1", algo="clairvoyant")
+    change_summary(run, overrides=["algo=clairvoyant", "data.items=8", "data.gamma=0.5"])
+    assert main([str(tmp_path)]) == 0
+    wide = capsys.readouterr().out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert main([str(tmp_path)]) == 0
+    narrow = capsys.readouterr().out.partition("\n\n")[0]
+    assert all(len(line) <= columns for line in narrow.splitlines())
+    words = wide.partition("\n\n")[0].split()
+    assert sorted("".join(narrow.split())) == sorted("".join(words))
+    if columns == 60:  # words stay whole where there is room
+        assert sorted(narrow.split()) == sorted(words)
+
+
 def test_names_prefixes_and_conditions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,12 +115,14 @@ def test_names_prefixes_and_conditions(
     def found(*arguments: str) -> list[str]:
         return [run["directory"][-4:] for run in listed(capsys, *arguments)]
 
-    assert found("two") == ["ab12", "cd34"]
+    assert found("two") == found("tw") == ["ab12", "cd34"]
     assert found("cd") == found("df_ogd-cd34") == found("outputs/runs/df_ogd-cd34") == ["cd34"]
     assert found("--where", "data.gamma=0,1.00") == ["ab12", "cd34"]
     assert found("two", "--where", "data.gamma=1", "algo=df_ogd,pf_ogd") == ["cd34"]
     for words, refusal in (
         (["ab"], "ab: 2 runs begin so: df_ogd-ab12, df_ogd-ab99"),
+        (["twoo"], "twoo: no such directory, .*; did you mean two"),
+        (["no", "nor"], "no: no such directory.*; nor: no such directory"),
         (["--where", "data.gama=1"], "no run has this key; did you mean data.gamma"),
         (["--where", "data.gamma=7"], "no run has it; there are 0.0, 0.5, 1.0"),
         (["--where", "gamma"], "should be KEY=VALUE"),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import odfl, run_directories
 from support.finished_runs import change_summary, write_failed, write_finished
+from support.synthetic_runs import write_sweep
 from test_documents import FILES
 
 from odfl_cli.cli.show import main
@@ -168,3 +169,15 @@ def test_not_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=r"no such directory|not the directory of a run"):
         main([name])
+
+
+def test_a_sweep_shows_its_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [write_finished(tmp_path / "runs" / f"df_ogd-{name}") for name in ("ab12", "cd34")]
+    sweep = write_sweep(tmp_path / "sweeps" / "two", runs)
+    assert main([str(sweep)]) == 0
+    shown = capsys.readouterr().out
+    assert "df_ogd-ab12" in shown
+    assert "df_ogd-cd34" in shown
+    assert main([str(sweep), "--json"]) == 0
+    jobs = json.loads(capsys.readouterr().out)
+    assert [Path(job["directory"]).name for job in jobs] == ["df_ogd-ab12", "df_ogd-cd34"]

@@ -76,3 +76,11 @@ def test_a_short_path_has_a_mean_and_no_interval():
     assert math.isnan(short.ci95)
     with pytest.raises(ValueError, match="at most a third"):
         path_mean(np.arange(30.0), block=11)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_path_that_is_not_finite_has_no_interval(value: float) -> None:
+    path = np.append(np.arange(99.0), value)
+    with np.errstate(invalid="ignore"):
+        assert block_length(path) == 1
+        assert math.isnan(path_mean(path).ci95)

@@ -107,6 +107,16 @@ def test_plain_lines_count_the_jobs_and_show_their_results(tmp_path):
     ]
 
 
+def test_a_job_that_is_asked_for_twice_counts_once(tmp_path):
+    done = odfl("run", "-m", "algo=uniform", "data.gamma=0,0.0,1", "horizon=smoke", "seeds=2",
+                "sweep=twice", cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert complaints(done) == ["odfl: 1 of 3 jobs is asked for twice; run once"]
+    assert done.stdout.splitlines()[-1].startswith("2 jobs: 2 done")
+    index = json.loads((tmp_path / "outputs/sweeps/twice/index.json").read_text())
+    assert [job["overrides"][1] for job in index["jobs"]] == ["data.gamma=0", "data.gamma=1"]
+
+
 def test_swept_seeds_meet_in_one_directory(tmp_path):
     done = odfl(*GRID, "seeds=[0],[1],[0,1,2]", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -27,6 +27,10 @@ _odfl() {
                 candidates=$("${given[0]}" "${given[1]}" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)
             elif [[ " list show best export clean plot report " == *" ${given[1]} "* ]]; then
                 candidates=$(ls outputs/sweeps outputs/runs 2>/dev/null | grep -v :) # or else a path
+                if [[ -n $word && -z $(compgen -W "$candidates" -- "$word") ]]; then # the beginning of a hash
+                    COMPREPLY=($(grep -E -- "-$word[0-9a-f]*$" <<<"$candidates" 2>/dev/null))
+                    return
+                fi
             else
                 return # a path
             fi

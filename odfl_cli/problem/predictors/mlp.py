@@ -9,9 +9,7 @@ from pydantic import Field
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.core.streams import Draw, draw
 
-if (
-    TYPE_CHECKING
-):  # algo=vote offers the network to its experts: who does not take it needs no torch
+if TYPE_CHECKING:  # algo=vote imports this file whether or not an expert is a network
     import torch
 
     from odfl_cli.problem.predictors.module import ModulePredictor

@@ -141,10 +141,13 @@ def sweep_directory(config: DictConfig) -> Path:
 
 def check_numbers(master: DictConfig) -> None:
     """Refuses numbers of jobs at a time that a launcher or a sweeper would fail with."""
-    for key in ("hydra.launcher.n_jobs", "hydra.launcher.at_once", "hydra.sweeper.max_batch_size"):
+    for key in ("hydra.launcher.at_once", "hydra.sweeper.max_batch_size"):
         value = OmegaConf.select(master, key)
-        if value is not None and (type(value) is not int or value == 0):
-            raise UserError(f"{key}={value}: should be a number of jobs, and not 0")
+        if value is not None and (type(value) is not int or value < 1):
+            raise UserError(f"{key}={value}: should be a number of jobs from 1")
+    value = OmegaConf.select(master, "hydra.launcher.n_jobs")  # joblib's, where −1 is all cores
+    if value is not None and (type(value) is not int or value == 0):
+        raise UserError(f"hydra.launcher.n_jobs={value}: should be a number of jobs, and not 0")
 
 
 def add_for_jobs(master: DictConfig, override: str) -> None:

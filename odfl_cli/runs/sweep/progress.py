@@ -96,9 +96,8 @@ class Bar:
         from rich.progress import TimeRemainingColumn as TimeLeft
         from rich.table import Column
 
-        time = Column(
-            no_wrap=True, min_width=len("0:00:00")
-        )  # in a narrow terminal the jobs are cut
+        # In a narrow terminal the jobs are cut, not the times.
+        time = Column(no_wrap=True, min_width=len("0:00:00"))
         columns: tuple[Any, ...] = (
             BarColumn(bar_width=20),
             TimeElapsedColumn(table_column=time),

@@ -116,18 +116,26 @@ def _checked(config: DictConfig, local: Local | None) -> Checked:
     """The jobs of a grid, or a refusal before the first one starts."""
     compositions = local.compositions if local else Compositions(config)
     identities: dict[Path, set[str]] = defaultdict(set)
-    found = Checked()
-    for cell in reporting(grid_cells(config)):
+    asked: set[tuple[str, tuple[int, ...]]] = set()
+    found, cells = Checked(), grid_cells(config)
+    for cell in reporting(cells):
         job = compositions.job(cell)
         prepared = prepare(JobRequest.of(job.config, job.config.hydra, job.directory))
         _check_access(prepared.request.directory)
         identities[prepared.request.directory].add(prepared.identity)
+        if (same := (prepared.identity, prepared.top.seed_list())) in asked:
+            continue
+        asked.add(same)
         _note(found, cell, prepared)
         if local and not prepared.is_settled:
             local.note(cell, prepared.request.directory, prepared.job)
     for directory, different in identities.items():
         if len(different) > 1:
             raise UserError(f"{directory}: {len(different)} different jobs would share it")
+    if twice := len(cells) - len(found.jobs):
+        tell(
+            f"{twice} of {len(cells)} jobs {'is' if twice == 1 else 'are'} asked for twice; run once"
+        )
     return found
 
 
