@@ -299,9 +299,9 @@ def bad_weights(kind: str, folder: Path) -> Path:
     {
         "pickle": ["not a safetensors file", "pickles are not loaded"],
         "torch": ["not a safetensors file", "pickles are not loaded"],
-        "other": ["weight"],
+        "other": ["the file lacks 0.bias"],  # the first name in the order of the alphabet
         "shape": ["0.weight", "[2, 4]", "[3, 4]"],
-        "nan": ["0.weight", "not finite"],
+        "nan": ["predictor.weights=", "nan.safetensors: 0.weight", "not finite"],
         "missing": ["no such file"],
         "fifo": ["no such file"],
     }.items(),
@@ -310,6 +310,26 @@ def test_weights_that_do_not_fit_are_refused(kind: str, words: list[str], tmp_pa
     with pytest.raises(UserError) as refusal:
         predictor_of("TwoLayers", features=P, weights=str(bad_weights(kind, tmp_path)))
     assert all(word in str(refusal.value) for word in words)
+
+
+class Clash(networks.TwoLayers):
+    """An argument has the name of a key of the predictor."""
+
+    def __init__(self, features: int, radius: int = 2) -> None:
+        super().__init__(features, width=radius)
+
+
+def needing_weights(weights: int) -> torch.nn.Module:
+    return networks.TwoLayers(weights)
+
+
+def test_an_argument_with_the_name_of_a_key_is_refused_where_it_is_meant() -> None:
+    with pytest.raises(UserError, match=r"^predictor\.radius: an argument of Clash .* rename it"):
+        TorchModule(module=partial(Clash, features=P), radius=3.0).prepared(D, (D, P))
+    with pytest.raises(UserError, match=r"^predictor\.weights: an argument of needing_weights .*"):
+        TorchModule(module=needing_weights).prepared(D, (D, P))
+    unset = TorchModule(module=partial(Clash, features=P)).prepared(D, (D, P))
+    assert unset.parameter_count(D, P) == 2 * P + 2 + 2 + 1
 
 
 def test_theta_has_a_radius_of_its_own() -> None:
