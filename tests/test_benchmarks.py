@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from benchmarks.__main__ import PARTS, main
 from benchmarks.autograd_loop import df_ogd
+from benchmarks.parts.figures import commands
 from benchmarks.processes import python
 from benchmarks.report import Row, Section, in_units, record, verdict
 from benchmarks.timing import job_of
@@ -69,6 +70,7 @@ def test_times_and_bounds_in_words():
     assert verdict(Row("x", 1.0, 3.5, "y", at_most=3.0)) == "≤ 3: MISSED"
     assert verdict(Row("x", 1.0, 3.5, "y", at_least=3.0)) == "≥ 3: met"
     assert verdict(Row("x", megabytes=10.0, below_megabytes=1000.0)) == "MB < 1000: met"
+    assert verdict(Row("x", 90.0, below_seconds=90.0)) == "s < 90: MISSED"
 
 
 def test_a_recorded_part_replaces_what_was_recorded_of_it(tmp_path):
@@ -81,6 +83,12 @@ def test_a_recorded_part_replaces_what_was_recorded_of_it(tmp_path):
         ["data", "one", "fast", "1.60 µs", "", "", "", ""],
         ["start", "other", "begins", "1.00 s", "2.00×", "slow", "", "≤ 2.2: met"],
     ]
+
+
+def test_the_commands_of_make_figures_are_those_of_the_makefile():
+    words = commands()
+    assert {one[0] for one in words} == {"run", "plot", "report"}
+    assert ["run", "experiment=main"] in words
 
 
 def test_every_part_can_be_measured_alone_and_an_unknown_one_is_refused(capsys):

@@ -121,8 +121,9 @@ def design_of(problem: Problem, algo: str) -> Callable[[Array], Array]:
     theta = draw((0,), "design/theta", Draw("normal", (problem.parameters,)))[0, 0]
     X = draw((0,), "design/x", Draw("normal", problem.shape))[0, 0]
     if design is None or not np.allclose(predictor.predict(theta, X), design(X) @ theta, rtol=1e-9):
+        given = getattr(predictor, "chosen_as", type(predictor).__name__)
         raise UserError(
-            f"algo={algo} needs a predictor that is linear in θ, "
-            f"and {type(predictor).__name__} is not; choose predictor=linear"
+            f"algo={algo} needs a predictor that is linear in θ, and {given} is not; "
+            "choose predictor=linear, affine, per_item or quadratic"
         )
     return design

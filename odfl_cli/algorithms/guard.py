@@ -101,4 +101,7 @@ class Guard(Mixture):
 
     def too_far(self, reach: float) -> str:
         """The message about costs that differ by more than `range`, for which there is no bound."""
-        return f"algo.range={self.range:g}: the base's cost and a rival's differ by {reach:.6g}"
+        return (
+            f"algo.range={self.range:g}: the base's cost and a rival's differ by {reach:.6g}; "
+            "give a range that is larger, or none (algo.range=null)"
+        )

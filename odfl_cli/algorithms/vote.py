@@ -90,8 +90,12 @@ class Vote(Mixture):
         """The algorithm `name` for the problem, with the predictor that is named after a slash."""
         part, problem = known(self.settings, name, "algo.settings"), self.problem
         if slash:
-            own = known(self.predictors, predictor, "algo.predictors")
-            problem = problem.with_predictor(made(own, f"algo.predictors.{predictor}"))
+            key = f"algo.predictors.{predictor}"
+            own = made(known(self.predictors, predictor, "algo.predictors"), key)
+            try:
+                problem = problem.with_predictor(own)
+            except UserError as error:
+                raise UserError(f"{key}: {error}") from error
         return made(part, f"algo.settings.{name}", problem=problem)
 
     @property

@@ -31,8 +31,12 @@ def missing_kernel(algorithm: Algorithm) -> str | None:
         part = getattr(algorithm.problem, name)
         if kernel_of(part) not in kernels:
             return f"{name} {type(part).__name__}"
-    kappa = algorithm.problem.kappa
-    return f"kappa={kappa:g}" if kappa > 0 else None
+    problem: Any = algorithm.problem
+    if problem.regularizer.packed is None:
+        return f"regularizer {type(problem.regularizer).__name__} on polytope {type(problem.polytope).__name__}"
+    if problem.kappa > 0 and algorithm.learners:
+        return f"kappa={problem.kappa:g} with algo {type(algorithm).__name__}"
+    return None
 
 
 @settings

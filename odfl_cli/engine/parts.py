@@ -2,7 +2,8 @@
 
 A part that a kernel computes names it: `kernel = "linear"` in its class. A subclass may compute
 something else, so that it does not inherit the name. Polytopes with a kernel also offer their numbers
-as `packed`, one array of floats; regularisers as `packed`, an array of integers and one of floats.
+as `packed`, one array of floats; regularisers as `packed`, an array of integers and one of floats,
+or None for a polytope on which they have no kernel.
 """
 
 from typing import Any, NamedTuple
@@ -15,8 +16,8 @@ PREDICTORS = ("linear", "affine", "per_item", "quadratic")
 LINEAR, AFFINE, PER_ITEM, QUADRATIC = range(4)
 POLYTOPES = ("simplex", "box", "budget", "knapsack", "shortest_path")
 SIMPLEX, BOX, BUDGET, KNAPSACK, SHORTEST_PATH = range(5)
-REGULARIZERS = ("entropy", "log_barrier")
-ENTROPY, LOG_BARRIER = range(2)
+REGULARIZERS = ("entropy", "log_barrier", "projection")
+ENTROPY, LOG_BARRIER, PROJECTION = range(3)
 KERNELS = {
     "predictor": PREDICTORS,
     "polytope": POLYTOPES,
@@ -27,7 +28,7 @@ KERNELS = {
 
 
 class Parts(NamedTuple):
-    """Predictor, polytope and regulariser."""
+    """Predictor, polytope, regulariser and κ."""
 
     predictor: int
     polytope: int
@@ -35,6 +36,7 @@ class Parts(NamedTuple):
     regularizer: int
     ints: np.ndarray  # the regulariser's
     floats: np.ndarray
+    kappa: float
 
 
 def kernel_of(part: Any) -> str | None:
@@ -50,4 +52,4 @@ def parts_of(problem: Problem) -> Parts:
     )
     chosen: Any = problem
     numbers, (ints, floats) = chosen.polytope.packed, chosen.regularizer.packed
-    return Parts(predictor, polytope, numbers, regularizer, ints, floats)
+    return Parts(predictor, polytope, numbers, regularizer, ints, floats, problem.kappa)

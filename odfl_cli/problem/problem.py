@@ -125,7 +125,9 @@ class Problem:
 
     def with_predictor(self, part: Any) -> "Problem":
         """The same problem with another predictor."""
-        problem = replace(self, predictor=prepared(part, self.items, self.shape))
+        predictor = prepared(part, self.items, self.shape)
+        radius = getattr(predictor, "radius", None) or self.theta_set.radius
+        problem = replace(self, predictor=predictor, theta_set=Ball(radius=radius))
         return problem.for_seeds(self.seeds) if self.seeds else problem
 
     def decide(self, prediction: Array) -> Array:

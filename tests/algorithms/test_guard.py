@@ -96,7 +96,9 @@ def test_one_line_refusals():
 def test_what_cannot_be_weighed_is_refused_in_one_line():
     problem = make_problem(items=2, features=2)
     guard = Guard(problem=problem, base=Left, rivals={"right": Right}, range=0.5)
-    with pytest.raises(RowError, match=r"algo\.range=0\.5: .* differ by 1$"):
+    with pytest.raises(
+        RowError, match=r"algo\.range=0\.5: .* differ by 1; give a range that is larger"
+    ):
         played(guard, two_items([[0, 0.25], [0, 1]]))
     with pytest.raises(RowError, match="algo=guard: algorithm pays nan, which cannot be weighed"):
         played(guard, two_items([[0, np.nan]]))

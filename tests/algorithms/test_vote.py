@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.problems import block_of, choices, composed, composed_job, make_problem, random_rounds
@@ -15,6 +16,8 @@ from odfl_cli.core.arrays import dot
 from odfl_cli.core.errors import RoundError, RowError, UserError
 from odfl_cli.engine import CompiledEngine, TorchEngine
 from odfl_cli.environments import Rounds
+from odfl_cli.problem.predictors import MLP
+from odfl_cli.problem.predictors.weights import packed_weights
 from odfl_cli.runs.simulate import simulate
 
 ITEMS = 3
@@ -247,6 +250,24 @@ def test_one_line_refusals(overrides, message):
     with pytest.raises(UserError, match=message) as refusal:
         composed_job("algo=vote", *overrides)
     assert "\n" not in str(refusal.value)
+
+
+def test_weights_of_an_experts_predictor_that_are_not_numbers_are_refused(tmp_path):
+    network = MLP(width=2).network(10)
+    torch.nn.init.constant_(network[2].bias, float("nan"))
+    (tmp_path / "nan.safetensors").write_bytes(packed_weights(network))
+    more = "algo.experts=[spo,spo/mlp]", "algo.predictors.mlp.width=2"
+    refused = r"^algo\.predictors\.mlp: predictor\.weights=.*: 2\.bias holds numbers that are not"
+    with pytest.raises(UserError, match=refused):
+        composed_job(
+            "algo=vote", *more, f"algo.predictors.mlp.weights={tmp_path / 'nan.safetensors'}"
+        )
+
+
+def test_the_predictor_of_an_expert_has_its_own_radius():
+    more = "algo.experts=[spo,spo/mlp]", "algo.predictors.mlp.radius=7", "theta_radius=2"
+    experts = composed_job("algo=vote", *more).algorithm.learners
+    assert [expert.problem.theta_set.radius for expert in experts] == [2, 7]
 
 
 def test_every_algorithm_and_every_predictor_that_needs_no_key_can_be_an_expert():

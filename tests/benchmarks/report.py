@@ -25,6 +25,7 @@ class Row:
     at_least: float | None = None  # what the ratio should be
     at_most: float | None = None
     below_megabytes: float | None = None
+    below_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ def verdict(row: Row) -> str:
         ("≥", row.at_least, lambda bound: row.ratio >= bound),
         ("≤", row.at_most, lambda bound: row.ratio <= bound),
         ("MB <", row.below_megabytes, lambda bound: row.megabytes < bound),
+        ("s <", row.below_seconds, lambda bound: row.seconds < bound),
     )
     return ", ".join(
         f"{sign} {bound:g}: {'met' if kept(bound) else 'MISSED'}"

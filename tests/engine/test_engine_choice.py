@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.commands import odfl, run_directories
 from support.problems import composed_job, make_problem, random_rounds, with_kernel
-from support.samples import some_of
+from support.samples import marked, some_of
 
 from odfl_cli.algorithms import PFOGD, Algorithm
 from odfl_cli.core.cores import available_cores
@@ -19,10 +19,11 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
 from odfl_cli.engine import Auto, CompiledEngine, Engine, TorchEngine
 from odfl_cli.problem.oracles import SGD
-from odfl_cli.problem.polytopes import Simplex
+from odfl_cli.problem.polytopes import ShortestPath, Simplex
 from odfl_cli.problem.predictors import Linear
 from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.regularizers import Entropy
+from odfl_cli.problem.regularizers import Quadratic as Projection
 
 ALGORITHMS = with_kernel()
 
@@ -82,6 +83,10 @@ WITHOUT_KERNEL: list[tuple[Algorithm, str]] = [
     (PFOGD(problem=foreign("polytope")), "polytope Triangle"),
     (PFOGD(problem=foreign("regularizer")), "regularizer Tsallis"),
     (PFOGD(problem=foreign("oracle")), "oracle Momentum"),
+    (
+        replace(composed_job("algo=guard").algorithm, problem=make_problem(kappa=0.1)),
+        "kappa=0.1 with algo Guard",
+    ),
 ]
 
 
@@ -102,6 +107,14 @@ def test_what_has_no_kernel_is_named_and_runs_on_torch(algorithm: Algorithm, mis
     assert missing in str(refusal.value)
     assert "engine=torch" in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_projections_by_a_solver_run_on_torch() -> None:
+    pytest.importorskip("quadprog")
+    paths = ShortestPath(rows=2, columns=2)
+    problem = replace(make_problem(), polytope=paths, regularizer=Projection(polytope=paths))
+    with pytest.raises(UserError, match="regularizer Quadratic on polytope ShortestPath has no"):
+        CompiledEngine().choose(PFOGD(problem=problem))
 
 
 def test_auto_takes_torch_for_another_device() -> None:
@@ -239,9 +252,14 @@ def assert_engine_named(root: Path, engine: str) -> None:
     assert f"engine {engine}" in (directory / "run.log").read_text()
 
 
-def test_no_torch_on_the_compiled_path(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "names",
+    marked([["df_ogd", "rls", "guard"], ALGORITHMS], lambda names: len(names) == 3),
+    ids=["few", "all"],
+)
+def test_no_torch_on_the_compiled_path(names: list[str], tmp_path: Path) -> None:
     """Every algorithm of the package, from command line to files."""
-    sweep = ["run", "-m", f"algo={','.join(ALGORITHMS)}", "horizon=smoke", "seeds=2"]
+    sweep = ["run", "-m", f"algo={','.join(names)}", "horizon=smoke", "seeds=2"]
     script = (
         "import sys; from odfl_cli.cli import main;"
         f"code = main({sweep});"
@@ -253,7 +271,7 @@ def test_no_torch_on_the_compiled_path(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     runs = run_directories(tmp_path)
-    assert len(runs) == len(ALGORITHMS)
+    assert len(runs) == len(names)
     assert {json.loads((run / "summary.json").read_text())["engine"] for run in runs} == {
         "compiled"
     }

@@ -1,13 +1,16 @@
 """The network: the linear predictor as a special case, its start, and what it can fit."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from support.problems import composed_job, finite_difference
 
 from odfl_cli.engine import TorchEngine
 from odfl_cli.problem.predictors import MLP, Predictor
+from odfl_cli.problem.predictors.weights import packed_weights
 from odfl_cli.runs.simulate import simulate
 
 SHAPES = [MLP(depth=1), MLP(depth=2, width=5), MLP(depth=3, width=4, bias=False)]
@@ -43,6 +46,21 @@ def test_value_and_gradient(mlp: MLP, activation: str) -> None:
     )
     slope = finite_difference(lambda at: v @ by_hand(mlp, start + at, X), theta)
     np.testing.assert_allclose(predictor.vjp(theta, X, v), slope, atol=1e-7)
+
+
+def test_a_file_of_weights_is_the_start_and_its_radius_that_of_the_set(tmp_path: Path) -> None:
+    common = "algo=pf_ogd", "predictor=mlp", "predictor.width=3", "horizon.rounds=20", "seeds=2"
+    job = composed_job(*common)
+    played = simulate(job)
+    learnt = job.algorithm.problem.predictor.learnt(played.state.theta[1], 1)
+    file = tmp_path / "seed-1.safetensors"
+    file.write_bytes(packed_weights(learnt))
+    again = composed_job(*common, f"predictor.weights={file}", "predictor.radius=7").algorithm
+    assert again.problem.theta_set.radius == 7
+    X, zero = random(5, 10), np.zeros(again.problem.parameters)
+    expected = learnt(torch.from_numpy(X))[:, 0].detach().numpy()
+    np.testing.assert_allclose(again.problem.predictor.predict(zero, X), expected, rtol=1e-13)
+    assert np.abs(expected).max() > 1e-3  # the fixed start predicts 0
 
 
 @pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl", "pf_ogd", "spo"])

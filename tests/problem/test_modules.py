@@ -62,7 +62,7 @@ class WithoutDesign:
     parameter_count, predict, vjp = Linear().parameter_count, Linear().predict, Linear().vjp
 
 
-@pytest.mark.parametrize("metrics", ["regret", "full"])
+@pytest.mark.parametrize("metrics", some_of(["regret", "full"], 1))
 def test_regret_and_kappa_are_those_of_the_linear_predictor(metrics: str) -> None:
     """The comparators of a module, by autograd, are those by the linear predictor's own gradient."""
     more = (f"metrics={metrics}", "kappa=0.1")
@@ -75,7 +75,7 @@ def test_regret_and_kappa_are_those_of_the_linear_predictor(metrics: str) -> Non
         np.testing.assert_allclose(module.table[column], values, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl", "spo", "restart"])
+@pytest.mark.parametrize("algo", some_of(["df_ogd", "df_ftpl", "spo", "restart"], 2))
 def test_a_seed_alone_is_the_seed_among_others(algo: str) -> None:
     """To 1e-12: torch's batched products may add in another order."""
     net = ("predictor=torch", f"predictor.module={HOME}.TwoLayers", f"+predictor.features={P}")
@@ -120,6 +120,7 @@ MODULES = {
     "Branching": {"features": P},
 }
 every = pytest.mark.parametrize("name", MODULES)
+some = pytest.mark.parametrize("name", some_of(list(MODULES), 4))
 
 
 @every
@@ -138,7 +139,7 @@ def test_value_and_gradient_are_those_of_torch(name: str) -> None:
     np.testing.assert_allclose(predictor.vjp(theta, X, v), expected, atol=1e-13)
 
 
-@every
+@some
 def test_leading_axes_broadcast_and_seeds_lead(name: str) -> None:
     """One θ and one start per seed against several rounds and several candidates."""
     predictor = predictor_of(name, **MODULES[name]).for_seeds((3, 4))
@@ -155,7 +156,7 @@ def test_leading_axes_broadcast_and_seeds_lead(name: str) -> None:
         np.testing.assert_allclose(pulled[c, s, i], own.vjp(*alone, v[s, i]), atol=1e-13)
 
 
-@every
+@some
 def test_a_recorded_call_gives_the_same_bits(name: str) -> None:
     """Calls are computed by torch.func at first, then by the operations that it recorded."""
     predictor = predictor_of(name, **MODULES[name]).for_seeds((3, 4))
@@ -299,9 +300,9 @@ def bad_weights(kind: str, folder: Path) -> Path:
     {
         "pickle": ["not a safetensors file", "pickles are not loaded"],
         "torch": ["not a safetensors file", "pickles are not loaded"],
-        "other": ["weight"],
+        "other": ["the file lacks 0.bias"],  # the first name in the order of the alphabet
         "shape": ["0.weight", "[2, 4]", "[3, 4]"],
-        "nan": ["0.weight", "not finite"],
+        "nan": ["predictor.weights=", "nan.safetensors: 0.weight", "not finite"],
         "missing": ["no such file"],
         "fifo": ["no such file"],
     }.items(),
@@ -310,6 +311,26 @@ def test_weights_that_do_not_fit_are_refused(kind: str, words: list[str], tmp_pa
     with pytest.raises(UserError) as refusal:
         predictor_of("TwoLayers", features=P, weights=str(bad_weights(kind, tmp_path)))
     assert all(word in str(refusal.value) for word in words)
+
+
+class Clash(networks.TwoLayers):
+    """An argument has the name of a key of the predictor."""
+
+    def __init__(self, features: int, radius: int = 2) -> None:
+        super().__init__(features, width=radius)
+
+
+def needing_weights(weights: int) -> torch.nn.Module:
+    return networks.TwoLayers(weights)
+
+
+def test_an_argument_with_the_name_of_a_key_is_refused_where_it_is_meant() -> None:
+    with pytest.raises(UserError, match=r"^predictor\.radius: an argument of Clash .* rename it"):
+        TorchModule(module=partial(Clash, features=P), radius=3.0).prepared(D, (D, P))
+    with pytest.raises(UserError, match=r"^predictor\.weights: an argument of needing_weights .*"):
+        TorchModule(module=needing_weights).prepared(D, (D, P))
+    unset = TorchModule(module=partial(Clash, features=P)).prepared(D, (D, P))
+    assert unset.parameter_count(D, P) == 2 * P + 2 + 2 + 1
 
 
 def test_theta_has_a_radius_of_its_own() -> None:

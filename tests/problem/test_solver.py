@@ -8,14 +8,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import odfl
-from support.problems import choices, composed_job, make_problem
-from support.samples import some_of
+from support.problems import choices, composed_job
+from support.samples import each_once, some_of
 
-from odfl_cli.algorithms import PFOGD
 from odfl_cli.core.errors import RowError, UserError
 from odfl_cli.core.settings import settings
 from odfl_cli.core.statistics import mean_ci95
-from odfl_cli.engine import Auto, CompiledEngine, TorchEngine
 from odfl_cli.problem.polytopes import Simplex
 from odfl_cli.problem.polytopes.box import Box
 from odfl_cli.problem.polytopes.knapsack import Knapsack
@@ -158,8 +156,7 @@ def test_with_right_predictions_the_average_cost_shifts_by_at_most_kappa(kappa):
     np.testing.assert_allclose(costs[1] - costs[0], kappa / 3.5, rtol=1e-3)
 
 
-@pytest.mark.parametrize("kappa", [0.01, 0.1])
-@pytest.mark.parametrize("algo", ["df_ogd", "pf_ogd", "spo"])
+@pytest.mark.parametrize(("algo", "kappa"), each_once(["df_ogd", "pf_ogd", "spo"], [0.01, 0.1]))
 def test_on_the_papers_data_the_average_cost_shifts_by_at_most_kappa(algo, kappa):
     exact, inexact = (final_costs(f"algo={algo}", f"kappa={value}") for value in (0, kappa))
     shift, half_width = mean_ci95(inexact - exact)
@@ -192,20 +189,16 @@ def test_kappa_reaches_every_algorithm_and_changes_no_update(algo):
         np.testing.assert_array_equal(exact.state.theta, inexact.state.theta)
 
 
-def test_the_compiled_engine_knows_exact_decisions_only():
-    inexact = PFOGD(problem=make_problem(kappa=0.1))
-    assert Auto().choose(inexact) == TorchEngine()
-    with pytest.raises(UserError, match=r"engine=compiled: kappa=0.1 has no kernel"):
-        CompiledEngine().choose(inexact)
-
-
 def test_the_key_from_the_command_line(tmp_path):
     run = ("run", "horizon=smoke", "seeds=2")
     assert odfl(*run, "kappa=0.1", cwd=tmp_path).returncode == 0
     for arguments, words in [
         (["kappa=-1"], ["kappa=-1", "greater than or equal to 0"]),
         (["kapa=1"], ["kapa", "did you mean kappa?"]),
-        (["engine=compiled", "kappa=0.1"], ["kappa=0.1 has no kernel"]),
+        (
+            ["engine=compiled", "algo=guard", "kappa=0.1"],
+            ["kappa=0.1 with algo Guard has no kernel"],
+        ),
     ]:
         done = odfl(*run, *arguments, cwd=tmp_path)
         assert done.returncode == 2, done.stderr

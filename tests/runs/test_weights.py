@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 from support.commands import odfl, run_directories
 
 JOB = ("run", "algo=pf_ogd", "predictor=mlp", "predictor.width=3", "horizon.rounds=5", "seeds=2")
@@ -40,3 +40,16 @@ def test_weights_lie_beside_the_csv_and_are_a_start(tmp_path: Path) -> None:
     cleaned = odfl("clean", "--older-than", "0m", "--yes", cwd=tmp_path)
     assert cleaned.returncode == 0, cleaned.stderr
     assert not folder.exists()
+
+
+def test_seeds_from_another_start_are_not_pooled(tmp_path: Path) -> None:
+    file, costs = tmp_path / "start.safetensors", []
+    for number, seeds in ((0.0, "seeds=1"), (1.0, "seeds=2"), (0.0, "seeds=2")):
+        layers = {"0.weight": np.full((1, 10), number), "0.bias": np.zeros(1)}
+        save_file(layers, file)
+        depth = ("predictor=mlp", "predictor.depth=1", f"predictor.weights={file}")
+        assert odfl("run", *depth, "horizon.rounds=5", seeds, cwd=tmp_path).returncode == 0
+        costs.append(sorted(path.read_text() for path in tmp_path.rglob("seed-0.csv")))
+    assert [len(one) for one in costs] == [1, 2, 2]  # the third adds a seed to the first
+    assert costs[1] == costs[2]
+    assert [len(list(folder.glob("seed-*.csv"))) for folder in run_directories(tmp_path)] == [2, 2]

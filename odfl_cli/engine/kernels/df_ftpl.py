@@ -9,7 +9,7 @@ from odfl_cli.algorithms import DFFTPL
 from odfl_cli.algorithms.df_ftpl import DFFTPLState
 from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, apart, decide, step
+from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, played_by, step
 from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_gradient
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
@@ -20,13 +20,13 @@ from odfl_cli.problem.oracles import SGD
     i8(
         PARTS, f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, :, ::1], i8[::1], i8[::1], i8[::1],
         f8[::1], f8[:, :, ::1], f8[:, ::1], f8, f8, f8, f8, i8[::1],
-        f8[::1], f8[::1], f8[::1], f8[::1],
+        PLAYED, f8[::1], f8[::1],
     )
 )  # fmt: skip
 def play(
     parts, X, costs, sigma, samples, slots, held, represented,
     theta, history_X, history_costs, alpha, eta, radius, lr, answers,
-    paid, errors, newton_steps, newton,
+    played, newton_steps, newton,
 ):  # fmt: skip
     """Rounds of one seed; θ [m] and the history [capacity, d, p], [capacity, d] fill in place.
 
@@ -37,7 +37,7 @@ def play(
     steps, batch = samples.shape[1:]
     for t in range(costs.shape[0]):
         newton[STEPS] = 0.0
-        paid[t], errors[t] = decide(parts, X[t], costs[t], theta, prediction, w)
+        decide(parts, X[t], costs[t], theta, prediction, w, played, t)
         # 4: H_t = H_{t−1} ∪ {(X_t, c_t)}
         history_X[slots[t]] = X[t]
         history_costs[slots[t]] = costs[t]
@@ -82,7 +82,7 @@ def prepare(
     def play_seed(s: int) -> None:
         seen = rounds.X[s], rounds.costs[s], draws["df_ftpl/sigma"][s], draws["df_ftpl/sample"][s]
         learnt = theta[s], state.X[s], state.costs[s]
-        left = trace.cost[s], trace.mse[s], *reports.of(s)
+        left = played_by(s, trace), *reports.of(s)
         played = play(parts, *seen, slots[s], *counts, *learnt, *constants, answers, *left)
         reports.check(s, played)
 

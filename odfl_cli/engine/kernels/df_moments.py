@@ -14,7 +14,7 @@ from odfl_cli.algorithms.df_moments import (
 )
 from odfl_cli.core.compiling import inner, kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, apart, decide, project
+from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, played_by, project
 from odfl_cli.engine.kernels.matrices import (
     invert,
     product,
@@ -292,8 +292,8 @@ def refine(rules, sums, space):
     normalise(space.sigma, v)
 
 
-@kernel(void(PARTS, RULES, CUBE, CUBE, MATRIX, SUMS, VECTOR, VECTOR))
-def play(parts, rules, X, D, costs, sums, paid, errors):
+@kernel(void(PARTS, RULES, CUBE, CUBE, MATRIX, SUMS, PLAYED))
+def play(parts, rules, X, D, costs, sums, played):
     """A block of rounds of one seed: X [B, d, p], D [B, d, m], costs [B, d]."""
     d, m, J = D.shape[1], D.shape[2], sums.counts.shape[0]
     space = Space(
@@ -305,7 +305,7 @@ def play(parts, rules, X, D, costs, sums, paid, errors):
     )  # fmt: skip
     for i in range(costs.shape[0]):
         t = sums.t + i + 1
-        paid[i], errors[i] = decide(parts, X[i], costs[i], sums.theta, space.g, space.w)  # 1
+        decide(parts, X[i], costs[i], sums.theta, space.g, space.w, played, i)  # 1
         perturb(parts, D[i], costs[i], t, sums, space)  # 9 needs D and c as they came
         centre(D[i], costs[i], t, rules, sums, space)  # 2
         take_statistics(rules, sums, space)  # 3
@@ -343,6 +343,6 @@ def prepare(
         sums = DFMomentsState(state.t, *map(np.atleast_1d, rows))
         X, costs = rounds.X[s], rounds.costs[s]
         D = np.ascontiguousarray(algorithm.design(X))
-        play(parts, rules, X, D, costs, sums, trace.cost[s], trace.mse[s])
+        play(parts, rules, X, D, costs, sums, played_by(s, trace))
 
     return state._replace(t=state.t + rounds.costs.shape[1], **filled), play_seed

@@ -9,7 +9,7 @@ from odfl_cli.algorithms import DFOGD
 from odfl_cli.algorithms.df_ogd import DFOGDState
 from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, apart, decide, dot, step
+from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, dot, played_by, step
 from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_gradient
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
@@ -20,13 +20,13 @@ from odfl_cli.problem.oracles import SGD
     i8(
         PARTS, f8[:, :, ::1], f8[:, ::1], f8[::1], i8, f8[::1], f8[::1], f8[::1],
         f8, f8, f8, f8, i8, f8, i8,
-        f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1],
+        PLAYED, f8[::1], f8[::1], f8[::1], f8[::1], f8[::1],
     )
 )  # fmt: skip
 def play(
     parts, X, costs, deltas, t, theta, vartheta, path,
     c_alpha, c_eta, n, radius, steps, lr, every,
-    paid, errors, alphas, etas, paths, newton_steps, newton,
+    played, alphas, etas, paths, newton_steps, newton,
 ):  # fmt: skip
     """Rounds t + 1, … of one seed; θ [m], ϑ [m] and P [1] are updated in place.
 
@@ -37,7 +37,7 @@ def play(
     for k in range(costs.shape[0]):
         t += 1
         newton[STEPS] = 0.0
-        paid[k], errors[k] = decide(parts, X[k], costs[k], theta, prediction, w)
+        decide(parts, X[k], costs[k], theta, prediction, w, played, k)
         alpha = c_alpha * n**-0.5 * t**-0.25 * np.sqrt(np.sqrt(1.0 + path[0]))
         u[:] = vartheta
         calls = steps if (t - 1) % every == 0 else 0
@@ -88,7 +88,7 @@ def prepare(
     def play_seed(s: int) -> None:
         seen = rounds.X[s], rounds.costs[s], delta[s]
         learnt = theta[s], vartheta[s], path[s]
-        left = trace.cost[s], trace.mse[s], *(values[s] for values in notes)
+        left = played_by(s, trace), *(values[s] for values in notes)
         played = play(parts, *seen, state.t, *learnt, *constants, *left, *reports.of(s))
         reports.check(s, played)
         alpha[s], eta[s] = notes[0][s, -1], notes[1][s, -1]

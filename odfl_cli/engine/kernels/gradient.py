@@ -6,7 +6,7 @@ from numba import f8, i8
 from odfl_cli.algorithms import GradientLearner, State
 from odfl_cli.core.compiling import allocating, kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, apart, decide, dot, step
+from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, dot, played_by, step
 from odfl_cli.engine.kernels.polytopes import minimise
 from odfl_cli.engine.kernels.predictors import vjp
 from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_decision
@@ -38,12 +38,12 @@ def perturbed(parts, costs, prediction, epsilon, noise, v, w):
 @kernel(
     i8(
         PARTS, i8, f8, f8, f8, f8[:, :, ::1], f8[:, ::1], f8[:, :, ::1],
-        f8[::1], f8[::1], f8[::1], f8[::1], f8[::1],
+        f8[::1], PLAYED, f8[::1], f8[::1],
     )
 )  # fmt: skip
 def play(
     parts, direction, eta, smoothing, radius, X, costs, noise,
-    theta, paid, errors, newton_steps, newton,
+    theta, played, newton_steps, newton,
 ):  # fmt: skip
     """Rounds of one seed: X [B, d, p], costs [B, d], noise [B, n, d]; θ [m] is updated in place.
 
@@ -54,7 +54,7 @@ def play(
     gradient = np.empty(theta.shape[0])
     for t in range(costs.shape[0]):
         newton[STEPS] = 0.0
-        paid[t], errors[t] = decide(parts, X[t], costs[t], theta, prediction, w)
+        decide(parts, X[t], costs[t], theta, prediction, w, played, t)
         if direction in (SPO, FENCHEL_YOUNG):
             minimise(parts.polytope, parts.numbers, costs[t], best)
         if direction == PF_OGD:
@@ -67,6 +67,7 @@ def play(
             for i in range(d):
                 v[i] = 2.0 * (best[i] - w[i])
         elif direction == SPO_PRINTED:
+            minimise(parts.polytope, parts.numbers, prediction, w)
             for i in range(d):
                 v[i] = -w[i]
         elif direction == FENCHEL_YOUNG:
@@ -100,7 +101,7 @@ def prepare(
 
     def play_seed(s: int) -> None:
         seen = rounds.X[s], rounds.costs[s], noise[s]
-        left = theta[s], trace.cost[s], trace.mse[s], *reports.of(s)
+        left = theta[s], played_by(s, trace), *reports.of(s)
         reports.check(s, play(parts, *constants, *seen, *left))
 
     return State(state.t + length, theta), play_seed

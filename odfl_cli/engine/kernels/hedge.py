@@ -7,7 +7,16 @@ from odfl_cli.algorithms import Hedge
 from odfl_cli.algorithms.hedge import HedgeState
 from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, apart, decide, dot, exponential_weights, sampled
+from odfl_cli.engine.kernels.inner import (
+    PARTS,
+    PLAYED,
+    apart,
+    decide,
+    dot,
+    exponential_weights,
+    played_by,
+    sampled,
+)
 from odfl_cli.engine.kernels.polytopes import minimise
 from odfl_cli.engine.kernels.predictors import predict
 from odfl_cli.engine.parts import parts_of
@@ -17,15 +26,15 @@ from odfl_cli.environments import Rounds
 @kernel(
     void(
         PARTS, f8, f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[::1],
-        f8[::1], f8[::1], f8[::1], f8[::1],
+        f8[::1], f8[::1], PLAYED,
     )
 )  # fmt: skip
-def play(parts, eta, experts, X, costs, uniform, theta, losses, paid, errors):
+def play(parts, eta, experts, X, costs, uniform, theta, losses, played):
     """Rounds of one seed; θ [m] and the experts' losses [N] are updated in place."""
     prediction, w = np.empty(costs.shape[1]), np.empty(costs.shape[1])
     weights = np.empty(experts.shape[0])
     for t in range(costs.shape[0]):
-        paid[t], errors[t] = decide(parts, X[t], costs[t], theta, prediction, w)
+        decide(parts, X[t], costs[t], theta, prediction, w, played, t)
         # L_k ← L_k + ⟨c_t, w*(θ_k)⟩
         for k in range(experts.shape[0]):
             predict(parts.predictor, X[t], experts[k], prediction)
@@ -46,7 +55,7 @@ def prepare(
 
     def play_seed(s: int) -> None:
         seen = rounds.X[s], rounds.costs[s], choice[s]
-        left = theta[s], losses[s], trace.cost[s], trace.mse[s]
+        left = theta[s], losses[s], played_by(s, trace)
         play(parts, algorithm.eta, experts, *seen, *left)
 
     return HedgeState(state.t + rounds.costs.shape[1], theta, losses), play_seed

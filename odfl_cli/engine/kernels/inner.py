@@ -1,9 +1,12 @@
 """What all kernels share: the decision, the projected step, and the type of a problem's parts."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import f8, i8, types
 
-from odfl_cli.core.compiling import exact, inner
+from odfl_cli.core.compiling import allocating, exact, inner
+from odfl_cli.engine.base import KAPPA_GAP, Trace
 from odfl_cli.engine.kernels.polytopes import cheapest, minimise
 from odfl_cli.engine.kernels.predictors import predict
 from odfl_cli.engine.parts import Parts
@@ -12,7 +15,22 @@ from odfl_cli.problem.regularizers.newton import dot
 LINE = 16
 """Doubles that the processor fetches at once: two cache lines."""
 
-PARTS = types.NamedTuple([i8, i8, f8[::1], i8, i8[::1], f8[::1]], Parts)
+
+class Played(NamedTuple):
+    """What is recorded of every round that a seed plays, [B] each."""
+
+    cost: np.ndarray
+    mse: np.ndarray
+    gap: np.ndarray  # filled where κ > 0
+
+
+PARTS = types.NamedTuple([i8, i8, f8[::1], i8, i8[::1], f8[::1], f8], Parts)
+PLAYED = types.NamedUniTuple(f8[::1], 3, Played)
+
+
+def played_by(s: int, trace: Trace) -> Played:
+    """The rows of seed number s in the trace."""
+    return Played(trace.cost[s], trace.mse[s], trace.notes.get(KAPPA_GAP, trace.cost)[s])
 
 
 def apart(values: np.ndarray) -> np.ndarray:
@@ -50,11 +68,29 @@ def squared_error(prediction, costs):
 
 
 @inner
-def decide(parts, X, costs, theta, prediction, w):
-    """Predicts and decides into `prediction` and `w`; returns the cost and the squared error."""
+def decide(parts, X, costs, theta, prediction, w, played, t):
+    """Predicts and decides into `prediction` and `w`, and records what that costs in round t."""
     predict(parts.predictor, X, theta, prediction)
     minimise(parts.polytope, parts.numbers, prediction, w)
-    return dot(costs, w), squared_error(prediction, costs)
+    if parts.kappa > 0.0:
+        played.gap[t] = miss(parts, prediction, w)
+    played.cost[t], played.mse[t] = dot(costs, w), squared_error(prediction, costs)
+
+
+@allocating
+def miss(parts, prediction, w):
+    """Moves w from the best towards the worst vertex as far as κ allows; returns ⟨ĉ, w − w*⟩."""
+    reversed_costs, away = np.empty_like(w), np.empty_like(w)
+    for i in range(w.shape[0]):
+        reversed_costs[i] = -prediction[i]
+    minimise(parts.polytope, parts.numbers, reversed_costs, away)
+    for i in range(w.shape[0]):
+        away[i] -= w[i]
+    width = dot(prediction, away)
+    share = parts.kappa / (parts.kappa if width < parts.kappa else width)
+    for i in range(w.shape[0]):
+        w[i] += share * away[i]
+    return share * width
 
 
 @exact

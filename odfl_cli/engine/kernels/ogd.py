@@ -6,7 +6,7 @@ from numba import f8, i8
 from odfl_cli.algorithms import OGD, State
 from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, apart, decide, step
+from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, played_by, step
 from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_gradient
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
@@ -15,12 +15,12 @@ from odfl_cli.environments import Rounds
 @kernel(
     i8(
         PARTS, f8, f8, f8, f8, i8, f8[:, :, ::1], f8[:, ::1],
-        f8[::1], f8[::1], f8[::1], f8[::1], f8[::1],
+        f8[::1], PLAYED, f8[::1], f8[::1],
     )
 )  # fmt: skip
 def play(
     parts, c_alpha, c_eta, n, radius, t, X, costs,
-    theta, paid, errors, newton_steps, newton,
+    theta, played, newton_steps, newton,
 ):  # fmt: skip
     """Rounds t + 1, … of one seed; θ [m] is updated in place.
 
@@ -31,7 +31,7 @@ def play(
     for k in range(costs.shape[0]):
         t += 1
         newton[STEPS] = 0.0
-        paid[k], errors[k] = decide(parts, X[k], costs[k], theta, prediction, w)
+        decide(parts, X[k], costs[k], theta, prediction, w, played, k)
         alpha = c_alpha * n**-0.5 * t**-0.25
         smoothed_gradient(parts, X[k], costs[k], theta, alpha, w, newton, gradient)
         # θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(θ_t))
@@ -51,7 +51,7 @@ def prepare(
     constants = parts_of(problem), algorithm.c_alpha, algorithm.c_eta, n, radius, state.t
 
     def play_seed(s: int) -> None:
-        left = theta[s], trace.cost[s], trace.mse[s], *reports.of(s)
+        left = theta[s], played_by(s, trace), *reports.of(s)
         reports.check(s, play(*constants, rounds.X[s], rounds.costs[s], *left))
 
     return State(state.t + rounds.costs.shape[1], theta), play_seed

@@ -7,7 +7,7 @@ from odfl_cli.algorithms import PolicyGradient
 from odfl_cli.algorithms.policy_gradient import PolicyGradientState
 from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, apart, decide, sampled, step
+from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, played_by, sampled, step
 from odfl_cli.engine.kernels.predictors import vjp
 from odfl_cli.engine.kernels.smoothing import softmax
 from odfl_cli.engine.parts import parts_of
@@ -17,16 +17,16 @@ from odfl_cli.environments import Rounds
 @kernel(
     void(
         PARTS, f8, f8, f8, i8, f8[:, :, ::1], f8[:, ::1], f8[::1],
-        f8[::1], f8[::1], f8[::1], f8[::1],
+        f8[::1], f8[::1], PLAYED,
     )
 )  # fmt: skip
-def play(parts, alpha, eta, radius, t, X, costs, uniform, theta, baseline, paid, errors):
+def play(parts, alpha, eta, radius, t, X, costs, uniform, theta, baseline, played):
     """Rounds t + 1, … of one seed; θ [m] and the baseline [1] are updated in place."""
     prediction, policy = np.empty(costs.shape[1]), np.empty(costs.shape[1])
     gradient = np.empty_like(theta)
     for k in range(costs.shape[0]):
         t += 1
-        paid[k], errors[k] = decide(parts, X[k], costs[k], theta, prediction, policy)
+        decide(parts, X[k], costs[k], theta, prediction, policy, played, k)
         softmax(prediction, alpha, policy)
         item = sampled(policy, uniform[k])
         lead = costs[k, item] - baseline[0]
@@ -54,7 +54,7 @@ def prepare(
 
     def play_seed(s: int) -> None:
         seen = rounds.X[s], rounds.costs[s], uniform[s]
-        play(*constants, *seen, theta[s], baseline[s], trace.cost[s], trace.mse[s])
+        play(*constants, *seen, theta[s], baseline[s], played_by(s, trace))
 
     t = state.t + rounds.costs.shape[1]
     return PolicyGradientState(t, theta, baseline[:, 0]), play_seed

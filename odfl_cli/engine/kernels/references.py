@@ -6,17 +6,17 @@ from numba import f8, void
 from odfl_cli.algorithms import Algorithm, State
 from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, decide
+from odfl_cli.engine.kernels.inner import PARTS, PLAYED, decide, played_by
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
 
 
-@kernel(void(PARTS, f8[:, :, ::1], f8[:, ::1], f8[::1], f8[::1], f8[::1]))
-def play(parts, X, costs, theta, paid, errors):
+@kernel(void(PARTS, f8[:, :, ::1], f8[:, ::1], f8[::1], PLAYED))
+def play(parts, X, costs, theta, played):
     """Rounds of one seed with a fixed θ."""
     prediction, w = np.empty(costs.shape[1]), np.empty(costs.shape[1])
     for t in range(costs.shape[0]):
-        paid[t], errors[t] = decide(parts, X[t], costs[t], theta, prediction, w)
+        decide(parts, X[t], costs[t], theta, prediction, w, played, t)
 
 
 def prepare(
@@ -27,7 +27,7 @@ def prepare(
     centre = algorithm.problem.polytope.interior_point()
 
     def clairvoyant(s: int) -> None:
-        play(parts, X[s], costs[s], theta[s], trace.cost[s], trace.mse[s])
+        play(parts, X[s], costs[s], theta[s], played_by(s, trace))
 
     def uniform(s: int) -> None:
         trace.cost[s] = (costs[s] * centre).sum(-1)

@@ -9,7 +9,7 @@ from odfl_cli.algorithms import RLS
 from odfl_cli.algorithms.rls import TINY, RLSState
 from odfl_cli.core.compiling import inner, kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, apart, decide, project
+from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, played_by, project
 from odfl_cli.engine.kernels.matrices import solve, times
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
@@ -81,13 +81,13 @@ def estimate(gram, moment, ridge, scratch, theta):
     solve(scratch, theta)
 
 
-@kernel(void(PARTS, VECTOR, f8, f8, i8, CUBE, CUBE, MATRIX, SUMS, VECTOR, VECTOR))
-def play(parts, fading, ridge, radius, start, X, D, costs, sums, paid, errors):
+@kernel(void(PARTS, VECTOR, f8, f8, i8, CUBE, CUBE, MATRIX, SUMS, PLAYED))
+def play(parts, fading, ridge, radius, start, X, D, costs, sums, played):
     """Rounds of one seed after round `start`: X [B, d, p], D [B, d, m], costs [B, d]."""
     d, m, J = D.shape[1], D.shape[2], fading.shape[0]
     prediction, w, scratch, score = np.empty(d), np.empty(d), np.empty((m, m)), np.empty(J)
     for i in range(costs.shape[0]):
-        paid[i], errors[i] = decide(parts, X[i], costs[i], sums.theta, prediction, w)
+        decide(parts, X[i], costs[i], sums.theta, prediction, w, played, i)
         weigh_memories(D[i], costs[i], start + i + 1, sums, prediction, w, score)
         sums.theta[:] = 0.0
         for j in range(J):
@@ -111,6 +111,6 @@ def prepare(
         sums = Sums(*(np.atleast_1d(filled[name][s : s + 1].squeeze(0)) for name in Sums._fields))
         X, costs = rounds.X[s], rounds.costs[s]
         D = np.ascontiguousarray(algorithm.design(X))
-        play(parts, *constants, X, D, costs, sums, trace.cost[s], trace.mse[s])
+        play(parts, *constants, X, D, costs, sums, played_by(s, trace))
 
     return state._replace(t=state.t + rounds.costs.shape[1], **filled), play_seed

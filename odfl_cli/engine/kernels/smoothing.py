@@ -8,8 +8,8 @@ from odfl_cli.engine.base import NEWTON_STEPS, Trace
 from odfl_cli.engine.kernels.inner import apart
 from odfl_cli.engine.kernels.polytopes import cheapest
 from odfl_cli.engine.kernels.predictors import predict, vjp
-from odfl_cli.engine.parts import ENTROPY
-from odfl_cli.problem.regularizers import newton
+from odfl_cli.engine.parts import ENTROPY, LOG_BARRIER
+from odfl_cli.problem.regularizers import newton, sum_projection
 from odfl_cli.problem.regularizers.log_barrier import GOOD_ENOUGH, failure
 
 STEPS, RESIDUAL, ALPHA = range(3)
@@ -39,8 +39,10 @@ def smoothed_decision(parts, g, alpha, w, newton):
     """w = w̃_α(g); `newton` is a report to update."""
     if parts.regularizer == ENTROPY:
         softmax(g, alpha, w)
-    else:
+    elif parts.regularizer == LOG_BARRIER:
         barrier_decision(parts.ints, parts.floats, g, alpha, w, newton)
+    else:
+        projected_decision(parts.ints, parts.floats, g, alpha, w)
 
 
 @inner
@@ -76,8 +78,10 @@ def smoothed_gradient(parts, X, costs, theta, alpha, w, newton, out):
     predict(parts.predictor, X, theta, w)
     if parts.regularizer == ENTROPY:
         entropy_vjp(w, alpha, costs)
-    else:
+    elif parts.regularizer == LOG_BARRIER:
         barrier_vjp(parts.ints, parts.floats, w, alpha, costs, newton)
+    else:
+        projected_vjp(parts.ints, parts.floats, w, alpha, costs)
     vjp(parts.predictor, X, w, out)
 
 
@@ -108,3 +112,21 @@ def barrier_vjp(ints, floats, w, alpha, costs, report):
     steps, residual = newton.smooth(barrier, work, w, alpha, work.w)
     add_to_report(report, barrier.tolerance, steps, residual, alpha)
     newton.vjp(barrier, work, work.w, alpha, costs, w)
+
+
+@allocating
+def projected_decision(ints, floats, g, alpha, w):
+    """w = w̃_α(g) for a packed weighted sum."""
+    polytope = sum_projection.unpacked(ints, floats)
+    sum_projection.project(polytope, g, alpha, np.empty_like(g), w)
+
+
+@allocating
+def projected_vjp(ints, floats, w, alpha, costs):
+    """w = −(1/α) P c in place of g, P the projector onto the directions in which w̃_α(g) can move."""
+    polytope = sum_projection.unpacked(ints, floats)
+    decision, scratch = np.empty_like(w), np.empty_like(w)
+    sum_projection.project(polytope, w, alpha, scratch, decision)
+    sum_projection.tangent(polytope, decision, costs, w)
+    for i in range(w.shape[0]):
+        w[i] /= -alpha

@@ -47,11 +47,11 @@ def inspected(module: torch.nn.Module, items: int, shape: tuple[int, ...], key: 
     with _refusing(key), torch.no_grad(), torch.random.fork_rng(devices=[]), general_operations():
         apply = _way_to_call(module, items, probes[0], key)
         _check_pure(module, apply, probes, key)
-        evaluation = Evaluation(module, items, shape, apply)
+        evaluation = Evaluation(module, items, shape, apply, key)
         try:
             _check_values(evaluation, probes, key)
         except Exception as error:  # no rule of torch's for a batch, or a branch on values
-            evaluation = Evaluation(module, items, shape, apply, batched=False)
+            evaluation = Evaluation(module, items, shape, apply, key, batched=False)
             _check_values(evaluation, probes, key)
             log.info("%s: seeds one after another: %s", key, message(error))
     return evaluation

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from odfl_cli.core.settings import PositiveInt, settings
+from odfl_cli.core.settings import Positive, PositiveInt, settings
 from odfl_cli.core.streams import Draw, draw
 
 if TYPE_CHECKING:  # algo=vote imports this file whether or not an expert is a network
@@ -23,23 +23,27 @@ class MLP:
 
     θ is relative to a fixed starting point: random hidden layers, the same for every seed, and a
     last layer of zeros. So θ = 0 predicts zero costs and has a gradient, and Θ is a ball around the
-    starting point. One layer without bias is the linear predictor.
+    starting point. One layer without bias is the linear predictor. The file `weights` replaces the
+    starting point, and `radius` is that of Θ (empty: theta_radius).
     """
 
     depth: Annotated[PositiveInt, Field(le=100)] = 2
     width: Annotated[PositiveInt, Field(le=10_000)] = 16
     bias: bool = True
     activation: Literal["tanh", "relu"] = "tanh"
+    weights: str | None = None
+    radius: Positive | None = None
 
     def prepared(self, items: int, shape: tuple[int, ...]) -> "ModulePredictor":
         """The predictor for X of that shape, whose last axis is the features."""
         from odfl_cli.problem.predictors.inspection import inspected
         from odfl_cli.problem.predictors.module import ModulePredictor
+        from odfl_cli.problem.predictors.weights import load_weights
 
-        network = self.network(shape[-1])
+        network = load_weights(self.network(shape[-1]), self.weights)
         evaluation = inspected(network, items, shape, "predictor=mlp")
         start = evaluation.layout.flat(network)
-        return ModulePredictor(evaluation, lambda seed: start).for_seeds((0,))
+        return ModulePredictor(evaluation, lambda seed: start, self.radius).for_seeds((0,))
 
     def network(self, features: int) -> "torch.nn.Sequential":
         """At θ = 0: weights normal with variance 1/inputs, biases and the last layer zero."""

@@ -81,7 +81,7 @@ class Layout:
 class Evaluation:
     """A module as a function of its numbers and of X, with its vector-Jacobian product.
 
-    `batched`: rows are computed together, by vmap; False, where torch cannot: one after another.
+    `key` is what messages call it. `batched`: rows are computed together, by vmap; False, where torch cannot: one after another.
     """
 
     def __init__(
@@ -90,9 +90,11 @@ class Evaluation:
         items: int,
         shape: tuple[int, ...],
         apply: Apply,
+        key: str,
         batched: bool = True,
     ) -> None:
         self.module, self.items, self.shape, self.batched = module, items, shape, batched
+        self.key = key
         self._over = over_leading if batched else one_by_one
         self.layout, self.apply = Layout.of(module), apply
         self._on = cache(lambda device: copy.deepcopy(module).to(device))
@@ -166,6 +168,11 @@ class ModulePredictor:
     def parameter_count(self, items: int, features: int) -> int:
         """m, the parameters that are learnt."""
         return self.evaluation.layout.learnt
+
+    @property
+    def chosen_as(self) -> str:
+        """How it was chosen, for messages: predictor=mlp, predictor.module=my_models.Net."""
+        return self.evaluation.key
 
     def for_seeds(self, seeds: tuple[int, ...]) -> "ModulePredictor":
         """With the initial parameters of these seeds."""

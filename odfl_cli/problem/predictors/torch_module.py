@@ -55,6 +55,7 @@ class TorchModule:
                 raise UserError(f"predictor.{min(arguments)}: the module is an object already")
             return lambda seed: load_weights(self.module, self.weights)
         constructor = _constructor(self.module)
+        _check_names(constructor, {"weights": self.weights, "radius": self.radius})
         _check_arguments(constructor, arguments)
         return lambda seed: load_weights(_constructed(constructor, arguments, seed), self.weights)
 
@@ -93,6 +94,16 @@ def _constructor(module: Any) -> Callable[..., Any]:
     if not (inspect.isclass(found) and issubclass(found, torch.nn.Module)):
         raise UserError(f"{KEY}={module}: it is not a class of torch modules")
     return found
+
+
+def _check_names(constructor: Callable[..., Any], own: dict[str, Any]) -> None:
+    """Refuses a key of the predictor's own that the constructor takes, or needs, as an argument."""
+    for key, parameter in inspect.signature(constructor).parameters.items():
+        if key in own and (own[key] is not None or parameter.default is parameter.empty):
+            raise UserError(
+                f"predictor.{key}: an argument of {_name(constructor)} has the name of this key of "
+                f"predictor=torch; rename it, or give partial({_name(constructor)}, {key}=…) in Python"
+            )
 
 
 def _check_arguments(constructor: Callable[..., Any], arguments: dict[str, Any]) -> None:

@@ -25,12 +25,17 @@ ONE_AT_A_TIME = threading.RLock()
 """torch.func exchanges the parameters of the module while it is called."""
 
 aten = torch.ops.aten
-RESHAPING = (
-    aten.view.default,
-    aten.expand.default,
+VIEWS = (
     aten._unsafe_view.default,
-    aten.slice.Tensor,
+    aten.expand.default,
+    aten.permute.default,
+    aten.squeeze.dim,
+    aten.t.default,
+    aten.transpose.int,
+    aten.unsqueeze.default,
+    aten.view.default,
 )
+"""Operations whose result shows all the memory of their argument, from its first number on."""
 METHODS = {
     aten.add.Tensor: "add",
     aten.bmm.default: "bmm",
@@ -122,19 +127,33 @@ class Traced:
 
 
 def recorded(function: Function, tensors: Sequence[torch.Tensor]) -> Function:
-    """The operations of the function on tensors of these shapes, without those that do nothing."""
+    """The operations of the function on tensors of these shapes; several views in a row are one."""
     with torch.inference_mode(False):
         graph_module = make_fx(function)(*(torch.zeros_like(x) for x in tensors))
+    viewed: dict[Any, Any] = {}  # a view → what it is a view of, which is none itself
     for node in graph_module.graph.nodes:
-        if node.target in RESHAPING and _layout(node) == _layout(node.args[0]):
-            node.replace_all_uses_with(node.args[0])
-        elif node.target in METHODS:
+        if node.target in VIEWS:
+            viewed[node] = viewed.get(node.args[0], node.args[0])
+        if node.target in (*VIEWS, aten.slice.Tensor):
+            whole = viewed.get(node, node.args[0])
+            if _layout(node) == _layout(whole):
+                node.replace_all_uses_with(whole)
+                continue
+            if whole is not node.args[0]:
+                node.op, node.target, node.args = (
+                    "call_method",
+                    "as_strided",
+                    (whole, *_layout(node)),
+                )
+        if node.target in METHODS:
             node.op, node.target = "call_method", METHODS[node.target]
     graph_module.graph.eliminate_dead_code()
     graph_module.recompile()
     return graph_module.forward
 
 
-def _layout(node: Any) -> Any:
+def _layout(node: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Shape and strides; along an axis of length 1 the stride says nothing and is given as 1."""
     meta = node.meta["tensor_meta"]
-    return meta.shape, meta.stride
+    pairs = zip(meta.shape, meta.stride, strict=True)
+    return tuple(meta.shape), tuple(stride if size > 1 else 1 for size, stride in pairs)

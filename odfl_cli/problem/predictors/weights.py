@@ -17,13 +17,15 @@ def load_weights(module: torch.nn.Module, file: str | None) -> torch.nn.Module:
         return module
     module = copy.deepcopy(module).double()
     key, own, found = f"predictor.weights={file}", module.state_dict(), read_weights(file)
-    for name in own.keys() ^ found.keys():
+    for name in sorted(own.keys() ^ found.keys()):
         place = "the file lacks" if name in own else "the module has no"
         raise UserError(f"{key}: {place} {name}")
     for name, tensor in own.items():
         if tensor.shape != found[name].shape:
             shapes = f"{list(found[name].shape)}, the module needs {list(tensor.shape)}"
             raise UserError(f"{key}: {name} has shape {shapes}")
+        if not bool(torch.isfinite(found[name]).all()):
+            raise UserError(f"{key}: {name} holds numbers that are not finite")
     module.load_state_dict(found)
     return module
 

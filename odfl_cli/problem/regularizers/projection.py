@@ -11,8 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.core.errors import RowError, UserError
+from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.problem.polytopes import Polytope
 
+ROWS = "odfl_cli.problem.regularizers.sum_rows"
 ACTIVE = 1e-9  # a constraint with at most this slack, relative to its bound, is active
 RANK = 1e-10  # singular values below this share of the largest are zero
 ROUNDING = 1e-12  # by which faces are relaxed, so that opposite ones still leave a point
@@ -21,7 +23,7 @@ FARTHEST = 1e9  # beyond this distance rounding in the active-set method exceeds
 
 
 class WeightedSum(NamedTuple):
-    """{lower ≤ w ≤ upper} with at most one sum Σ a_i w_i (= or ≤) total, a > 0: by sorting."""
+    """{lower ≤ w ≤ upper} with at most one sum Σ a_i w_i (= or ≤) total, a > 0: compiled."""
 
     lower: np.ndarray
     upper: np.ndarray
@@ -30,68 +32,25 @@ class WeightedSum(NamedTuple):
     equal: bool
     centre: np.ndarray  # w₀
 
+    @property
+    def packed(self) -> tuple[np.ndarray, np.ndarray]:
+        """All integers and all floats, for kernels."""
+        floats = (np.array([self.total]), self.lower, self.upper, self.a, self.centre)
+        return np.array([self.equal], dtype=np.int64), np.concatenate(floats)
+
     def project(self, g: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-        """clip(w₀ − g/α − τa, lower, upper), τ = 0 where that keeps Σ a_i w_i ≤ total."""
-        with np.errstate(over="ignore", invalid="ignore"):  # infinities are clipped
-            plain = np.clip(self.centre - g / alpha, self.lower, self.upper)
-            if np.isinf(self.total):
-                return plain
-            price = g / self.a
-            # moved along a, as τ will be
-            y = self.centre + (self._marginal(price) - price) / alpha * self.a
-        # a coordinate outside of these is at its bound for every τ between first and last
-        first = ((self.centre - self.upper) / self.a).min()
-        last = ((self.centre - self.lower) / self.a).max()
-        y = np.clip(y, self.lower + first * self.a, self.upper + last * self.a)
-        bound = np.clip(y - self._tau(y) * self.a, self.lower, self.upper)
-        if self.equal:
-            return bound
-        return np.where((self.a * plain).sum(-1, keepdims=True) <= self.total, plain, bound)
+        """The nearest points."""
+        w = np.empty(g.shape)
+        rows = (np.ascontiguousarray(part) for part in (g, alpha))
+        load_kernel(ROWS).project(*rows, *self.packed, w)
+        return w
 
     def tangent(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """v on the coordinates between their bounds, less its part along a if the sum binds."""
-        margin = ACTIVE * np.maximum(1.0, np.maximum(np.abs(self.lower), np.abs(self.upper)))
-        free = (w - self.lower > margin) & (self.upper - w > margin)
-        if np.isinf(self.total):
-            return np.where(free, v, 0.0)
-        # the first coordinate's share of a is taken off before: equal costs give exactly zero
-        u = v - v[:, :1] / self.a[0] * self.a
-        a = np.where(free, self.a, 0.0)
-        size = np.where(free.any(-1), (a * a).sum(-1), 1.0)[:, None]
-        u = u - (a * u).sum(-1, keepdims=True) / size * self.a
-        slack = self.total - (self.a * w).sum(-1, keepdims=True)
-        binds = self.equal | (slack <= ACTIVE * max(1.0, abs(self.total)))
-        return np.where(free, np.where(binds, u, v), 0.0)
-
-    def _marginal(self, price: np.ndarray) -> np.ndarray:
-        """The price of the item that a greedy filling up to the total takes last, [N, 1]."""
-        order = np.argsort(price, axis=-1, kind="stable")
-        gain = (self.a * (self.upper - self.lower))[order]
-        filled = (self.a * self.lower).sum() + np.cumsum(gain, axis=-1)
-        last = np.minimum((filled < self.total).sum(-1, keepdims=True), price.shape[-1] - 1)
-        return np.take_along_axis(price, np.take_along_axis(order, last, -1), -1)
-
-    def _tau(self, y: np.ndarray) -> np.ndarray:
-        """τ with Σ a_i clip(y_i − τ a_i, lower_i, upper_i) = total, [N, 1].
-
-        The sum is piecewise linear: as τ grows, a coordinate leaves its upper bound, later it
-        arrives at its lower one. The piece is found by sorting, τ from the piece's own coordinates.
-        """
-        leaves, arrives = (y - self.upper) / self.a, (y - self.lower) / self.a
-        events = np.concatenate([leaves, arrives], axis=-1)
-        order = np.argsort(events, axis=-1, kind="stable")
-        events = np.take_along_axis(events, order, -1)
-        slopes = np.cumsum(np.concatenate([-(self.a**2), self.a**2])[order], axis=-1)
-        sums = (self.a * self.upper).sum() + np.cumsum(slopes[:, :-1] * np.diff(events), axis=-1)
-        piece = np.minimum((sums >= self.total).sum(-1, keepdims=True), events.shape[-1] - 2)
-        start = np.take_along_axis(events, piece, -1)
-        at_upper = leaves >= np.take_along_axis(events, piece + 1, -1)
-        at_lower = ~at_upper & (arrives <= start)
-        free = ~(at_upper | at_lower)
-        w = np.where(at_upper, self.upper, np.where(at_lower, self.lower, y))
-        excess = (self.a * w).sum(-1, keepdims=True) - self.total
-        size = np.where(free, self.a**2, 0.0).sum(-1, keepdims=True)
-        return np.where(size > 0, excess / np.where(size > 0, size, 1.0), start)
+        out = np.empty(v.shape)
+        rows = (np.ascontiguousarray(part) for part in (w, v))
+        load_kernel(ROWS).tangent(*rows, *self.packed, out)
+        return out
 
 
 def weighted_sum(polytope: Polytope, extent: tuple[np.ndarray, np.ndarray]) -> WeightedSum | None:
@@ -120,6 +79,8 @@ def weighted_sum(polytope: Polytope, extent: tuple[np.ndarray, np.ndarray]) -> W
 
 class Faces:
     """{A w ≤ b, C w = e}: the dual active-set method of Goldfarb and Idnani, row by row."""
+
+    packed = None  # quadprog is no kernel
 
     def __init__(self, polytope: Polytope) -> None:
         quadprog()  # if it is missing, fail now and not in the middle of a run

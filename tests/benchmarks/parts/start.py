@@ -1,8 +1,10 @@
 """`odfl run` from start to prompt, against a process that only draws and writes."""
 
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 from support.problems import composed_job
 
@@ -37,6 +39,26 @@ def sections() -> Iterator[Section]:
         Row("processor time of both", work, work / least, "that process", at_most=2.2),
     ]
     yield Section(title, rows)
+    yield Section(
+        "processor time without a run",
+        [*map(prompt, ("--help", "--version")), prompt("completion", "bash"), choices()],
+    )
+
+
+def prompt(*words: str, most: float | None = 0.1) -> Row:
+    """A command that should feel instant."""
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        command = ("-m", "odfl_cli.cli", *words)
+        python(*command, cwd=root, bytecode=root)
+        took = min(busy_child(lambda: python(*command, cwd=root, bytecode=root)) for _ in range(3))
+    return Row(f"odfl {' '.join(words)}", took, below_seconds=most)
+
+
+def choices() -> Row:
+    """What a shell asks for at a tab after `algo=`: Hydra composes the configuration to answer."""
+    with patch.dict(os.environ, COMP_LINE="odfl run algo=df"):
+        return prompt("-sc", "query=bash", most=None)
 
 
 def odfl_run(root: Path) -> None:
