@@ -61,8 +61,8 @@ def main(argv: list[str]) -> int:
         print(latex(_rows(ranked, arguments.by)))
     else:
         again = printable(ranked[0].run.command)
-        rows = _rows(ranked, arguments.by)
-        print(f"{table(rows, elastic=OVERRIDES)}\n\n{READING}\n{again}")
+        shown = table(_rows(ranked, arguments.by), elastic=OVERRIDES)
+        print(f"{shown}\n\n{READING}\n{again}")
     return 0
 
 
