@@ -1,10 +1,15 @@
 """Settings and fixtures that every test shares."""
 
+import gc
+import os
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 from support.processes import Start, starting
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; read as torch is imported
+gc.set_threshold(100_000)  # as `odfl run` does: many objects, little garbage
 
 # Reproducible, and never a failure because a machine was slow.
 settings.register_profile("odfl", deadline=None, derandomize=True, max_examples=20, database=None)

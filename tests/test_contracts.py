@@ -19,7 +19,7 @@ from support.problems import (
     skip_without_data,
     with_kernel,
 )
-from support.samples import each_once, some_of
+from support.samples import each_once, marked, some_of
 
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.core.reading import flatten
@@ -36,6 +36,9 @@ PAIRS = [
     for engine in ENGINES
     for algorithm in (with_kernel() if engine == "compiled" else ALGORITHMS)
 ]
+TORCH = [pair for pair in PAIRS if pair[1] == "torch"]
+COMPILED = [pair for pair in PAIRS if pair[1] == "compiled"]
+"""What threads, blocks and other seeds change in kernels is in test_engine_agreement.py, too."""
 ROUNDS = 40
 FEWER = 10  # where there are many items, for time
 SEEDS = tuple(range(2, 19))  # 17: whole vectors of any width, and a rest
@@ -86,7 +89,13 @@ def assert_same(one: Simulation, other: Simulation, rows: slice) -> None:
         np.testing.assert_array_equal(value, expected, err_msg=name)
 
 
-@pytest.mark.parametrize(("algo", "engine", "items"), each_once(PAIRS, [4, 37]))
+def torch_and_thorough(columns: list[int]) -> list[Any]:
+    """Every algorithm on torch with one of the columns; the rest, and all kernels, thorough."""
+    kernels = [(*pair, column) for pair in COMPILED for column in columns]
+    return each_once(TORCH, columns) + marked(kernels, lambda _: False)
+
+
+@pytest.mark.parametrize(("algo", "engine", "items"), torch_and_thorough([4, 37]))
 def test_a_seed_does_not_see_the_other_seeds(algo, engine, items):
     """Bitwise the same alone, among 3, among 7 and among 17."""
     everyone = simulated(algo, SEEDS, engine, items)
@@ -95,7 +104,7 @@ def test_a_seed_does_not_see_the_other_seeds(algo, engine, items):
         assert_same(few, everyone, slice(start, stop))
 
 
-@pytest.mark.parametrize(("algo", "engine", "block"), each_once(PAIRS, [1, 7, 32]))
+@pytest.mark.parametrize(("algo", "engine", "block"), torch_and_thorough([1, 7, 32]))
 def test_the_block_size_changes_no_number(algo, engine, block):
     seeds = SEEDS[:7]
     cut = simulated(algo, seeds, engine, block=block)
@@ -220,19 +229,27 @@ OTHER = {
 }
 
 
-@pytest.mark.parametrize(
-    ("group", "algo", "choice"), [(g, *pair) for g in OTHER for pair in pairs(g)]
-)
-def test_settings_for_a_pair_of_choices_apply_to_that_pair(group, algo, choice):
+TUNED = [(group, *pair) for group in OTHER for pair in pairs(group)]
+
+
+def given_by(group: str, algo: str, choice: str) -> dict[str, Any]:
+    """What a file of conf/tuned sets."""
     file = conf_directory() / group / f"{algo}_{choice}.yaml"
-    given = flatten(yaml.safe_load(file.read_text()))
-    pair = (f"algo={algo}", f"{OTHER[group]}={choice}")
-    tuned = composed(*pair)
+    return flatten(yaml.safe_load(file.read_text()))
+
+
+@pytest.mark.parametrize(("group", "algo", "choice"), TUNED)
+def test_settings_for_a_pair_of_choices_apply_to_that_pair(group, algo, choice):
+    given = given_by(group, algo, choice)
+    tuned = composed(f"algo={algo}", f"{OTHER[group]}={choice}")
     assert given
     assert {key: OmegaConf.select(tuned, key) for key in given} == given
-    # and what a user types wins over them
-    key = sorted(given)[0]
-    typed = composed(*pair, f"{key}=0.125", hydra=True)
+
+
+@pytest.mark.parametrize(("group", "algo", "choice"), some_of(TUNED, 6))
+def test_what_a_user_types_wins_over_settings_for_a_pair(group, algo, choice):
+    key = sorted(given_by(group, algo, choice))[0]
+    typed = composed(f"algo={algo}", f"{OTHER[group]}={choice}", f"{key}=0.125", hydra=True)
     assert OmegaConf.select(typed, key) == 0.125
 
 

@@ -89,22 +89,32 @@ def _write_in_processes(shares: list[list[Sheet]], out: Path, formats: tuple[str
 def check_targets(
     sheets: Iterable[Sheet], out: Path, formats: tuple[str, ...], force: bool
 ) -> None:
-    """Refuses to replace pictures that matplotlib did not draw, and tables of other columns."""
+    """Refuses to replace files that were not noted here, unless matplotlib drew them, or their
+    columns are those of the new table.
+    """
     for sheet in sheets:
         for path in sheet.paths(out, formats)[:-1]:
-            check_replaceable(path, lambda content: b"atplotlib" in content, force)
+            check_replaceable(path, _noted_or(path, lambda content: b"atplotlib" in content), force)
         check_table(sheet.numbers, out, sheet.stem, force)
 
 
 def check_table(table: "pd.DataFrame", out: Path, stem: str, force: bool) -> None:
-    """Refuses to replace <stem>.csv if its first or last column is another."""
+    """Refuses to replace <stem>.csv if it was not noted, and its first or last column is another."""
     ends = {place: str(table.columns[place]) for place in (0, -1)}
 
     def is_ours(content: bytes) -> bool:
         names = next(csv.reader([content.partition(b"\n")[0].decode(errors="replace")]))
         return all(names[place] == name for place, name in ends.items())
 
-    check_replaceable(out / f"{stem}.csv", is_ours, force)
+    path = out / f"{stem}.csv"
+    check_replaceable(path, _noted_or(path, is_ours), force)
+
+
+def _noted_or(path: Path, looks_ours: Callable[[bytes], bool]) -> Callable[[bytes], bool]:
+    """Whether a file is still what `remember` noted of it, or else looks like one of ours."""
+    stamps = _stamps(path.parent).values()
+    noted = {files[path.name] for files in stamps if path.name in files}
+    return lambda content: _digest(path) in noted or looks_ours(content)
 
 
 def write_table(table: "pd.DataFrame", out: Path, stem: str) -> Path:

@@ -229,17 +229,18 @@ def _bounds_sheet(groups: list[Group], request: Request) -> Sheet | None:
 def _heatmap_sheet(drawn: list[Drawn], words: str, title: str, request: Request) -> Sheet:
     """A table for all lines that differ in nothing but the second key."""
     across, down = request.x
-    if down == "algo":  # which tells lines apart, and is not among what varies
-        raise UserError(f"--x {across},algo: algorithms go across; write --x algo,{across}")
-    if not any(down in one.line.varying for one in drawn):
+    if down != "algo" and not any(down in one.line.varying for one in drawn):
         raise UserError(
             f"--x {across},{down}: all runs have one value of {down}; a heatmap needs two"
         )
     tables: dict[str, list[pd.DataFrame]] = {}
     for one in drawn:
-        name = label(one.style.name, without(one.line.varying, down))
+        algorithm, varying = one.style.name, one.line.varying
+        name = label("" if "algo" in request.x else algorithm, without(varying, down))
+        below = algorithm if down == "algo" else varying.get(down)
+        points = one.line.points.assign(down=below, panel=name)
         tables.setdefault(name, []).append(
-            one.line.points.assign(down=one.line.varying.get(down), panel=name)
+            points.assign(x=algorithm) if across == "algo" else points
         )
     numbers = pd.concat([part for parts in tables.values() for part in parts], ignore_index=True)
     grids = {

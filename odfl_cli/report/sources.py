@@ -16,6 +16,7 @@ from odfl_cli.results.finding import Place, find_places, stored_run
 from odfl_cli.results.grouping import Group, group_runs
 from odfl_cli.results.ownership import is_run
 from odfl_cli.results.runs import StoredRun
+from odfl_cli.results.sections import sweeps_in
 from odfl_cli.results.selection import EVERY, Where
 from odfl_cli.results.sweeps import INDEX, read_index
 from odfl_cli.results.tables import Run, read_run
@@ -53,8 +54,8 @@ class _Room:
 def experiments(paths: list[Path], where: Where = EVERY, most: int = MOST_RUNS) -> list[Experiment]:
     """Every sweep that the paths name or hold, and the runs beside them; a UserError for none."""
     room = _Room(most, where)
-    sweeps = [sweep for path in paths for sweep in _sweeps(path)]
-    loose = [path for path in paths if not _sweeps(path)]
+    sweeps = [sweep for path in paths for sweep in sweeps_in(path)]
+    loose = [path for path in paths if not sweeps_in(path)]
     names = _distinct([sweep.name for sweep in sweeps])
     found = [_experiment(name, [at], room) for name, at in zip(names, sweeps, strict=True)]
     found += [_experiment(_loose_name(loose), loose, room)] if loose else []
@@ -118,16 +119,6 @@ def _absent(directory: Path) -> Facts:
     return {"name": name, "directory": str(directory), "algorithm": name.rpartition("-")[0] or "?",
             "state": "not begun", "reason": "the sweep names it, but there is no such run",
             "seeds": []}  # fmt: skip
-
-
-def _sweeps(path: Path) -> list[Path]:
-    """The path itself if it is a sweep, or those that it or its folder sweeps/ holds."""
-    if not path.is_dir():
-        raise UserError(f"{path}: no such directory; name a sweep, a run or a folder of them")
-    if (path / INDEX).is_file():
-        return [path]
-    held = [*path.glob(f"*/{INDEX}"), *path.glob(f"sweeps/*/{INDEX}")]
-    return sorted(index.parent for index in held)
 
 
 def _not_begun(path: Path) -> list[Path]:

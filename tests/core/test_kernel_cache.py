@@ -22,6 +22,7 @@ from odfl_cli.environments.replay.files import cache_directory as replay_cache
 PACKAGE = Path(kernel_cache.__file__).parents[1]
 SMALL = "support.small_kernel"
 COMPILING = "compiling the small_kernel kernel"
+COMPILED = ("uniform", "df_ogd", "df_ftpl", "spo")
 
 
 def stamps(cache: Path) -> dict[Path, tuple[int, int]]:
@@ -35,11 +36,11 @@ def flip_machine_code(content: bytes) -> bytes:
     return content[:start] + flipped + content[start + 64 :]
 
 
-def run(place: Path, cache: Path, algorithm: str) -> Done:
+def run(place: Path, cache: Path, algorithm: str, *more: str) -> Done:
     """A process that needs one of the package's own kernels."""
     place.mkdir(exist_ok=True)
     words = (f"algo={algorithm}", "horizon=smoke", "seeds=2")
-    return odfl_process("run", *words, cwd=place, NUMBA_CACHE_DIR=str(cache))
+    return odfl_process("run", *words, *more, cwd=place, NUMBA_CACHE_DIR=str(cache))
 
 
 def beside_tuning(text: str) -> list[str]:
@@ -48,25 +49,25 @@ def beside_tuning(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "algorithm",
+    ("algorithm", "engine"),
     [
-        "uniform",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("df_ogd", "df_ftpl", "spo")),
+        ("uniform", "torch"),
+        *(pytest.param(name, "compiled", marks=pytest.mark.slow) for name in COMPILED),
     ],
 )
 def test_a_second_process_compiles_nothing_and_computes_the_same_digits(
-    tmp_path, algorithm
+    tmp_path, algorithm, engine
 ) -> None:
-    """A kernel of every size; those that compile longer are among the slow tests."""
+    """The kernels that draw the data; those of algorithms compile longer and are slow tests."""
     cache, first, second = (tmp_path / name for name in ("cache", "first", "second"))
-    done = run(first, cache, algorithm)
+    done = run(first, cache, algorithm, f"engine={engine}")
     assert done.returncode == 0, done.stderr
     lines = beside_tuning(done.stderr)
     assert lines
     assert all(line.startswith("odfl: compiling the ") for line in lines)
     before = stamps(cache)
     assert len(before) >= 2
-    again = run(second, cache, algorithm)
+    again = run(second, cache, algorithm, f"engine={engine}")
     assert again.returncode == 0
     assert beside_tuning(again.stderr) == []
     assert stamps(cache) == before

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.commands import odfl, run_directories
 from support.problems import composed_job, make_problem, random_rounds, with_kernel
-from support.samples import some_of
+from support.samples import marked, some_of
 
 from odfl_cli.algorithms import PFOGD, Algorithm
 from odfl_cli.core.cores import available_cores
@@ -252,9 +252,14 @@ def assert_engine_named(root: Path, engine: str) -> None:
     assert f"engine {engine}" in (directory / "run.log").read_text()
 
 
-def test_no_torch_on_the_compiled_path(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "names",
+    marked([["df_ogd", "rls", "guard"], ALGORITHMS], lambda names: len(names) == 3),
+    ids=["few", "all"],
+)
+def test_no_torch_on_the_compiled_path(names: list[str], tmp_path: Path) -> None:
     """Every algorithm of the package, from command line to files."""
-    sweep = ["run", "-m", f"algo={','.join(ALGORITHMS)}", "horizon=smoke", "seeds=2"]
+    sweep = ["run", "-m", f"algo={','.join(names)}", "horizon=smoke", "seeds=2"]
     script = (
         "import sys; from odfl_cli.cli import main;"
         f"code = main({sweep});"
@@ -266,7 +271,7 @@ def test_no_torch_on_the_compiled_path(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     runs = run_directories(tmp_path)
-    assert len(runs) == len(ALGORITHMS)
+    assert len(runs) == len(names)
     assert {json.loads((run / "summary.json").read_text())["engine"] for run in runs} == {
         "compiled"
     }

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.commands import odfl
 from support.problems import block_of, composed, composed_job
+from support.samples import each_once
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.environments import Replay
@@ -64,8 +65,7 @@ def decisions(table: Table, file: Path, algo: str) -> np.ndarray:
     return np.array(played)
 
 
-@pytest.mark.parametrize("algo", LEARNERS)
-@pytest.mark.parametrize("name", ["stocks", "electricity"])
+@pytest.mark.parametrize(("algo", "name"), each_once(LEARNERS, ["stocks", "electricity"]))
 def test_nothing_of_the_future_reaches_a_decision(name, algo, tmp_path, monkeypatch):
     """Another world from day t on: decisions up to and including day t are the same."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.problems import block_of, composed
+from support.samples import each_once
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.environments import Replay, Rounds
@@ -243,8 +244,7 @@ def decisions(values: np.ndarray, algo: str, folder: Path, target: str) -> np.nd
     return np.array(played)
 
 
-@pytest.mark.parametrize("algo", LEARNERS)
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize(("algo", "name"), each_once(LEARNERS, list(SOURCES)))
 def test_nothing_of_the_future_reaches_a_decision(name, algo, tmp_path):
     """Another world from day 30 on: decisions up to and including that day are the same."""
     before = decisions(CHANGED[name](None), algo, tmp_path, TARGETS[name])

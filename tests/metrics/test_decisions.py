@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.problems import composed_job
+from support.samples import each_once
 
 from odfl_cli.metrics.decisions import numbered
 from odfl_cli.report.decisions import items
@@ -15,8 +16,9 @@ PATHS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("engine", ["torch", "compiled"])
-@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl", "pf_ogd", "spo"])
+@pytest.mark.parametrize(
+    ("algo", "engine"), each_once(["df_ogd", "df_ftpl", "pf_ogd", "spo"], ["torch", "compiled"])
+)
 def test_the_items_cost_what_was_paid(algo: str, engine: str) -> None:
     job = composed_job("metrics=decisions", f"algo={algo}", f"engine={engine}", *SMALL)
     table = simulate(job).table

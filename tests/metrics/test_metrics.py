@@ -84,7 +84,7 @@ BARRIER = ("regularizer=log_barrier", "polytope=box", "data.items=3")
         ("regret", ("kappa=0.1",), ("kappa_gap",)),
         ("full", (), ()),
         ("full", ("algo=df_ftpl",), ()),
-        ("full", BARRIER, ("newton_steps",)),
+        pytest.param("full", BARRIER, ("newton_steps",), marks=pytest.mark.thorough),
     ],
 )
 def test_metrics_announce_the_columns_that_they_write(choice, chosen, of_the_parts):

@@ -225,7 +225,6 @@ REFUSED = {
     "slopes without --x": (["runs", "--loglog"], "--loglog needs one key"),
     "three keys": (["runs", "--x", "a,b,c"], "one key, or two"),
     "a heatmap over one value": (["runs", "--x", "algo,data.gamma"], "one value of data.gamma"),
-    "a heatmap of algorithms": (["runs", "--x", "data.gamma,algo"], "write --x algo,data.gamma"),
     "panels of points": (["runs", "--panels", "--x", "data.gamma"], "--panels draws a column"),
     "no such value": (["runs", "--gap", "data.gamma=7:1"], "no run of '7'; there are 1.0"),
     "no width": (["runs", "--width", "100"], "--width 100"),
@@ -493,6 +492,33 @@ def test_two_keys_make_a_heatmap(tmp_path):
     for (gamma, items), mean in numbers.items():
         assert mean == pytest.approx((gamma + items) / 2 + harmonic(100) / 100)
     assert colours(image.imread(out)) > 50
+
+
+@pytest.mark.usefixtures("unrendered")
+def test_a_file_may_be_drawn_again_with_other_columns_but_not_once_it_was_edited(runs, tmp_path):
+    out = tmp_path / "a.png"
+    main([str(runs), "--x", "algo", "--out", str(out)])
+    main([str(runs), "--gap", "pf_ogd:df_ogd", "--x", "data.gamma", "--out", str(out)])
+    table = tmp_path / "a.csv"
+    table.write_text(table.read_text().replace("gap", "mine"))
+    with pytest.raises(UserError, match=r"a\.csv: it exists and odfl did not write it"):
+        main([str(runs), "--x", "algo", "--out", str(out)])
+
+
+@pytest.mark.parametrize("keys", ["data.gamma,algo", "algo,data.gamma"])
+def test_algorithms_may_be_a_side_of_a_heatmap(tmp_path, keys):
+    for gamma in (0.0, 1.0):
+        for algo, level in (("df_ogd", 0.3), ("mine", 0.6)):
+            config = {"data.gamma": gamma}
+            write_run(
+                tmp_path / "runs" / f"{algo}-{gamma}", algo, {0: level + gamma}, config=config
+            )
+    main([str(tmp_path / "runs"), "--x", keys, "--out", str(tmp_path / "heat.png")])
+    numbers = pd.read_csv(tmp_path / "heat.csv", keep_default_na=False)
+    assert set(numbers["panel"]) == {""}  # one table
+    means = numbers.set_index(["algo", "data.gamma"])["mean"] - harmonic(100) / 100
+    expected = {("DF-OGD", 0.0): 0.3, ("DF-OGD", 1.0): 1.3, ("mine", 0.0): 0.6, ("mine", 1.0): 1.6}
+    assert means.to_dict() == pytest.approx(expected)
 
 
 def test_axes_of_keys_swept_in_ratios():

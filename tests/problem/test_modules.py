@@ -62,7 +62,7 @@ class WithoutDesign:
     parameter_count, predict, vjp = Linear().parameter_count, Linear().predict, Linear().vjp
 
 
-@pytest.mark.parametrize("metrics", ["regret", "full"])
+@pytest.mark.parametrize("metrics", some_of(["regret", "full"], 1))
 def test_regret_and_kappa_are_those_of_the_linear_predictor(metrics: str) -> None:
     """The comparators of a module, by autograd, are those by the linear predictor's own gradient."""
     more = (f"metrics={metrics}", "kappa=0.1")
@@ -75,7 +75,7 @@ def test_regret_and_kappa_are_those_of_the_linear_predictor(metrics: str) -> Non
         np.testing.assert_allclose(module.table[column], values, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl", "spo", "restart"])
+@pytest.mark.parametrize("algo", some_of(["df_ogd", "df_ftpl", "spo", "restart"], 2))
 def test_a_seed_alone_is_the_seed_among_others(algo: str) -> None:
     """To 1e-12: torch's batched products may add in another order."""
     net = ("predictor=torch", f"predictor.module={HOME}.TwoLayers", f"+predictor.features={P}")
@@ -120,6 +120,7 @@ MODULES = {
     "Branching": {"features": P},
 }
 every = pytest.mark.parametrize("name", MODULES)
+some = pytest.mark.parametrize("name", some_of(list(MODULES), 4))
 
 
 @every
@@ -138,7 +139,7 @@ def test_value_and_gradient_are_those_of_torch(name: str) -> None:
     np.testing.assert_allclose(predictor.vjp(theta, X, v), expected, atol=1e-13)
 
 
-@every
+@some
 def test_leading_axes_broadcast_and_seeds_lead(name: str) -> None:
     """One θ and one start per seed against several rounds and several candidates."""
     predictor = predictor_of(name, **MODULES[name]).for_seeds((3, 4))
@@ -155,7 +156,7 @@ def test_leading_axes_broadcast_and_seeds_lead(name: str) -> None:
         np.testing.assert_allclose(pulled[c, s, i], own.vjp(*alone, v[s, i]), atol=1e-13)
 
 
-@every
+@some
 def test_a_recorded_call_gives_the_same_bits(name: str) -> None:
     """Calls are computed by torch.func at first, then by the operations that it recorded."""
     predictor = predictor_of(name, **MODULES[name]).for_seeds((3, 4))

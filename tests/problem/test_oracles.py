@@ -8,6 +8,7 @@ import torch
 from pydantic import ValidationError
 from scipy.optimize import minimize
 from support.problems import block_of, composed_job, make_problem, random_rounds
+from support.samples import each_once
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.streams import Draw, draw
@@ -115,8 +116,10 @@ def test_no_worse_than_a_few_small_steps_of_sgd(name):
     assert (objective.value(found) <= objective.value(few) + 1e-6).all()
 
 
-@pytest.mark.parametrize("name", ["adam", "lbfgs", "multistart", "exact"])
-@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
+WITH_ORACLE = each_once(["adam", "lbfgs", "multistart", "exact"], ["df_ogd", "df_ftpl"])
+
+
+@pytest.mark.parametrize(("name", "algo"), WITH_ORACLE)
 def test_seeds_do_not_mix_and_blocks_do_not_matter(name, algo):
     """Bitwise: a seed alone and among others, in one block and in several."""
     job = composed_job(
@@ -130,8 +133,7 @@ def test_seeds_do_not_mix_and_blocks_do_not_matter(name, algo):
     assert (np.abs(alone.state.theta) > 1e-6).any()
 
 
-@pytest.mark.parametrize("name", ["adam", "lbfgs", "multistart", "exact"])
-@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
+@pytest.mark.parametrize(("name", "algo"), WITH_ORACLE)
 def test_torch_and_numpy_agree(name, algo):
     job = composed_job(
         f"algo={algo}", f"oracle={name}", "data.features=2", "data.items=4", "horizon.rounds=6",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import odfl
 from support.problems import choices, composed_job
-from support.samples import some_of
+from support.samples import each_once, some_of
 
 from odfl_cli.core.errors import RowError, UserError
 from odfl_cli.core.settings import settings
@@ -156,8 +156,7 @@ def test_with_right_predictions_the_average_cost_shifts_by_at_most_kappa(kappa):
     np.testing.assert_allclose(costs[1] - costs[0], kappa / 3.5, rtol=1e-3)
 
 
-@pytest.mark.parametrize("kappa", [0.01, 0.1])
-@pytest.mark.parametrize("algo", ["df_ogd", "pf_ogd", "spo"])
+@pytest.mark.parametrize(("algo", "kappa"), each_once(["df_ogd", "pf_ogd", "spo"], [0.01, 0.1]))
 def test_on_the_papers_data_the_average_cost_shifts_by_at_most_kappa(algo, kappa):
     exact, inexact = (final_costs(f"algo={algo}", f"kappa={value}") for value in (0, kappa))
     shift, half_width = mean_ci95(inexact - exact)

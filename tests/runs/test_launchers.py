@@ -105,15 +105,7 @@ def test_joblib_divides_the_cores(place: Path, basic: dict[str, bytes]) -> None:
 
 
 def test_submitit_local_gives_every_job_a_process(place: Path, basic: dict[str, bytes]) -> None:
-    needs("hydra_plugins.hydra_submitit_launcher", "slurm")
-    assert_like_basic(place, ("hydra/launcher=submitit_local",), basic)
-    notes = spied(place)
-    assert len({note["pid"] for note in notes}) == 3
-    assert {note["threads"] for note in notes} == {"1"}
-
-
-def test_a_killed_job_takes_no_other_along(place: Path, basic: dict[str, bytes]) -> None:
-    """And no more processes run at once than was asked for."""
+    """A killed job takes no other along, and no more run at once than was asked for."""
     needs("hydra_plugins.hydra_submitit_launcher", "slurm")
     one_at_a_time = ("hydra/launcher=submitit_local", "hydra.launcher.at_once=1", SPYING)
     (place / "fatal").write_text("PFOGD")
@@ -123,8 +115,11 @@ def test_a_killed_job_takes_no_other_along(place: Path, basic: dict[str, bytes])
     (line,) = (line for line in first.stderr.splitlines() if "killed" in line)
     assert line.startswith("odfl: job 1 (")
     assert Path(line.rpartition("; see ")[2]).is_file()
-    earlier, later = spied(place)
+    earlier, later = notes = spied(place)
     assert earlier["end"] <= later["begin"]
+    assert len({os.getpid(), *(note["pid"] for note in notes)}) == 3
+    assert {note["threads"] for note in notes} == {"1"}
+    assert not any(note["torch"] for note in notes)
 
     (place / "fatal").unlink()
     again = odfl_process(*SWEEP, *one_at_a_time, cwd=place)

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.config.compose import prepare_hydra
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.core.streams import draw_all
-from odfl_cli.engine.compiled_engine import missing_kernel
 from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.environments import Environment, Rounds, Sin4
 from odfl_cli.problem.ball import Ball
@@ -105,12 +106,16 @@ def choices(group: str) -> list[str]:
 
 @cache
 def with_kernel() -> list[str]:
-    """The algorithms that the compiled engine knows; torch runs them all."""
-    return [
-        name
-        for name in choices("algo")
-        if missing_kernel(composed_job(f"algo={name}").algorithm) is None
-    ]
+    """The algorithms whose class names a kernel; torch runs them all. Composes nothing."""
+    return [name for name in choices("algo") if "kernel" in vars(algorithm_class(name))]
+
+
+def algorithm_class(name: str) -> type:
+    """The class that conf/algo/<name>.yaml names, or the file it begins with."""
+    content = yaml.safe_load((conf_directory() / "algo" / f"{name}.yaml").read_text())
+    if "_target_" in content:
+        return get_class(content["_target_"])
+    return algorithm_class(content["defaults"][0])
 
 
 def groups() -> list[str]:
