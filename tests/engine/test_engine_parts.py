@@ -56,13 +56,14 @@ BY_A_SOLVER = (ShortestPath, Assignment)
 """Sets onto which quadprog projects."""
 SMOOTHED: list[tuple[type[Polytope], type[Regularizer]]] = [
     (Simplex, Entropy),
-    *((polytope, LogBarrier) for polytope in SETS),
+    *((polytope, LogBarrier) for polytope in SETS if polytope is not Assignment),
     *((polytope, Projection) for polytope in SETS if polytope not in BY_A_SOLVER),
+    (Assignment, LogBarrier),
 ]
 SAMPLE_AN_ITEM = {"policy_gradient"}
 """Algorithms that refuse every set but the simplex, and every smoothing but the softmax."""
 COMBINATIONS = [
-    (algo, KINDS[(row + column + row // len(SMOOTHED)) % len(KINDS)], *smoothed)
+    (algo, KINDS[(row // 2 + column) % len(KINDS)], *smoothed)
     for row, algo in enumerate(ALGORITHMS)
     for column, smoothed in enumerate(
         [(Simplex, Entropy)] * 4 if algo in SAMPLE_AN_ITEM else SMOOTHED
