@@ -63,7 +63,7 @@ def judge(case: Case, root: Path) -> list[str]:
     before = tree(root)
     try:
         with _bounded(), quickly():
-            done = odfl(*words, cwd=here, XDG_CACHE_HOME=str(root / "cache"))
+            done = odfl(*words, cwd=here, XDG_CACHE_HOME=str(_folder("cache")))
         return [*_judged(case, done), *_touched(case, done, before, tree(root))]
     except TooLongError:
         return [f"it worked for {SECONDS} s or waited for {WAITING} s"]
@@ -92,7 +92,7 @@ def _touched(case: Case, done: Done, before: dict[str, str], after: dict[str, st
     """Files that should have stayed as they were."""
     outputs = "here/" if case.change == "outputs" else "here/outputs"
     changed = {path for path, _ in before.items() ^ after.items()}
-    outside = sorted(p for p in changed if not p.startswith((outputs, "cache")))
+    outside = sorted(p for p in changed if not p.startswith(outputs))
     inside = sorted(p for p in changed if p.startswith(outputs) and not p.endswith(".lock"))
     wrong = [f"outside of outputs it changed {outside[0]}"] if outside else []
     if done.returncode == 2 and inside:
@@ -136,9 +136,7 @@ def _file(case: Case, here: Path) -> list[str]:
 @cache
 def _outputs() -> Path:
     """An outputs folder with a run in every state, a sweep, and what is made of them."""
-    folder = tempfile.TemporaryDirectory(prefix="odfl-fuzz-")
-    atexit.register(folder.cleanup)
-    outputs = Path(folder.name, "outputs")
+    outputs = _folder("finished") / "outputs"
     runs = outputs / "runs"
     write_failed(runs / "failed")
     write_unfinished(runs / "unfinished")
@@ -152,6 +150,14 @@ def _outputs() -> Path:
             done = odfl(*WORDS[verb], cwd=outputs.parent)
             assert done.returncode == 0, done.stderr
     return outputs
+
+
+@cache
+def _folder(name: str) -> Path:
+    """A folder that the cases of this process share: data sets are recorded once."""
+    folder = tempfile.TemporaryDirectory(prefix=f"odfl-fuzz-{name}-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
 
 
 def _rounds(case: Case, here: Path) -> list[str]:
