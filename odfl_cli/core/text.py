@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-ELASTIC_MINIMUM = 24
 INDENT = 4
 MOST_NAMED = 30
 """Words in a message on an unknown one."""
@@ -30,8 +29,8 @@ def tell(line: str) -> None:
 
 
 def table(rows: Iterable[Sequence[str]], elastic: int | None = None) -> str:
-    """Aligned columns. On a screen no line is wider than it: the elastic column is folded, and where
-    that is not enough the last columns go on below, indented.
+    """Aligned columns. On a screen no line is wider than it: the elastic column is folded between
+    words, and where that is not enough the last columns go on below, indented.
     """
     cells = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -40,7 +39,8 @@ def table(rows: Iterable[Sequence[str]], elastic: int | None = None) -> str:
         screen = shutil.get_terminal_size().columns
         if elastic is not None:
             room = screen - (sum(widths) - widths[elastic] + 2 * (len(widths) - 1))
-            widths[elastic] = min(widths[elastic], max(ELASTIC_MINIMUM, room))
+            longest = max(len(word) for row in cells for word in row[elastic].split() or [""])
+            widths[elastic] = min(widths[elastic], max(longest, room))
         widths = [min(width, max(1, screen - INDENT)) for width in widths]
         bands = _bands(widths, screen)
     return "\n".join(
