@@ -14,8 +14,8 @@ from odfl_cli.problem.problem import Problem
 
 PREDICTORS = ("linear", "affine", "per_item", "quadratic")
 LINEAR, AFFINE, PER_ITEM, QUADRATIC = range(4)
-POLYTOPES = ("simplex", "box", "budget", "knapsack", "shortest_path")
-SIMPLEX, BOX, BUDGET, KNAPSACK, SHORTEST_PATH = range(5)
+POLYTOPES = ("simplex", "box", "budget", "knapsack", "shortest_path", "assignment")
+SIMPLEX, BOX, BUDGET, KNAPSACK, SHORTEST_PATH, ASSIGNMENT = range(6)
 REGULARIZERS = ("entropy", "log_barrier", "projection")
 ENTROPY, LOG_BARRIER, PROJECTION = range(3)
 KERNELS = {

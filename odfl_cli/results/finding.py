@@ -67,7 +67,9 @@ def warn_of_more_seeds(runs: list[StoredRun], warn: Warn) -> None:
     """Says that some runs hold more seeds than their sweep asked for."""
     more = sum(run.asked is not None and not set(run.listed) <= set(run.asked) for run in runs)
     if more:
-        warn(f"{more} of {len(runs)} runs hold more seeds than the sweep asked for; left out")
+        warn(
+            f"{more} of {len(runs)} runs hold more seeds than the sweep asked for; those seeds are left out"
+        )
 
 
 def newest(outputs: Path) -> Path:

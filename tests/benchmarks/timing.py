@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
-from support.problems import composed_job
+from support.problems import block_of, composed_job
 
 from odfl_cli.engine import Engine
 from odfl_cli.problem.problem import Horizon
@@ -50,6 +50,17 @@ def per_seed_round(job: Job, phase: str, simulations: Iterable[Simulation]) -> f
     """The least seconds that a phase took, per seed and round."""
     least = min(simulation.seconds[phase] for simulation in simulations)
     return least / (len(job.seeds) * job.horizon.rounds)
+
+
+def learning(job: Job, repetitions: int = 3) -> float:
+    """The least processor seconds of the engine alone, per seed and round."""
+    length, seeds = job.horizon.rounds, len(job.seeds)
+    job.engine.start(job.algorithm)
+    state = job.algorithm.init(seeds, job.environment.theta_star(job.seeds))
+    given = job.algorithm, state, *block_of(job, 0, length)
+    job.engine.advance(*given)
+    least = min(busy(lambda: job.engine.advance(*given)) for _ in range(repetitions))
+    return least / (seeds * length)
 
 
 def repeated(job: Job, repetitions: int) -> list[Simulation]:

@@ -18,7 +18,15 @@ from odfl_cli.engine.parts import POLYTOPES, PREDICTORS, REGULARIZERS, kernel_of
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.ball import Ball
 from odfl_cli.problem.oracles import SGD
-from odfl_cli.problem.polytopes import Box, Budget, Knapsack, Polytope, ShortestPath, Simplex
+from odfl_cli.problem.polytopes import (
+    Assignment,
+    Box,
+    Budget,
+    Knapsack,
+    Polytope,
+    ShortestPath,
+    Simplex,
+)
 from odfl_cli.problem.predictors import Affine, Linear, PerItem, Predictor, Quadratic
 from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.regularizers import Entropy, LogBarrier, Regularizer
@@ -41,17 +49,21 @@ SETS: dict[type[Polytope], st.SearchStrategy[Polytope]] = {
         weights_seed=st.integers(0, 9) | st.none(),
     ),
     ShortestPath: st.builds(ShortestPath, rows=st.integers(2, 4), columns=st.integers(2, 4)),
+    Assignment: st.builds(Assignment, size=st.integers(2, 4)),
 }
 KINDS = (Linear, Affine, PerItem, Quadratic)
+BY_A_SOLVER = (ShortestPath, Assignment)
+"""Sets onto which quadprog projects."""
 SMOOTHED: list[tuple[type[Polytope], type[Regularizer]]] = [
     (Simplex, Entropy),
-    *((polytope, LogBarrier) for polytope in SETS),
-    *((polytope, Projection) for polytope in SETS if polytope is not ShortestPath),
+    *((polytope, LogBarrier) for polytope in SETS if polytope is not Assignment),
+    *((polytope, Projection) for polytope in SETS if polytope not in BY_A_SOLVER),
+    (Assignment, LogBarrier),
 ]
 SAMPLE_AN_ITEM = {"policy_gradient"}
 """Algorithms that refuse every set but the simplex, and every smoothing but the softmax."""
 COMBINATIONS = [
-    (algo, KINDS[(row + column + row // len(SMOOTHED)) % len(KINDS)], *smoothed)
+    (algo, KINDS[(row // 2 + column) % len(KINDS)], *smoothed)
     for row, algo in enumerate(ALGORITHMS)
     for column, smoothed in enumerate(
         [(Simplex, Entropy)] * 4 if algo in SAMPLE_AN_ITEM else SMOOTHED

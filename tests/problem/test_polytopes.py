@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from pydantic import ValidationError
-from scipy.optimize import linprog
+from scipy.optimize import linear_sum_assignment, linprog
 from scipy.sparse import eye, kron
 
 from odfl_cli.core.errors import RowError, UserError
@@ -268,6 +268,29 @@ def test_assignment_against_every_permutation():
     costs = np.random.default_rng(0).normal(size=(300, 9))
     expected = matrices[(costs @ matrices.T).argmin(1)]
     np.testing.assert_array_equal(Assignment(size=3).minimise(costs), expected)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("size", [2, 3, 5, 9])
+def test_assignments_cost_what_scipy_finds(size, ties):
+    """Of whole numbers several assignments may be the cheapest: any of them will do."""
+    costs = np.random.default_rng(size).normal(size=(100, size**2))
+    costs = np.round(costs) if ties else costs
+    polytope = Assignment(size=size)
+    decisions = polytope.minimise(costs)
+    assert polytope.contains(decisions).all()
+    for cost, decision in zip(costs, decisions, strict=True):
+        matrix = cost.reshape(size, size)
+        least = matrix[linear_sum_assignment(matrix)].sum()
+        np.testing.assert_allclose(cost @ decision, least, atol=1e-12)
+
+
+def test_assignments_of_equal_costs_and_of_what_is_no_number():
+    costs = np.zeros((3, 9))
+    costs[1, 4], costs[2, 0] = np.nan, np.inf
+    decisions = Assignment(size=3).minimise(costs)
+    np.testing.assert_array_equal(decisions[0], np.eye(3).ravel())
+    assert np.isnan(decisions[1:]).all()
 
 
 @pytest.mark.parametrize("name", CLOSED)

@@ -136,7 +136,7 @@ def test_a_plot_takes_the_seeds_that_the_sweep_asked_for(tmp_path):
         (run,) = read_runs(list(places), warnings.append)
         return run.seeds, warnings
 
-    more = "1 of 1 runs hold more seeds than the sweep asked for; left out"
+    more = "1 of 1 runs hold more seeds than the sweep asked for; those seeds are left out"
     assert plotted(sweeps / "two") == ([0, 1], [more])
     assert plotted(sweeps / "three") == ([0, 1, 2], [])
     assert plotted(sweeps) == ([0, 1, 2], [])

@@ -3,7 +3,8 @@
 import numpy as np
 
 from odfl_cli.core.compiling import exact, exact_allocating
-from odfl_cli.engine.parts import BOX, BUDGET, KNAPSACK, SIMPLEX
+from odfl_cli.engine.parts import BOX, BUDGET, KNAPSACK, SHORTEST_PATH, SIMPLEX
+from odfl_cli.problem.polytopes.matching import assign
 from odfl_cli.problem.polytopes.shortest_path import ROUNDING
 
 
@@ -19,8 +20,10 @@ def minimise(polytope, numbers, costs, w):
         take_cheapest(int(numbers[0]), costs, w)
     elif polytope == KNAPSACK:
         pack(numbers[0], numbers[1:], costs, w)
-    else:
+    elif polytope == SHORTEST_PATH:
         shortest_path(int(numbers[0]), int(numbers[1]), costs, w)
+    else:
+        assign(int(numbers[0]), costs, w)
 
 
 @exact

@@ -5,8 +5,11 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import Integer, settings
 from odfl_cli.problem.polytopes.linear import LinearSet
+
+ROWS = "odfl_cli.problem.polytopes.matching_rows"
 
 
 @settings
@@ -14,6 +17,7 @@ class Assignment(LinearSet):
     """Doubly stochastic size × size matrices, row after row in one vector."""
 
     size: Annotated[Integer, Field(ge=2)]
+    kernel = "assignment"
 
     @property
     def dimension(self) -> int:
@@ -21,13 +25,10 @@ class Assignment(LinearSet):
         return self.size**2
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
-        """A permutation matrix by scipy's linear_sum_assignment; ties as that breaks them."""
-        from scipy.optimize import linear_sum_assignment
-
-        w = np.zeros((len(costs), self.size, self.size))
-        for matrix, cost in zip(w, costs.reshape(w.shape), strict=True):
-            matrix[linear_sum_assignment(cost)] = 1.0
-        return w.reshape(costs.shape)
+        """A permutation matrix, by the Hungarian method; NaN where a cost is no finite number."""
+        w = np.empty(costs.shape)
+        load_kernel(ROWS).assign_rows(self.size, np.ascontiguousarray(costs, np.float64), w)
+        return w
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
         """−w ≤ 0."""
@@ -38,6 +39,11 @@ class Assignment(LinearSet):
         identity, ones = np.eye(self.size), np.ones((1, self.size))
         C = np.vstack([np.kron(identity, ones), np.kron(ones, identity)])[:-1]
         return C, np.ones(len(C))
+
+    @property
+    def packed(self) -> np.ndarray:
+        """The size."""
+        return np.array([float(self.size)])
 
     def interior_point(self) -> np.ndarray:
         """Equal shares."""

@@ -1,8 +1,8 @@
 """One round of DF-Moments beside the data it learns from, and of a vote beside its experts."""
 
 import numpy as np
-from support.problems import block_of
 
+from benchmarks import timing
 from benchmarks.report import Row, Section
 from benchmarks.timing import busy, job_of
 from odfl_cli.engine import CompiledEngine
@@ -46,7 +46,4 @@ def learning(algo: str, items: int, features: int = 10, rounds: int = ROUNDS) ->
     """The least processor seconds to learn from a round."""
     size = (f"algo={algo}", f"data.items={items}", f"data.features={features}", f"seeds={SEEDS}")
     job = job_of(*size, rounds=rounds, engine=CompiledEngine(threads=1))
-    job.engine.start(job.algorithm)
-    given = job.algorithm, job.algorithm.init(SEEDS, None), *block_of(job, 0, rounds)
-    least = min(busy(lambda: job.engine.advance(*given)) for _ in range(REPETITIONS))
-    return least / (SEEDS * rounds)
+    return timing.learning(job, REPETITIONS)
