@@ -137,7 +137,7 @@ def plot() -> None:
         axes.set(xscale="log", yscale="log", xlabel="round $t$")
         axes.set_ylabel(r"expected cost above $\theta^*$, $F(\theta_t)-F(\theta^*)$")
         axes.set_title(f"K = 5, T = 5000, {len(SEEDS)} seeds: what t rounds can teach")
-        figure.legend(loc="outside right center")
+        figure.legend(loc="outside right center", handlelength=3.5)  # several dashes of each kind
         figure.savefig(DOCS / "limits.png", dpi=200)
 
 

@@ -12,16 +12,16 @@ The box, for decisions argmin_w ⟨Dθ, w⟩ with D [d, m] the predictor's desig
     2  centre: if Σw is constant on W, subtract from D and c their means over all rounds,
        and leave out columns that have been constant within every round
     3  statistics: r = c − Db, less its mean; z = Dᵀc, Z = Dᵀ diag(r) D
-    4  which memory: ω_j ∝ ω_j exp(−½ Σ_A n_A ‖A_t/d − f_j A_j/N_j‖² / mean‖A_t/d‖²), A = m and M;
+    4  which memory: ω_j ∝ ω_j exp(−½ Σ_A n_A ‖A_t/d − f_j A_j/N_j‖² / mean‖A_t/d‖²), A = μ and M;
        then fixed share 1/t
-    5  remember: (S, m, M, N)_j ← γ_j (S, m, M, N)_j + (DᵀD, z, Z, d), Q_j ← γ_j² Q_j + ‖A_t‖²
-    6  shrink: f_j = (1 − (1 + s √(2/n_A)) Q_j / ‖A_j‖²)₊ for each A; for m at least 1/N_j
-    7  combine: b = (Σ ω S_j)⁻¹ Σ ω f_j m_j, B = Σ⁻¹ Σ ω f_j M_j / Σ ω N_j
+    5  remember: (S, μ, M, N)_j ← γ_j (S, μ, M, N)_j + (DᵀD, z, Z, d), Q_j ← γ_j² Q_j + ‖A_t‖²
+    6  shrink: f_j = (1 − (1 + s √(2/n_A)) Q_j / ‖A_j‖²)₊ for each A; for μ at least 1/N_j
+    7  combine: b = (Σ ω S_j)⁻¹ Σ ω f_j μ_j, B = Σ⁻¹ Σ ω f_j M_j / Σ ω N_j
     8  direction: sign u so that uᵀΣb ≥ 0; twice u ← normalise(b + √tr(B²) u − Bu)
     9  refine: h = t^(−1/4) sd(g)/sd(c), q = Dᵀ(w(g + hc) − w(g − hc)), G ← G + q, Q_G ← Q_G + ‖q‖²
    10  θ = normalise(u − f_G Σ⁻¹G/√Q_G), f_G by line 6
 
-Σ = S_∞/N_∞ is the metric of all norms, ‖m‖² = mᵀΣ⁻¹m and ‖M‖² = tr(Σ⁻¹MΣ⁻¹M), so nothing depends on
+Σ = S_∞/N_∞ is the metric of all norms, ‖μ‖² = μᵀΣ⁻¹μ and ‖M‖² = tr(Σ⁻¹MΣ⁻¹M), so nothing depends on
 the units of features or costs. Before a matrix S is inverted, (m/N) diag(S) is added to it.
 n_A counts the coordinates: m for the first moment, m(m + 1)/2 for the second.
 """
@@ -68,11 +68,11 @@ class DFMomentsState(NamedTuple):
     cost_mean: Array  # [S]
     varied: Array  # 1 where a column has differed between the items of a round, [S, m]
     gram: Array  # S_j, [S, J, m, m]
-    first: Array  # m_j, [S, J, m]
+    first: Array  # μ_j, [S, J, m]
     second: Array  # M_j, [S, J, m, m]
     counts: Array  # N_j, [S, J]
-    noise: Array  # Q_j of m and of M, [S, J, 2]
-    kept: Array  # f_j of m and of M, [S, J, 2]
+    noise: Array  # Q_j of μ and of M, [S, J, 2]
+    kept: Array  # f_j of μ and of M, [S, J, 2]
     omega: Array  # ω_j, [S, J]
     b: Array  # [S, m]
     u: Array  # [S, m]
@@ -123,7 +123,7 @@ class DFMoments(Algorithm):
 
     @property
     def sizes(self) -> np.ndarray:
-        """n_A of m and of M, [2]."""
+        """n_A of μ and of M, [2]."""
         m = self.problem.parameters
         return np.array([m, m * (m + 1) / 2])
 

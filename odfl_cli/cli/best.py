@@ -9,6 +9,7 @@ from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import Interval
 from odfl_cli.core.text import latex, markdown, plus_minus, printable, table, tell
+from odfl_cli.plotting.words import COLUMNS
 from odfl_cli.results.finding import finished_runs
 from odfl_cli.results.paths import over_rounds, paths_of
 from odfl_cli.results.ranking import SEEDS, Over, Ranked, league, rank, telling_words
@@ -30,8 +31,9 @@ EXAMPLES = """\
   odfl best prices --over rounds
 """
 OVER = {"seeds": SEEDS, "rounds": Over(paths_of, over_rounds)}
-HEADINGS = ("rank", "algorithm", "overrides", "seeds", "mean", "behind the first")
-OVERRIDES = HEADINGS.index("overrides")
+OVERRIDES = 2
+"""The column that is folded where the terminal is narrow."""
+READING = "Means ± 95% intervals; the last column is paired, over what both have. The first again:"
 
 
 def main(argv: list[str]) -> int:
@@ -56,10 +58,11 @@ def main(argv: list[str]) -> int:
     if arguments.json:
         print(_json(ranked))
     elif arguments.latex:
-        print(latex(_rows(ranked)))
+        print(latex(_rows(ranked, arguments.by)))
     else:
         again = printable(ranked[0].run.command)
-        print(f"{table(_rows(ranked), elastic=OVERRIDES)}\n\n{again}")
+        shown = table(_rows(ranked, arguments.by), elastic=OVERRIDES)
+        print(f"{shown}\n\n{READING}\n{again}")
     return 0
 
 
@@ -82,9 +85,12 @@ def _ranking(place: Path, arguments: argparse.Namespace) -> list[Ranked]:
     return rank(runs, arguments.by, arguments.max, OVER[arguments.over])[: arguments.top]
 
 
-def _rows(ranked: list[Ranked]) -> list[tuple[str, ...]]:
-    """The heading, and a row for each."""
-    rows: list[tuple[str, ...]] = [HEADINGS]
+def _rows(ranked: list[Ranked], by: str) -> list[tuple[str, ...]]:
+    """The heading, which names the column of the ranking in words, and a row for each."""
+    column = COLUMNS[by][0] if by in COLUMNS else by
+    rows: list[tuple[str, ...]] = [
+        ("rank", "algorithm", "overrides", "seeds", column, "behind the first")
+    ]
     for place, (one, words) in enumerate(zip(ranked, telling_words(ranked), strict=True), start=1):
         gap = one.behind(ranked[0]) if place > 1 else None
         seeds, figure = str(len(one.values)), plus_minus(**one.figure)

@@ -1,5 +1,6 @@
 """The guard: its weights by hand, and its two bounds in any sequence of rounds."""
 
+import json
 import math
 from functools import partial
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.commands import complaints, odfl
 from support.problems import composed_job, make_problem, random_rounds
 
 from odfl_cli.algorithms import OGD, PFOGD, RLS, Algorithm, Guard
@@ -114,6 +116,17 @@ def test_both_engines_refuse_costs_beyond_the_range_in_the_same_round():
             simulate(composed_job(*given, f"engine={engine}"))
         said.append(str(refusal.value))
     assert said[0] == said[1]
+
+
+def test_a_range_that_proves_too_small_in_a_run_is_a_failed_run_and_not_bad_input(tmp_path):
+    given = ("algo=guard", "algo.range=1e-9", "horizon.rounds=5", "seeds=[3]")
+    done = odfl("run", *given, cwd=tmp_path)
+    assert done.returncode == 1
+    (said,) = complaints(done)
+    assert "algo.range=1e-09" in said
+    assert "algo.range=null" in said
+    (record,) = tmp_path.rglob("failed.json")
+    assert json.loads(record.read_text())["error"] in said
 
 
 def test_a_rival_can_be_left_out_and_another_named():

@@ -59,6 +59,7 @@ def test_text_ends_with_the_winners_command(
 ) -> None:
     assert main([str(sweep)]) == 0
     lines = capsys.readouterr().out.splitlines()
+    assert "average cost" in lines[0]  # what is ranked
     assert "algo.eta=1.0" in lines[1]
     assert "+0.1000 ± 0.2484 (3 shared)" in lines[2]
     assert lines[-1] == "odfl run algo=pf_ogd algo.eta=1.0 seeds=3"

@@ -106,9 +106,10 @@ def test_a_network_finds_paths_that_a_linear_map_of_the_pixels_does_not() -> Non
 @pytest.mark.parametrize(
     ("overrides", "words"),
     [
-        (("predictor=linear",), ["Linear", "[13, 13]", "predictor=torch"]),
+        (("predictor=linear",), ["Linear", "[13, 13]", "predictor=conv or torch"]),
         (("predictor=conv", "predictor.pixels=4"), ["predictor=conv", "40 edges", "13, 13"]),
         (("predictor=conv", "data.rows=4"), ["polytope", "40"]),
+        (("predictor=conv", "algo=df_moments"), ["algo=df_moments", "and predictor=conv is not"]),
     ],
 )
 def test_parts_that_do_not_fit_a_picture_are_refused(overrides, words) -> None:

@@ -41,4 +41,4 @@ class Conv:
 
         net = partial(EdgeNet, self.channels, self.layers, self.pixels, self.activation)
         part = TorchModule(module=net, weights=self.weights, radius=self.radius)
-        return part.prepared(items, shape)
+        return part.prepared(items, shape, "predictor=conv")

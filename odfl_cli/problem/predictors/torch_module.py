@@ -37,11 +37,13 @@ class TorchModule:
     weights: str | None = None
     radius: Positive | None = None
 
-    def prepared(self, items: int, shape: tuple[int, ...]) -> ModulePredictor:
-        """The predictor of d = `items` costs from X of that shape, or a UserError."""
+    def prepared(
+        self, items: int, shape: tuple[int, ...], key: str | None = None
+    ) -> ModulePredictor:
+        """The predictor of d = `items` costs from X of that shape, or a UserError that begins with `key`."""
         make = self._maker()
         first = make(0)
-        evaluation = inspected(first, items, shape, self._named())
+        evaluation = inspected(first, items, shape, key or self._named())
         if isinstance(self.module, torch.nn.Module) or self.weights:
             make = lambda seed: first  # noqa: E731
         initial = cache(partial(_numbers, make, evaluation))
