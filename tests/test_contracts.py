@@ -238,7 +238,7 @@ def given_by(group: str, algo: str, choice: str) -> dict[str, Any]:
     return flatten(yaml.safe_load(file.read_text()))
 
 
-@pytest.mark.parametrize(("group", "algo", "choice"), TUNED)
+@pytest.mark.parametrize(("group", "algo", "choice"), some_of(TUNED, 20))
 def test_settings_for_a_pair_of_choices_apply_to_that_pair(group, algo, choice):
     given = given_by(group, algo, choice)
     tuned = composed(f"algo={algo}", f"{OTHER[group]}={choice}")
@@ -258,7 +258,7 @@ def test_every_file_of_a_pair_names_a_pair():
         assert len(pairs(group)) == len(choices(group))
 
 
-@pytest.mark.parametrize("experiment", some_of(choices("experiment"), 5))
+@pytest.mark.parametrize("experiment", some_of(choices("experiment"), 2))
 def test_every_cell_of_an_experiment_builds(experiment):
     skip_without_data(experiment)
     sweeper = composed(f"experiment={experiment}", hydra=True).hydra.sweeper

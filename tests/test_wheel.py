@@ -30,6 +30,7 @@ def test_runs_from_any_directory_without_the_repository(unpacked: Path, tmp_path
         "odfl_cli.cli",
         "run",
         "algo=uniform",
+        "engine=torch",  # kernels of another place would be compiled anew
         "horizon=smoke",
         "seeds=1",
     ]
