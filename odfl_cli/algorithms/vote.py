@@ -153,10 +153,11 @@ class Vote(Mixture):
     def _counted(self, state: VoteState, paid: Array) -> VoteState:
         """R, C, B and s after a round in which the experts paid [S, N]; copies begin anew."""
         xp, t = array_namespace(paid), state.t + 1
-        mixed = dot(state.weights, paid)
+        less = paid - paid[..., :1]  # than the first: the regret between equal costs is exactly 0
+        mixed = dot(state.weights, less)
         scale = xp.maximum(state.scale, xp.max(paid, axis=-1) - xp.min(paid, axis=-1))
         part = state.scale / xp.clip(scale, min=TINY)  # 1 unless s grows
-        r = (part[..., None] * (mixed[..., None] - paid))[..., None, :]
+        r = (part[..., None] * (mixed[..., None] - less))[..., None, :]
         size, unit = xp.abs(r), xp.clip(state.scale, min=TINY)[..., None, None]
         added = 1.5 * like(r, self.prior) * size / (state.sizes + unit)
         gains, sizes = state.gains + r, state.sizes + size
@@ -164,7 +165,7 @@ class Vote(Mixture):
         if ends.any():
             awake = like(r, 1.0 - ends)
             gains, sizes = awake * gains, awake * sizes
-        detour = dot(self.shares(state), paid) - mixed
+        detour = dot(self.shares(state), less) - mixed
         return state._replace(
             t=t,
             gains=gains,

@@ -106,6 +106,16 @@ def test_three_rounds_by_hand():
     )
 
 
+def test_rounds_in_which_all_pay_alike_count_nothing():
+    """Not even the rounding of Σ p_k ℓ, whose root the certificate would show."""
+    _, states = played(
+        vote_of(), of_items([[0, 1, 1], [0, 1, 1], *[[level] * 3 for level in (0.1, 0.3, 0.7)]])
+    )
+    for state in states[2:]:
+        np.testing.assert_array_equal(state.sizes[0, 0], states[1].sizes[0, 0])
+        np.testing.assert_array_equal(state.gains[0, 0], states[1].gains[0, 0])
+
+
 number = st.floats(-1e3, 1e3) | st.sampled_from([0.0, 1.0, 1e-6, 1e6])
 
 

@@ -106,9 +106,9 @@ def weigh(start, mixes, lengths, prior, paid, counts, cost, certificate, leader)
     """What the vote pays in rounds of one seed after round `start`, from what its experts pay [B, N]."""
     logs, log_prior = np.empty(counts.gains.shape), np.log(prior)
     for i in range(paid.shape[0]):
-        mixed = 0.0
-        for k in range(paid.shape[1]):
-            mixed += counts.weights[k] * paid[i, k]
+        mixed = paid[i, 0]
+        for k in range(1, paid.shape[1]):
+            mixed += counts.weights[k] * (paid[i, k] - paid[i, 0])
         leader[i] = heaviest(counts.weights)
         cost[i] = mixed if mixes else paid[i, leader[i]]
         counts.detour[0] += cost[i] - mixed
