@@ -44,12 +44,23 @@ class Sheet(NamedTuple):
     def write(self, out: Path, formats: Iterable[str]) -> None:
         """Writes all its files."""
         figure = self.draw()
+        _place(figure)
         for path, ending in zip(self.paths(out, formats), formats, strict=False):
             content = io.BytesIO()
             figure.savefig(content, format=ending, **OPTIONS[ending])
-            figure.set_layout_engine("none")  # the first format has placed everything
             _write(path, content.getvalue())
         write_table(self.numbers, out, self.stem)
+
+
+def _place(figure: "Figure") -> None:
+    """Lays the figure out once for all formats; savefig draws one with a layout engine twice each."""
+    from matplotlib import rc_context
+
+    figure.set_dpi(OPTIONS["png"]["dpi"])
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
+    with rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)
 
 
 def write_sheets(sheets: list[Sheet], out: Path, formats: tuple[str, ...]) -> list[Path]:
