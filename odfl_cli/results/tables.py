@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import read_regular
@@ -98,7 +99,7 @@ def read_run(stored: StoredRun, warn: Warn) -> Run:
         algorithm=stored.algorithm,
         settings=stored.settings,
         rounds=summary.rounds,
-        rows=pd.concat(tables, ignore_index=True),
+        rows=with_averages(pd.concat(tables, ignore_index=True)),
         extras={name: summary.content[name] for name in EXTRAS if name in summary.content},
     )
 
@@ -106,27 +107,29 @@ def read_run(stored: StoredRun, warn: Warn) -> Run:
 def read_seed(path: Path, rounds: int, record: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of one seed, numbers only, checked to be what was recorded and whole.
 
-    What accumulates gets its average as well: `avg_regret` = regret / t. Columns beyond the basic
-    ones may be empty in rounds where they were not evaluated.
+    Columns beyond the basic ones may be empty in rounds where they were not evaluated.
     """
     table = _read_csv(path, record)
     missing = [column for column in REQUIRED_COLUMNS if column not in table]
     if missing:
         raise UnreadableError(f"it has no column {', '.join(missing)}")
     checked = [*REQUIRED_COLUMNS, *(["regret"] if "regret" in table else [])]
-    table[checked] = table[checked].apply(pd.to_numeric, errors="coerce")
+    for column in checked:
+        if not is_numeric_dtype(table[column]):
+            table[column] = pd.to_numeric(table[column], errors="coerce")
     if not np.isfinite(table[checked].to_numpy(dtype=float)).all():
         raise UnreadableError("it holds cells that are not finite numbers")
-    t = table["t"]
-    if (t < 1).any() or (t % 1 != 0).any() or (t.diff() <= 0).any():
+    t = table["t"].to_numpy(dtype=float)
+    if (t < 1).any() or (t % 1 != 0).any() or (np.diff(t) <= 0).any():
         raise UnreadableError("t should count rounds upwards from 1")
-    if t.iloc[-1] != rounds:
-        raise UnreadableError(f"it ends at round {t.iloc[-1]:.0f} of {rounds}")
-    return with_averages(table.select_dtypes("number").astype({"t": int}))
+    if t[-1] != rounds:
+        raise UnreadableError(f"it ends at round {t[-1]:.0f} of {rounds}")
+    table["t"] = t.astype(int)
+    return table.select_dtypes("number")
 
 
 def with_averages(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with a column `avg_…` per round for each that accumulates."""
+    """The table with a column `avg_…` for each that accumulates: `avg_regret` = regret / t."""
     cumulative = [column for column in CUMULATIVE if column in table]
     return table.assign(**{f"avg_{column}": table[column] / table["t"] for column in cumulative})
 
