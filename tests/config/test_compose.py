@@ -56,7 +56,7 @@ def test_values_set_after_composing_are_what_hydra_composes():
 
 def test_conf_merged_once_is_what_hydra_merges(monkeypatch):
     """The memory of the tests, asked a second time with other values, against Hydra itself."""
-    words = ("algo=vote", "oracle=adam", "polytope=box", "regularizer=log_barrier")
+    words = ("algo=df_ftpl", "oracle=adam", "polytope=box", "regularizer=log_barrier")
     compose_job([*words, "data.items=7"])
     remembered = compose_job([*words, "data.items=9", "+horizon.more=1"])
     monkeypatch.setattr(composing, "_is_own", lambda repo: False)
