@@ -37,7 +37,10 @@ REFUSED = [
     ),
     (["metrics=decisions", "metrics.of=abc"], ["metrics.of=abc", "metrics@metrics.of=NAME"]),
     (["metrics=decisions", "metrics.of=null"], ["metrics.of", "metrics@metrics.of=NAME"]),
-    (["polytope=knapsack", "data=stocks", "data.items=${nope.nope}"], ["data.items: ", "nope.nope"]),
+    (
+        ["polytope=knapsack", "data=stocks", "data.items=${nope.nope}"],
+        ["data.items: ", "nope.nope"],
+    ),
     (["oracle=exact"], ["oracle=exact", "3 parameters at most", "10 here"]),
     (["oracle=multistart", "oracle.rule=newton"], ["oracle.rule=newton", "'adam'"]),
     (["algo.belief.horizon=0"], ["algo.belief.horizon=0", "greater than 0"]),
