@@ -35,6 +35,7 @@ REFUSED = [
         ["data=terrain"],
         ["polytope.dimension", "data.items", "choose polytope=", "or shortest_path"],
     ),
+    (["data=terrain", "polytope=shortest_path", "data.smooth=101"], ["data.smooth=101", "100"]),
     (["metrics=decisions", "metrics.of=abc"], ["metrics.of=abc", "metrics@metrics.of=NAME"]),
     (["metrics=decisions", "metrics.of=null"], ["metrics.of", "metrics@metrics.of=NAME"]),
     (
