@@ -23,9 +23,10 @@ from moments import (
 def comparison_table(seeds: str, algorithms: list[str]) -> str:
     """Cost and regret of DF-Moments, and by how much others exceed it, paired by seed."""
     rows = [["world", "df_moments: cost", "regret", *algorithms]]
+    costs = by_world(seeds, "avg_cost")
     for world, (column, values) in by_world(seeds).items():
         regret = estimate(values["df_moments"]) if column == "dynamic_regret" else ""
-        cost = estimate(by_world(seeds, "avg_cost")[world][1]["df_moments"])
+        cost = estimate(costs[world][1]["df_moments"])
         rows.append(
             [world, cost, regret, *(gap(values, algo, "df_moments") for algo in algorithms)]
         )
@@ -107,9 +108,8 @@ def summary() -> str:
 def by_world(seeds: str, column: str | None = None) -> dict[str, tuple[str, pd.DataFrame]]:
     """`by_seed` of every world that was run on the seeds."""
     data = pd.read_csv(DATA / "df_moments.csv")
-    data = data[data["set"] == seeds]
-    parts = {world: data[data["world"] == world] for world in WORLDS if world in set(data["world"])}
-    return {world: by_seed(part, column) for world, part in parts.items()}
+    parts = dict(list(data[data["set"] == seeds].groupby("world")))
+    return {world: by_seed(parts[world], column) for world in WORLDS if world in parts}
 
 
 def by_seed(data: pd.DataFrame, column: str | None = None) -> tuple[str, pd.DataFrame]:

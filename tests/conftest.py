@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+from support.composing import merged_once
 from support.processes import Start, starting
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; read as torch is imported
@@ -15,6 +16,13 @@ gc.set_threshold(100_000)  # as `odfl run` does: many objects, little garbage
 settings.register_profile("odfl", deadline=None, derandomize=True, max_examples=20, database=None)
 settings.register_profile("thorough", settings.get_profile("odfl"), max_examples=40)
 settings.load_profile("odfl")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def conf_merged_once() -> Iterator[None]:
+    """A composition costs more than a short run; most tests compose what others did before."""
+    with merged_once():
+        yield
 
 
 @pytest.fixture

@@ -253,6 +253,15 @@ def test_what_a_user_types_wins_over_settings_for_a_pair(group, algo, choice):
     assert OmegaConf.select(typed, key) == 0.125
 
 
+def test_every_file_of_a_pair_sets_keys_that_its_algorithm_or_the_other_choice_has():
+    """Hydra takes a misspelt key of a file for a new one."""
+    for group, algo, choice in TUNED:
+        other = OTHER[group]
+        for key in given_by(group, algo, choice):
+            owner = f"{other}={choice}" if key.startswith(f"{other}.") else f"algo={algo}"
+            assert key in flatten(OmegaConf.to_container(composed(owner))), (group, algo, choice)
+
+
 def test_every_file_of_a_pair_names_a_pair():
     for group in OTHER:
         assert len(pairs(group)) == len(choices(group))

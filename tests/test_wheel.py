@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import REPOSITORY
+from support.samples import marked
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,11 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "site"
 
 
-def test_runs_from_any_directory_without_the_repository(unpacked: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", marked(["torch", "compiled"], "torch".__eq__))
+def test_runs_from_any_directory_without_the_repository(
+    engine: str, unpacked: Path, tmp_path: Path
+) -> None:
+    """Kernels of another place are compiled anew."""
     assert {p.name for p in unpacked.iterdir()} >= {"odfl_cli"}
     assert (unpacked / "odfl_cli" / "py.typed").exists()
     command = [
@@ -30,16 +35,17 @@ def test_runs_from_any_directory_without_the_repository(unpacked: Path, tmp_path
         "odfl_cli.cli",
         "run",
         "algo=uniform",
-        "engine=torch",  # kernels of another place would be compiled anew
+        f"engine={engine}",
         "horizon=smoke",
         "seeds=1",
     ]
-    environment = os.environ | {"PYTHONPATH": str(unpacked)}
+    environment = os.environ | {"PYTHONPATH": str(unpacked), "NUMBA_CACHE_DIR": str(tmp_path / "k")}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     (config,) = tmp_path.rglob(".hydra/hydra.yaml")
     assert str(unpacked / "odfl_cli" / "conf") in config.read_text()
     assert len(list(tmp_path.rglob("seed-0.csv"))) == 1
+    assert f"engine {engine}" in next(tmp_path.rglob("run.log")).read_text()
 
 
 def test_the_report_brings_its_page(unpacked: Path) -> None:

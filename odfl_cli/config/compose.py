@@ -75,6 +75,8 @@ def _prefer_own_defaults() -> None:
 
     An override in conf/config.yaml would do the same, but no experiment could choose another.
     """
+    if ConfigStore.instance().repo["hydra"]["config.yaml"].provider == "odfl":
+        return
     hydra = ConfigStore.instance().load("hydra/config.yaml").node
     for choice in hydra.defaults:
         choice.update({group: "odfl" for group in ("launcher", "sweeper") if group in choice})

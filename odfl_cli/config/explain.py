@@ -194,7 +194,9 @@ def _no_such_reference(key: str, named: str, arguments: list[str]) -> str:
     group = key.partition(".")[0]
     files = {choice: conf_directory() / group / f"{choice}.yaml" for choice in _choices(group, [])}
     others = [name for name, file in files.items() if f"${{{named}}}" not in file.read_text()]
-    if len(others) == len(files):  # the user wrote it
+    if len(others) == len(files):  # the user wrote it, perhaps to a key that this one refers to
+        typed = [word for word in arguments if f"${{{named}}}" in word]
+        key = typed[0].partition("=")[0].lstrip("+") if typed else key
         return f"{key}: Interpolation key '{named}' not found"
     return f"{key}: it needs {named}, which is not there; choose {group}={' or '.join(others)}"
 

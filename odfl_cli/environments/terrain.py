@@ -30,7 +30,7 @@ class Terrain:
     rows: Nodes = 5
     columns: Nodes = 5
     pixels: Annotated[PositiveInt, Field(le=100)] = 3
-    smooth: Positive = 1.2
+    smooth: Annotated[Positive, Field(le=100)] = 1.2
     steep: NonNegative = 4.0
     water: NonNegative = 3.0
     level: Real = -0.5

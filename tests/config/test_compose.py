@@ -5,10 +5,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from support import composing
 from support.commands import REPOSITORY, odfl
 from support.problems import composed
 
-from odfl_cli.config.compose import EXTRAS
+from odfl_cli.config.compose import EXTRAS, compose_job
 
 
 @pytest.mark.parametrize("choice", EXTRAS)
@@ -51,3 +52,22 @@ def test_values_set_after_composing_are_what_hydra_composes():
     short, long = composed(*words), composed(*words, hydra=True)
     for key in set(long) - {"hydra", "sweep"}:  # a sweep is named by all overrides
         assert short[key] == long[key]
+
+
+def test_conf_merged_once_is_what_hydra_merges(monkeypatch):
+    """The memory of the tests, asked a second time with other values, against Hydra itself."""
+    words = ("algo=df_ftpl", "oracle=adam", "polytope=box", "regularizer=log_barrier")
+    compose_job([*words, "data.items=7"])
+    remembered = compose_job([*words, "data.items=9", "+horizon.more=1"])
+    monkeypatch.setattr(composing, "_is_own", lambda repo: False)
+    assert compose_job([*words, "data.items=9", "+horizon.more=1"]) == remembered
+
+
+def test_a_changed_file_of_the_users_is_read_again(tmp_path):
+    """The memory of the tests is of conf/ alone."""
+    own = tmp_path / "conf" / "algo" / "mine.yaml"
+    own.parent.mkdir(parents=True)
+    for radius in ("2.5", "3.5"):
+        own.write_text(f"# @package _global_\ntheta_radius: {radius}\n")
+        done = odfl("run", "--config-dir", "conf", "algo=mine", "--cfg", "job", cwd=tmp_path)
+        assert f"theta_radius: {radius}" in done.stdout

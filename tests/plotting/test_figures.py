@@ -165,6 +165,7 @@ def test_gap_draws_one_figure(tmp_path, against):
     np.testing.assert_allclose(numbers["ci95"], 0.0, atol=1e-12)
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_a_single_gap_and_a_single_seed_can_be_drawn(tmp_path):
     for algo, level in (("pf_ogd", 0.7), ("df_ogd", 0.4)):
         write_run(tmp_path / "runs" / algo, algo, levels={0: level})
@@ -455,6 +456,7 @@ def test_a_style_and_a_matplotlibrc_count(runs, tmp_path, monkeypatch):
     assert settings["pdf.fonttype"] == 42
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_experiments_of_a_folder_get_a_folder_each_or_a_panel(tmp_path):
     for name in ("first", "second"):
         for algo in ("df_ogd", "pf_ogd"):
@@ -470,6 +472,7 @@ def test_experiments_of_a_folder_get_a_folder_each_or_a_panel(tmp_path):
     assert pd.read_csv(tmp_path / "pooled" / "x_algo.csv")["seeds"].tolist() == [3, 3]
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_gaps_between_values_of_a_key_over_the_rounds(tmp_path):
     sweep = write_gamma_sweep(tmp_path / "sweep")
     main([str(sweep), "--out", str(tmp_path / "out"), "--gap", "data.gamma=1:0"])

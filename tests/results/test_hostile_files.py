@@ -97,6 +97,7 @@ def test_a_bad_run_is_one_line(
     assert main(["clean", "runs", "--older-than", "9w", "--yes"]) == 0
 
 
+@pytest.mark.usefixtures("unrendered")
 @pytest.mark.parametrize("name", ["FIFO for a CSV", "per_seed as text", "target as a list"])
 def test_the_others_are_drawn(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str

@@ -85,11 +85,11 @@ def test_small_jobs_share_the_cores(place: Path, basic: dict[str, bytes]) -> Non
     """And one whose process is killed takes no other along."""
     two = ("hydra.launcher.at_once=2",)
     (place / "fatal").write_text("PFOGD")
-    first = odfl_process(*SWEEP, SPYING, *two, cwd=place, ODFL_THREADS="2")
+    first = odfl(*SWEEP, SPYING, *two, cwd=place, ODFL_THREADS="2")
     assert first.returncode == 1
     assert "3 jobs: 2 done, 0 skipped, 0 failed, 1 unfinished" in first.stdout, first.stderr
     (place / "fatal").unlink()
-    again = odfl_process(*SWEEP, SPYING, *two, cwd=place, ODFL_THREADS="2")
+    again = odfl(*SWEEP, SPYING, *two, cwd=place, ODFL_THREADS="2")
     assert "3 jobs: 1 done, 2 skipped, 0 failed" in again.stdout, again.stderr
     assert csvs(place) == basic
     assert [note["threads"] for note in spied(place)] == ["2", "1"]  # alone, among others
@@ -109,7 +109,7 @@ def test_submitit_local_gives_every_job_a_process(place: Path, basic: dict[str, 
     needs("hydra_plugins.hydra_submitit_launcher", "slurm")
     one_at_a_time = ("hydra/launcher=submitit_local", "hydra.launcher.at_once=1", SPYING)
     (place / "fatal").write_text("PFOGD")
-    first = odfl_process(*SWEEP, *one_at_a_time, cwd=place)
+    first = odfl(*SWEEP, *one_at_a_time, cwd=place)
     assert first.returncode == 1
     assert "3 jobs: 2 done, 0 skipped, 0 failed, 1 unfinished" in first.stdout
     (line,) = (line for line in first.stderr.splitlines() if "killed" in line)
@@ -122,7 +122,7 @@ def test_submitit_local_gives_every_job_a_process(place: Path, basic: dict[str, 
     assert not any(note["torch"] for note in notes)
 
     (place / "fatal").unlink()
-    again = odfl_process(*SWEEP, *one_at_a_time, cwd=place)
+    again = odfl(*SWEEP, *one_at_a_time, cwd=place)
     assert again.returncode == 0, again.stderr
     assert "3 jobs: 1 done, 2 skipped, 0 failed" in again.stdout
     assert csvs(place) == basic

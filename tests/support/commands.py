@@ -8,15 +8,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import (
-    AbstractContextManager,
-    chdir,
-    contextmanager,
-    nullcontext,
-    redirect_stderr,
-    redirect_stdout,
-    suppress,
-)
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from unittest import mock
 
@@ -34,7 +26,6 @@ def odfl(*arguments: str, cwd: Path, **environment: str) -> Done:
         chdir(cwd),
         mock.patch.dict(os.environ, environment),
         _interpreter_restored(cwd),
-        _composed_once(arguments),
         redirect_stdout(output),
         redirect_stderr(errors),
     ):
@@ -89,19 +80,6 @@ def _interpreter_restored(cwd: Path) -> Iterator[None]:
             _forget_hydra()
             gc.set_threshold(*threshold)
             gc.unfreeze()
-
-
-def _composed_once(arguments: tuple[str, ...]) -> AbstractContextManager:
-    """Leaves out the composition by which Hydra finds `hydra.mode`, a third of a short run.
-
-    Only experiments and a user's own files set a mode; without them it is None.
-    """
-    if any(
-        word.startswith(("--config", "-c", "hydra.mode")) or "experiment" in word
-        for word in arguments
-    ):
-        return nullcontext()
-    return mock.patch("hydra._internal.hydra.Hydra.get_mode", return_value=None)
 
 
 def _forget_modules_of(folder: Path) -> None:

@@ -1,0 +1,77 @@
+"""The files of conf/ merged once per choice of groups, for hundreds of calls in one process."""
+
+import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from hydra._internal import config_loader_impl
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_repository import ConfigRepository
+from hydra._internal.defaults_list import DefaultsList, Overrides
+
+CONF = Path(__file__).resolve().parents[2] / "conf"
+_lists: dict[tuple[Any, ...], DefaultsList] = {}
+_merges: dict[tuple[Any, ...], bytes] = {}
+_files: dict[str, bytes] = {}
+_create = config_loader_impl.create_defaults_list
+_merge = ConfigLoaderImpl._compose_config_from_defaults_list
+_load = ConfigRepository.load_config
+
+
+@contextmanager
+def merged_once() -> Iterator[None]:
+    """Hydra remembers what it made of conf/ alone; a folder of the user's it reads every time.
+
+    Overrides of values are parsed, judged and applied every time, and a choice that is refused is
+    refused anew.
+    """
+    with (
+        mock.patch.object(config_loader_impl, "create_defaults_list", _defaults),
+        mock.patch.object(ConfigLoaderImpl, "_compose_config_from_defaults_list", _merged),
+        mock.patch.object(ConfigRepository, "load_config", _loaded),
+    ):
+        yield
+
+
+def _defaults(repo: Any, config_name: Any, overrides_list: list[Any], **options: Any) -> Any:
+    if not _is_own(repo):
+        return _create(repo, config_name, overrides_list, **options)
+    own = Overrides(repo=repo, overrides_list=overrides_list)
+    choices = tuple(o.input_line for o in overrides_list if o not in own.config_overrides)
+    key = (config_name, choices, *sorted(options.items()))
+    if key not in _lists:
+        _lists[key] = _create(repo, config_name, overrides_list, **options)
+    kept = _lists[key]
+    own.known_choices = kept.overrides.known_choices
+    return DefaultsList(
+        defaults=kept.defaults,
+        config_overrides=own.config_overrides,
+        defaults_tree=kept.defaults_tree,
+        overrides=own,
+    )
+
+
+def _merged(loader: Any, defaults: list[Any], repo: Any) -> Any:
+    if not _is_own(repo):
+        return _merge(loader, defaults, repo)
+    files = tuple((one.config_path, one.package) for one in defaults)
+    if files not in _merges:
+        _merges[files] = pickle.dumps(_merge(loader, defaults, repo))
+    return pickle.loads(_merges[files])
+
+
+def _loaded(repo: Any, config_path: str) -> Any:
+    if not _is_own(repo):
+        return _load(repo, config_path)
+    if config_path not in _files:
+        _files[config_path] = pickle.dumps(_load(repo, config_path))
+    return pickle.loads(_files[config_path])
+
+
+def _is_own(repo: Any) -> bool:
+    """Whether every file can only come from conf/ of this repository."""
+    places = [source.path for source in repo.get_sources() if source.scheme() == "file"]
+    return places == [str(CONF)]
