@@ -123,20 +123,21 @@ def _fork(numbers: Pipe, answers: Pipe, task: Task) -> int:
 
 
 def _work(numbers: Pipe, answers: Pipe, task: Task) -> NoReturn:
-    """What a copy does: it leaves Ctrl-C to the process that waits for it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
-    if torch := sys.modules.get("torch"):
-        torch.set_num_threads(1)  # a copy lacks the threads of OpenMP, and would wait for them
-    numbers.close_writing()
-    answers.close_reading()
+    """What a copy does, whatever happens in it: it leaves Ctrl-C to the process that waits for it."""
     try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        end_with_parent()
+        if torch := sys.modules.get("torch"):
+            torch.set_num_threads(1)  # a copy lacks the threads of OpenMP, and would wait for them
+        numbers.close_writing()
+        answers.close_reading()
         while text := numbers.read(NUMBER.size):
             (number,) = NUMBER.unpack(text)
             answers.write(ANSWER.pack(number, task(number)))
     except BaseException as error:
         report(error)
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):
-            stream.flush()
-    os._exit(0)
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(0)
