@@ -68,7 +68,7 @@ def explain(error: Exception, arguments: list[str]) -> str:
     if lacking := re.search(r"Interpolation key '([^']+)' not found.* full_key: (\S+)", text, re.S):
         return _no_such_reference(lacking[2], lacking[1], arguments)
     if isinstance(error, OmegaConfBaseException) and (key := re.search(r"full_key: (\S+)", text)):
-        return f"{key[1]}: {str(error).splitlines()[0]}"
+        return f"{_typed(key[1], arguments)}: {str(error).splitlines()[0]}"
     return " ".join(str(error).split())
 
 
@@ -194,11 +194,15 @@ def _no_such_reference(key: str, named: str, arguments: list[str]) -> str:
     group = key.partition(".")[0]
     files = {choice: conf_directory() / group / f"{choice}.yaml" for choice in _choices(group, [])}
     others = [name for name, file in files.items() if f"${{{named}}}" not in file.read_text()]
-    if len(others) == len(files):  # the user wrote it, perhaps to a key that this one refers to
-        typed = [word for word in arguments if f"${{{named}}}" in word]
-        key = typed[0].partition("=")[0].lstrip("+") if typed else key
-        return f"{key}: Interpolation key '{named}' not found"
+    if len(others) == len(files):  # the user wrote it
+        return f"{_typed(key, arguments)}: Interpolation key '{named}' not found"
     return f"{key}: it needs {named}, which is not there; choose {group}={' or '.join(others)}"
+
+
+def _typed(key: str, arguments: list[str]) -> str:
+    """The key, or where it was not typed itself the first with a reference: this one may lead there."""
+    typed = [word.partition("=")[0].lstrip("+") for word in arguments if "${" in word]
+    return key if key in typed else next(iter(typed), key)
 
 
 def _unknown_key(key: str, arguments: list[str]) -> str:
