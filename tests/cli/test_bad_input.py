@@ -92,6 +92,10 @@ REFUSED = [
         ["hydra.launcher.n_jobs=0"],
     ),
     (["algo=restart", "algo.base=abc"], ["algo.base=abc", "choose a file of the group algo"]),
+    (
+        ["polytope=knapsack", "data=stocks", "data.items=${data.items}"],
+        ["data.items: ", "Recursive"],
+    ),
     (["data.gamma=${nope.nope}"], ["data.gamma: ", "nope.nope"]),
     (["-m", "data.gamma=${nope.nope},1"], ["data.gamma: ", "nope.nope"]),
     (["data.gamma='???'"], ["data.gamma: a value is needed"]),
