@@ -160,8 +160,8 @@ class Stuck(Algorithm):
 
 def test_a_job_that_is_asked_for_twice_counts_once() -> None:
     with pytest.warns(UserWarning, match="1 of 3 jobs asked for twice"):
-        result = sweep(algo="uniform", data={"gamma": [0, 0.0, 1]}, horizon="smoke", seeds=2)
-    assert len(result.final) == 4  # two jobs, two seeds
+        result = sweep(algo="uniform", data={"gamma": [0, 1, 0.0]}, horizon="smoke", seeds=2)
+    assert result.final["data.gamma"].tolist() == [0, 0, 1, 1]  # two jobs in their order, two seeds
 
 
 def test_recorded_rounds_as_an_object_are_all_played(tmp_path: Path) -> None:

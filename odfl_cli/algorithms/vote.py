@@ -96,7 +96,11 @@ class Vote(Mixture):
                 problem = problem.with_predictor(own)
             except UserError as error:
                 raise UserError(f"{key}: {error}") from error
-        return made(part, f"algo.settings.{name}", problem=problem)
+        try:
+            return made(part, f"algo.settings.{name}", problem=problem)
+        except UserError as error:
+            expert = f"algo.experts: {name}/{predictor}: " if slash else ""
+            raise UserError(f"{expert}{error}") from error
 
     @property
     def labels(self) -> tuple[str, ...]:

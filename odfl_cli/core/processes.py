@@ -137,7 +137,7 @@ def _work(numbers: Pipe, answers: Pipe, task: Task) -> NoReturn:
     except BaseException as error:
         report(error)
     finally:
-        with suppress(OSError, ValueError):
-            sys.stdout.flush()
-            sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
         os._exit(0)

@@ -229,6 +229,11 @@ def _bounds_sheet(groups: list[Group], request: Request) -> Sheet | None:
 def _heatmap_sheet(drawn: list[Drawn], words: str, title: str, request: Request) -> Sheet:
     """A table for all lines that differ in nothing but the second key."""
     across, down = request.x
+    if across == down:
+        raise UserError(f"--x {across},{down}: a heatmap needs two keys")
+    names = [one.style.name for one in drawn]
+    if "algo" in request.x and len(set(names)) < len({one.line.algorithm for one in drawn}):
+        raise UserError("--label: a heatmap of algorithms needs a name of its own for each")
     if down != "algo" and not any(down in one.line.varying for one in drawn):
         raise UserError(
             f"--x {across},{down}: all runs have one value of {down}; a heatmap needs two"

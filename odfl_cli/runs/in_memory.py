@@ -78,10 +78,12 @@ def plan_sweep(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Pl
         configs = [compositions.job(cell.overrides).config.copy() for cell in cells]
     planned = [_planned(config, cell) for config, cell in zip(configs, cells, strict=True)]
     _number_objects(planned, cells)
-    distinct = {frozen([one.config, one.choices]): one for one in reversed(planned)}
+    distinct: dict[Hashable, Planned] = {}
+    for one in planned:
+        distinct.setdefault(frozen([one.config, one.choices]), one)
     if twice := len(planned) - len(distinct):
         warnings.warn(f"{twice} of {len(planned)} jobs asked for twice; run once", stacklevel=3)
-    return [*reversed(distinct.values())]
+    return [*distinct.values()]
 
 
 def compute(planned: list[Planned], progress: bool | None) -> list[Computed]:

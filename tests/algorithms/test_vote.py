@@ -241,7 +241,7 @@ def test_the_certificate_is_a_column_with_all_metrics(metrics):
             r"no cubic in algo\.predictors; there are affine, conv, linear, mlp",
         ),
         (["algo.experts=[rls,rls/]"], r"no  in algo\.predictors; there are affine"),
-        (["algo.experts=[rls,rls/mlp]"], r"algo=rls needs a predictor that is linear in θ"),
+        (["algo.experts=[rls,rls/mlp]"], r"algo\.experts: rls/mlp: algo=rls needs"),
         (["algo.experts=[rls,3]"], r"no 3 in algo\.settings; there are always"),
         (
             ["algo.experts=[spo,spo/mlp]", "algo.predictors.mlp.width=0"],

@@ -522,6 +522,12 @@ def test_algorithms_may_be_a_side_of_a_heatmap(tmp_path, keys):
     means = numbers.set_index(["algo", "data.gamma"])["mean"] - harmonic(100) / 100
     expected = {("DF-OGD", 0.0): 0.3, ("DF-OGD", 1.0): 1.3, ("mine", 0.0): 0.6, ("mine", 1.0): 1.6}
     assert means.to_dict() == pytest.approx(expected)
+    for words, message in (
+        (["--x", "algo,algo"], "two keys"),
+        (["--x", keys, "--label", "df_ogd=X", "--label", "mine=X"], "--label"),
+    ):
+        with pytest.raises(UserError, match=message):
+            main([str(tmp_path / "runs"), *words, "--out", str(tmp_path / "again.png")])
 
 
 def test_axes_of_keys_swept_in_ratios():

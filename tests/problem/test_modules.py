@@ -117,6 +117,7 @@ MODULES = {
     "Recurrent": {"features": P},
     "Attentive": {"features": P},
     "WithBuffers": {"features": P},
+    "WithConstants": {"features": P},
     "Branching": {"features": P},
 }
 every = pytest.mark.parametrize("name", MODULES)

@@ -285,6 +285,11 @@ def test_assignments_cost_what_scipy_finds(size, ties):
         np.testing.assert_allclose(cost @ decision, least, atol=1e-12)
 
 
+def test_assignments_end_where_differences_of_costs_overflow():
+    costs = np.array([-1.7e308, 1.7e308, -1.7e308, 1.7e308])
+    assert np.isnan(Assignment(size=2).minimise(costs)).all()
+
+
 def test_assignments_of_equal_costs_and_of_what_is_no_number():
     costs = np.zeros((3, 9))
     costs[1, 4], costs[2, 0] = np.nan, np.inf

@@ -20,6 +20,19 @@ class TwoLayers(nn.Sequential):
         super().__init__(nn.Linear(features, width), nn.Tanh(), nn.Linear(width, 1))
 
 
+class WithConstants(nn.Linear):
+    """Centres and mixes the features by tensors that it keeps as plain attributes."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__(features, 1)
+        self.mean = torch.arange(features, dtype=torch.get_default_dtype()) / features
+        self.mix = torch.eye(features) + 0.1 * torch.ones(features, features).triu()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        centred = x - self.mean.unsqueeze(0).to(x.dtype)
+        return super().forward(centred @ self.mix.t().to(x.dtype))
+
+
 class OfOneItem(nn.Linear):
     """Takes the features of a single item."""
 

@@ -7,7 +7,8 @@ from odfl_cli.core.compiling import exact_allocating
 
 @exact_allocating
 def assign(n, costs, w):
-    """w = a permutation matrix in argmin ⟨costs, w⟩, row after row [n²]; NaN where a cost is no number.
+    """w = a permutation matrix in argmin ⟨costs, w⟩, row after row [n²]; NaN where a cost, or a
+    difference of two, is no finite number.
 
     The Hungarian method: worker after worker is added along the cheapest chain of exchanges, in
     costs less what workers (wage) and tasks (price) account for. Of equals, the first task.
@@ -35,6 +36,9 @@ def assign(n, costs, w):
                     reduced[j], before[j] = cost, task
                 if reduced[j] < least:
                     least, following = reduced[j], j
+            if least == np.inf:  # differences of the costs overflow
+                w[:] = np.nan
+                return
             for j in range(n + 1):
                 if reached[j]:
                     wage[worker[j]] += least

@@ -132,9 +132,9 @@ def recorded(function: Function, tensors: Sequence[torch.Tensor]) -> Function:
         graph_module = make_fx(function)(*(torch.zeros_like(x) for x in tensors))
     viewed: dict[Any, Any] = {}  # a view → what it is a view of, which is none itself
     for node in graph_module.graph.nodes:
-        if node.target in VIEWS:
-            viewed[node] = viewed.get(node.args[0], node.args[0])
-        if node.target in (*VIEWS, aten.slice.Tensor):
+        if node.target in (*VIEWS, aten.slice.Tensor) and "tensor_meta" in node.args[0].meta:
+            if node.target in VIEWS:  # of a tensor that is computed; constants have no layout here
+                viewed[node] = viewed.get(node.args[0], node.args[0])
             whole = viewed.get(node, node.args[0])
             if _layout(node) == _layout(whole):
                 node.replace_all_uses_with(whole)

@@ -116,14 +116,15 @@ def _checked(config: DictConfig, local: Local | None) -> Checked:
     """The jobs of a grid, or a refusal before the first one starts."""
     compositions = local.compositions if local else Compositions(config)
     identities: dict[Path, set[str]] = defaultdict(set)
-    asked: set[tuple[str, tuple[int, ...]]] = set()
+    asked: set[tuple[object, ...]] = set()
     found, cells = Checked(), grid_cells(config)
     for cell in reporting(cells):
         job = compositions.job(cell)
         prepared = prepare(JobRequest.of(job.config, job.config.hydra, job.directory))
         _check_access(prepared.request.directory)
         identities[prepared.request.directory].add(prepared.identity)
-        if (same := (prepared.identity, prepared.top.seed_list())) in asked:
+        same = prepared.identity, prepared.top.seed_list(), prepared.top.save_weights
+        if same in asked:
             continue
         asked.add(same)
         _note(found, cell, prepared)
