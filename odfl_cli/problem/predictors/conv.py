@@ -34,7 +34,8 @@ class Conv:
         if len(shape) != 2 or not fits or 2 * nodes[0] * nodes[1] - sum(nodes) != items:
             raise UserError(
                 f"predictor=conv: {items} edges are not those of a grid with a node every "
-                f"{self.pixels} pixels of {list(shape)}; choose data=terrain, or predictor.pixels"
+                f"{self.pixels} pixels of {list(shape)}; choose data=terrain, "
+                "and predictor.pixels as data.pixels"
             )
         from odfl_cli.problem.predictors.edge_net import EdgeNet
         from odfl_cli.problem.predictors.torch_module import TorchModule
