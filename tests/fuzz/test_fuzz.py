@@ -4,7 +4,6 @@ import random
 from pathlib import Path
 
 import pytest
-from support.samples import some_of
 
 from fuzz.cases import Case, file_cases, key_cases, rounds_cases
 from fuzz.judge import judge
@@ -12,15 +11,13 @@ from fuzz.judge import judge
 SHARES = ((key_cases, 60), (file_cases, 200), (rounds_cases, 40))
 
 
-def sample() -> list[tuple[Case]]:
+def sample() -> list[Case]:
     """Drawn from the cases of each kind, so that no verb or kind of damage is favoured."""
     return [
-        (case,) for cases, count in SHARES for case in random.Random(0).sample(list(cases()), count)
+        case for cases, count in SHARES for case in random.Random(0).sample(list(cases()), count)
     ]
 
 
-@pytest.mark.parametrize(
-    "case", some_of(sample(), 50), ids=lambda case: "-".join(map(ascii, case))[:60]
-)
+@pytest.mark.parametrize("case", sample(), ids=lambda case: "-".join(map(ascii, case))[:60])
 def test_no_case_breaks_a_promise(case: Case, tmp_path: Path) -> None:
     assert judge(case, tmp_path) == []
