@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from pydantic import ValidationError
+from support.playing import play
 from support.problems import block_of, finite_difference, make_job, make_problem, random_rounds
 
 from odfl_cli.algorithms import DFFTPL, DFOGD, PFOGD, SPO, Clairvoyant, Frozen, SPOPrinted, Uniform
@@ -54,16 +55,6 @@ def smoothed_gradient(theta, X, c, alpha):
     value = inner(c, w)
     pulled = [wi * (ci - value) for wi, ci in zip(w, c, strict=True)]
     return [-x / alpha for x in transposed_times(X, pulled)]
-
-
-def play(algorithm, rounds, draws=None):
-    """States after every round, by the algorithm's own update."""
-    state, states = algorithm.init(rounds.costs.shape[0], None), []
-    for t in range(rounds.costs.shape[1]):
-        now = {name: values[:, t] for name, values in (draws or {}).items()}
-        state = algorithm.update(state, rounds.X[:, t], rounds.costs[:, t], now)
-        states.append(state)
-    return states
 
 
 def assert_thetas(states, by_hand):
