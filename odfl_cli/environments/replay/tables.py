@@ -34,7 +34,7 @@ class Chunk(NamedTuple):
         """The rows of both."""
         pairs: Any = zip(self[1:-1], later[1:-1], strict=True)
         labels: list[Any] = [None if ours is None else ours + theirs for ours, theirs in pairs]
-        return Chunk(self.place, *labels, np.concatenate([self.values, later.values]))
+        return Chunk(self.place, *[*labels, np.concatenate([self.values, later.values])])
 
     def where(self, row: int) -> str:
         """As a user finds it in the file."""
