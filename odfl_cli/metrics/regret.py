@@ -172,14 +172,16 @@ class RegretMetrics:
             table[name][:, rows] = values
         for name in self._choice.notes:
             table[name] = noted.get(name, np.full_like(table["cost"], np.nan))
-        self._report = (
-            self._reported(measured)
-            | constants
-            | self._oracle.report()
-            | self._broken(noted)
-            | self._margins()
-        )
-        self._report |= self._remarks(bool(self._report["broken_assumptions"]))
+        broken = broken_assumptions(noted, self._logged)
+        for line in broken:
+            log.info("%s: %s", self._algorithm.name, line)
+        remarks = [*([] if self._law else [NO_LAW]), *([NOT_COVERED] if broken else [])]
+        self._report = self._reported(measured) | constants | self._oracle.report()
+        self._report["broken_assumptions"] = broken
+        if self._choice.margin:
+            problem = self._algorithm.problem
+            self._report |= margin_report(self._environment, problem, self._seeds)
+        self._report["remarks"] = remarks
         return table
 
     def report(self) -> dict[str, Any]:
@@ -248,23 +250,6 @@ class RegretMetrics:
         constants = measured_constants(self._algorithm.problem, self._played)
         column = bound(self._algorithm, constants, self._evaluated, notes, xi)
         return {"bound": column}, bound_report(self._seeds, constants, xi)
-
-    def _broken(self, noted: dict[str, np.ndarray]) -> dict[str, Any]:
-        """The theorems' assumptions that the run violates; each is logged."""
-        lines = broken_assumptions(noted, self._logged)
-        for line in lines:
-            log.info("%s: %s", self._algorithm.name, line)
-        return {"broken_assumptions": lines}
-
-    def _remarks(self, broken: bool) -> dict[str, Any]:
-        """What a reader of the results should know, in words that are the same for every run."""
-        lines = [*([] if self._law else [NO_LAW]), *([NOT_COVERED] if broken else [])]
-        return {"remarks": lines}
-
-    def _margins(self) -> dict[str, Any]:
-        if not self._choice.margin:
-            return {}
-        return margin_report(self._environment, self._algorithm.problem, self._seeds)
 
     def _reported(self, measured: list[tuple[Expected | None, Hindsight]]) -> dict[str, Any]:
         """The errors of the expected costs and of the comparators, by seed."""
