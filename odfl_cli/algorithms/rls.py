@@ -11,11 +11,8 @@ from pydantic import Field
 
 from odfl_cli.algorithms.base import LinearLearner
 from odfl_cli.core.arrays import Array, array_namespace, dot, like
-from odfl_cli.core.matrices import solved, weighted_sum
+from odfl_cli.core.matrices import TINY, solved, weighted_sum
 from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
-
-TINY = 1e-300
-"""Stands in for a mean squared error of zero, which divides a zero."""
 
 
 class RLSState(NamedTuple):
