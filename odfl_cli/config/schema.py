@@ -60,17 +60,13 @@ def refusal(error: ValidationError, group: str = "", component: Any = None) -> U
     first = error.errors(include_url=False)[0]
     location = [str(part) for part in first["loc"] if isinstance(part, int) or part.isidentifier()]
     key = ".".join(([group] if group else []) + location)
-    message = _bounds(component, location) if _is_bound(first) else ""
+    message = _bounds(component, location) if BOUNDS.keys() & first.get("ctx", {}) else ""
     message = message or _sentence(first)
     if first["type"] in {"missing", "unexpected_keyword_argument", "extra_forbidden"}:
         return UserError(f"{key}: {message}")
     if first["type"] == "value_error" and not location:  # of several keys, or of none
         return UserError(message if message.startswith(f"{group}.") else f"{key}: {message}")
     return UserError(f"{key}={shown(first['input'])}: {message}")
-
-
-def _is_bound(error: Any) -> bool:
-    return bool(BOUNDS.keys() & error.get("ctx", {}))
 
 
 def _bounds(component: Any, location: list[str]) -> str:
