@@ -130,8 +130,9 @@ class RegretMetrics:
         self.watched = np.union1d(self._evaluated, both_sides(switches, choice.evaluations))
         self._choice, self._seeds = choice, seeds
         self._logged = run.horizon.logged()
-        self._basic = BasicMetrics(len(seeds), self._logged, standard_notes(algorithm))
-        self._notes: list[dict[str, np.ndarray]] = []
+        standard = standard_notes(algorithm)
+        self._others = tuple(name for name in algorithm.noted if name not in standard)
+        self._basic = BasicMetrics(len(seeds), self._logged, (*standard, *self._others))
         self._plays = Plays(algorithm)
         self._oracle = OracleNotes(algorithm, self._evaluated, len(seeds), choice.oracle)
         self._environment, self._algorithm = environment, algorithm
@@ -146,23 +147,18 @@ class RegretMetrics:
         self._oracle.watch(before)
 
     def add(self, block: PlayedBlock) -> None:
-        """Keeps the block's rounds, and its notes at the logged ones."""
+        """Keeps the block's rounds."""
         self._basic.add(block)
         self._played.add(block.start, block.rounds)
-        _, rows = block.select(self._logged)
-        self._notes.append({name: values[:, rows] for name, values in block.trace.notes.items()})
 
     def table(self) -> dict[str, np.ndarray]:
         """All columns; those of regret hold NaN except at the evaluation rounds."""
         table = self._basic.table()
+        noted = {name: table.pop(name) for name in self._others}
         rows = np.searchsorted(self._logged, self._evaluated)
         paid = (table["avg_cost"] * table["t"])[:, rows]
         with ThreadPoolExecutor(allotted_threads()) as pool:
             measured = list(pool.map(self._measure, range(len(self._seeds))))
-        noted = {
-            name: np.concatenate([block[name] for block in self._notes], axis=-1)
-            for name in self._notes[0]
-        }
         columns = self._columns(paid, measured) | self._oracle.columns()
         at_rows = {name: values[:, rows] for name, values in noted.items()}
         bounds, constants = self._bound(at_rows, columns.get("xi"))
@@ -171,7 +167,7 @@ class RegretMetrics:
             table[name] = np.full_like(table["cost"], np.nan)
             table[name][:, rows] = values
         for name in self._choice.notes:
-            table[name] = noted.get(name, np.full_like(table["cost"], np.nan))
+            table.setdefault(name, noted.get(name, np.full_like(table["cost"], np.nan)))
         broken = broken_assumptions(noted, self._logged)
         for line in broken:
             log.info("%s: %s", self._algorithm.name, line)
