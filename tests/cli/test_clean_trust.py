@@ -28,7 +28,6 @@ from odfl_cli.results.ownership import (
 ALL = ["--older-than", "0s", "--yes"]
 
 
-
 def test_clean_leaves_a_run_whose_lock_is_a_link(outputs: Path, canary: Path, capsys) -> None:
     before = content(canary)
     lock = write_failed(outputs / "run") / LOCK
