@@ -16,9 +16,10 @@ import numpy as np
 from odfl_cli.core.compiling import allocating, inner
 from odfl_cli.problem.regularizers.barrier import unpacked as unpacked_in_python
 
-ARMIJO, BACKTRACK, TO_THE_WALL = 0.1, 0.5, 0.99
+ARMIJO, BACKTRACK, TO_THE_WALL = 0.1, 0.5, 0.8
 MOST_STEPS = 200
 QUADRATIC = 0.01
+POLISHED = 0.01
 SMALL, LARGE = 1e-100, 1e100
 
 
@@ -210,16 +211,8 @@ def log_product(t, s, change):
 
 
 @inner
-def distance_to_multiples(barrier, gradient, y, scratch):
-    """‖∇ + Cᵀy‖: what is left of the gradient once the equalities have taken their part."""
-    copy(gradient, scratch)
-    add_transposed(barrier, y, scratch)
-    return np.sqrt(dot(scratch, scratch))
-
-
-@inner
 def smooth(barrier, work, g, alpha, w):
-    """w = w̃_α(g); returns the steps taken and the residual, the norm of what is left of α∇."""
+    """w = w̃_α(g); returns the steps taken and the residual, ‖α∇‖ up to multiples of C."""
     equal = barrier.e.shape[0]
     copy(barrier.centre, w)
     set_slacks(barrier, work, w)
@@ -228,15 +221,15 @@ def smooth(barrier, work, g, alpha, w):
     steps, residual = 0, np.inf
     for k in range(MOST_STEPS):
         set_gradient(barrier, work)
+        before, residual = residual, alpha * np.sqrt(dot(work.gradient, work.gradient))
+        steps = k
+        # One step from within the tolerance squares the error, and is the last.
+        if not residual > POLISHED * barrier.tolerance or not before > barrier.tolerance:
+            break
         times(barrier, w, work.products)
         for i in range(equal):
             work.missing[i] = barrier.e[i] - work.products[i]
         newton_step(barrier, work, work.gradient)
-        multipliers = work.y[:equal]
-        left = distance_to_multiples(barrier, work.gradient, multipliers, work.inverse)
-        steps, residual = k, alpha * left
-        if not residual > barrier.tolerance:
-            break
         faces_times(barrier, work.step, work.products, work.change)
         slope, linear = dot(work.gradient, work.step), dot(work.q, work.step)
         t = line_search(slope, linear, work.s, work.change)
@@ -244,8 +237,9 @@ def smooth(barrier, work, g, alpha, w):
             w[j] += t * work.step[j]
         for i in range(work.s.shape[0]):
             work.s[i] -= t * work.change[i]
-        # Multiples of C do not move w̃: with them inside q, nothing large is left to cancel.
-        add_transposed(barrier, multipliers, work.q)
+        # Multiples of C do not move w̃: with them inside q, nothing large is left to cancel, and
+        # what the full step leaves of ∇ is of second order.
+        add_transposed(barrier, work.y[:equal], work.q)
     return steps, residual
 
 
