@@ -16,7 +16,7 @@ from odfl_cli.config.identity import OWN, plain
 from odfl_cli.config.schema import TopLevel, refusal
 from odfl_cli.core.errors import UserError, message, without_exits
 from odfl_cli.core.text import assignments, did_you_mean
-from odfl_cli.environments import Environment, shape_of
+from odfl_cli.environments.base import Environment, shape_of
 from odfl_cli.problem.ball import Ball
 from odfl_cli.problem.offers import OFFERS
 from odfl_cli.problem.predictors import prepared
@@ -174,10 +174,8 @@ class Parts:
             raise UserError(f"{group}: {node['_target_']}: {reason}") from error
 
 
-@cache
-def _own_class(target: str) -> Any:
-    """What a `_target_` of this package names; much faster than Hydra's way to it."""
-    return resolve_name(target)
+_own_class = cache(resolve_name)
+"""What a `_target_` of this package names; much faster than Hydra's way to it."""
 
 
 def _is_own(keys: dict[str, Any]) -> bool:

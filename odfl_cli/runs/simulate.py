@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm, for_seeds
+from odfl_cli.algorithms.base import Algorithm, for_seeds
 from odfl_cli.core.cores import ahead, allotted_threads, at_most
 from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.streams import draw_all
 from odfl_cli.engine import Engine, Trace
-from odfl_cli.environments import Environment, Rounds, shape_of
-from odfl_cli.metrics import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
+from odfl_cli.environments.base import Environment, Rounds, shape_of
+from odfl_cli.metrics.base import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
 from odfl_cli.problem.problem import Horizon
 
 BLOCK_BYTES = 32 * 2**20  # two blocks are held: one is drawn while the other is played
@@ -193,12 +193,9 @@ def _check_finite(job: Job, start: int, trace: Trace) -> None:
     if broken.any():
         first = int(broken.any(axis=0).argmax())
         seed = job.seeds[int(broken[:, first].argmax())]
-        hint = "; smaller learning rates may help" if _learns_at_a_rate(job.algorithm) else ""
+        learns_at_a_rate = any(hasattr(job.algorithm, name) for name in ("eta", "c_eta"))
+        hint = "; smaller learning rates may help" if learns_at_a_rate else ""
         raise NotFiniteError(
             f"{job.algorithm.name}: the numbers of seed {seed} stopped being finite "
             f"in round {start + first + 1}{hint}"
         )
-
-
-def _learns_at_a_rate(algorithm: Algorithm) -> bool:
-    return any(hasattr(algorithm, name) for name in ("eta", "c_eta"))
