@@ -19,6 +19,7 @@ from keys import keys
 from moments import RANKED
 from moments_tables import TABLES as MOMENTS
 from streams_tables import TABLES as STREAMS
+from versions import versions
 
 from odfl_cli.core.statistics import loglog_slope
 
@@ -300,6 +301,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "features": features,
     "terrain": terrain,
     "speed": partial(speed, "data"),
+    "versions": versions,
 }
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ if sys.argv[0].rpartition("/")[2] in ("odfl", "-m") and (  # "-m" while python l
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # Ctrl-C from here on shows no imports
 
 # isort: split
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -83,34 +82,12 @@ __all__ = [
     "sweep",
 ]
 
-_NAMES = {
-    "algorithms": ("Algorithm", "State"),
-    "algorithms.base": ("start_draws", "start_points"),
-    "core.arrays": ("array_namespace", "dot"),
-    "core.errors": ("UserError",),
-    "core.settings": ("settings",),
-    "core.streams": ("Draw", "draw"),
-    "engine": ("EngineChoice",),
-    "environments": ("Environment", "KnownLaw", "Rounds"),
-    "metrics": ("Metrics",),
-    "plotting.result": ("Result",),
-    "problem.ball": ("Ball",),
-    "problem.oracles": ("Oracle", "OracleCall"),
-    "problem.polytopes": ("Polytope",),
-    "problem.polytopes.linear": ("LinearSet",),
-    "problem.predictors": ("Predictor",),
-    "problem.problem": ("Horizon", "Problem"),
-    "problem.regularizers": ("Regularizer",),
-    "problem.surrogate": ("SmoothedCost",),
-}
-
 
 def __getattr__(name: str) -> Any:
     """A name of `__all__`, from the module that defines it."""
-    for module, names in _NAMES.items():
-        if name in names:
-            return getattr(import_module(f"odfl_cli.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from odfl_cli.core.lazy import exports
+
+    return exports(__name__, __file__)(name)
 
 
 def __dir__() -> list[str]:

@@ -24,7 +24,7 @@ from support.samples import each_once, marked, some_of
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.core.reading import flatten
 from odfl_cli.engine import CompiledEngine, Engine, TorchEngine
-from odfl_cli.metrics import COLUMNS
+from odfl_cli.metrics.base import COLUMNS
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job, Simulation, simulate
 from odfl_cli.runs.sweep.grid import is_grid

@@ -69,7 +69,7 @@ def _beaten_baselines(sweep: str) -> Iterator[Claim]:
                     text=f"{ALGORITHMS[ours]} beats {ALGORITHMS[theirs]}, {size}: {words}",
                     where=where,
                     evidence=sweep,
-                    measure=lead(theirs, column),
+                    measure=partial(lead, over=theirs, column=column),
                     rule=above(0.0),
                     subject=ours,
                 )
@@ -84,7 +84,7 @@ def _worse_predictions(sweep: str) -> Iterator[Claim]:
                 text=f"{ALGORITHMS[ours]} predicts worse than {ALGORITHMS[theirs]}, {size}: MSE",
                 where=where,
                 evidence=sweep,
-                measure=excess(theirs, "avg_mse"),
+                measure=partial(excess, over=theirs, column="avg_mse"),
                 rule=above(0.0),
                 subject=ours,
             )
@@ -96,14 +96,14 @@ def _misspecification(sweep: str) -> Iterator[Claim]:
     yield on_gamma(
         name=f"{sweep}/realisable",
         text=f"PF-OGD beats DF-OGD where the model is right, γ = 0 ({reading})",
-        measure=lead("df_ogd", "avg_cost", {"data.gamma": 0.0}),
+        measure=partial(lead, over="df_ogd", column="avg_cost", settings={"data.gamma": 0.0}),
         subject="pf_ogd",
     )
     for theirs in BASELINES:
         yield on_gamma(
             name=f"{sweep}/misspecified/{theirs}",
             text=f"DF-OGD beats {ALGORITHMS[theirs]} where the model is wrong, γ = 1 ({reading})",
-            measure=lead(theirs, "avg_cost", {"data.gamma": 1.0}),
+            measure=partial(lead, over=theirs, column="avg_cost", settings={"data.gamma": 1.0}),
             subject="df_ogd",
         )
     for words, (sooner, later) in RANGES.items():
@@ -111,7 +111,7 @@ def _misspecification(sweep: str) -> Iterator[Claim]:
         yield on_gamma(
             name=f"{sweep}/rise/{words.replace(' to ', '-')}",
             text=f"the gap PF-OGD − DF-OGD rises from γ = {words} ({reading})",
-            measure=change_of_lead("pf_ogd", "avg_cost", *ends),
+            measure=partial(change_of_lead, over="pf_ogd", column="avg_cost", ends=ends),
             subject="df_ogd",
         )
 
@@ -123,13 +123,13 @@ def _falling_regret(sweep: str) -> Iterator[Claim]:
         yield of(
             name=f"{sweep}/slope/{algo}",
             text=f"{ALGORITHMS[algo]}'s {words} falls, {size}: slope",
-            measure=slope(column),
+            measure=partial(slope, column=column),
             rule=below(0.0),
         )
         yield of(
             name=f"{sweep}/bound/{algo}",
             text=f"{ALGORITHMS[algo]}'s {words} stays below the bound, {size}: largest share",
-            measure=share_of_bound(column, algo),
+            measure=partial(share_of_bound, column=column, owner=algo),
             rule=at_most(1.0),
         )
 
@@ -142,7 +142,7 @@ def _rates() -> Iterator[Claim]:
             text=f"{ALGORITHMS[algo]}'s {words} falls as T^(−1/4) or faster, K = 80: exponent",
             where=where,
             evidence="rates",
-            measure=exponent(column, horizons),
+            measure=partial(exponent, column=column, key=horizons),
             rule=at_most(-0.25),
             subject=algo,
         )
@@ -151,7 +151,13 @@ def _rates() -> Iterator[Claim]:
         text="DF-OGD's average dynamic regret over ((1 + P_T)/T)^(1/4) does not grow, K = 80: exponent in T",
         where="Theorem 2",
         evidence="rates",
-        measure=exponent_beside_path("avg_dynamic_regret", horizons, "df_ogd", 0.25),
+        measure=partial(
+            exponent_beside_path,
+            column="avg_dynamic_regret",
+            key=horizons,
+            owner="df_ogd",
+            power=0.25,
+        ),
         rule=at_most(0.0),
         subject="df_ogd",
     )
@@ -166,7 +172,7 @@ def _sizes() -> Iterator[Claim]:
             text=f"DF-OGD's average {words} does not depend on m, K = 20: exponent in m",
             where="Theorem 2",
             evidence="parameters",
-            measure=exponent(column, "data.features"),
+            measure=partial(exponent, column=column, key="data.features"),
             rule=at_most(0.0),
             subject="df_ogd",
             controls=controls,
@@ -176,7 +182,9 @@ def _sizes() -> Iterator[Claim]:
             text=f"DF-OGD's average {words} grows as ln ln d or slower: exponent in d of the ratio",
             where="Theorem 2",
             evidence="items",
-            measure=exponent(column, "data.items", lambda d: math.log(math.log(d))),
+            measure=partial(
+                exponent, column=column, key="data.items", unit=lambda d: math.log(math.log(d))
+            ),
             rule=at_most(0.0),
             subject="df_ogd",
             controls=controls,
@@ -189,7 +197,7 @@ def _assumptions() -> Iterator[Claim]:
         text="the oracle's ξ falls as T^(−1/4) or faster, DF-OGD, K = 5: exponent of its mean",
         where="after Theorems 1 and 2",
         evidence="oracle",
-        measure=exponent_of_mean("df_ogd", "horizon.rounds"),
+        measure=partial(exponent_of_mean, player="df_ogd", key="horizon.rounds"),
         rule=at_most(-0.25),
         subject={"xi": 1.0},
         controls={"not calling it": {"xi": 1.0, "oracle_before": 1.0, "oracle_after": -1.0}},
@@ -200,7 +208,7 @@ def _assumptions() -> Iterator[Claim]:
             text=f"(1 + P_t)/t is non-increasing, {EXPERIMENTS[sweep][0]}: share of the steps in which it rises",
             where="Theorem 2",
             evidence=sweep,
-            measure=share_of_rises("df_ogd"),
+            measure=partial(share_of_rises, player="df_ogd"),
             rule=at_most(0.0),
             subject=1,
             controls={"backwards": -1},
@@ -221,7 +229,7 @@ def _inexact_decisions() -> Iterator[Claim]:
                         f"{name} by at most κ, {words}",
                         where="Proposition on approximate optima",
                         evidence=sweep,
-                        measure=shift(algo, column, kappa),
+                        measure=partial(shift, player=algo, column=column, kappa=kappa),
                         rule=at_most(kappa),
                         subject=1,
                         controls={"within 10 κ": 10},
@@ -235,7 +243,7 @@ def _grid_search() -> Iterator[Claim]:
             text=f"PF-OGD with η = 10 costs less than with η = {eta:g}, K = 5",
             where="Appendix on the experiments",
             evidence="grid",
-            measure=lead(("pf_ogd", {"algo.eta": eta}), "avg_cost"),
+            measure=partial(lead, over=("pf_ogd", {"algo.eta": eta}), column="avg_cost"),
             rule=above(0.0),
             subject=("pf_ogd", {"algo.eta": 10.0}),
         )

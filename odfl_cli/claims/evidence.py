@@ -3,7 +3,7 @@
 import hashlib
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,11 @@ Player = str | tuple[str, dict[str, Any]]
 """An algorithm, or one with settings."""
 
 
-@dataclass(frozen=True)
 class Sweep:
-    """Overrides of `odfl run`, one tuple for each of its parts, and how many seeds the claims need."""
+    """How many seeds the claims need, and the overrides of `odfl run` for each of its parts."""
 
-    name: str
-    parts: tuple[tuple[str, ...], ...]
-    count: int
+    def __init__(self, name: str, count: int, *parts: str) -> None:
+        self.name, self.count, self.parts = name, count, parts
 
     def seeds(self, share: float) -> list[int]:
         """Those of a `share` of the count, at least two."""
@@ -35,20 +33,20 @@ class Sweep:
         """The arguments of `odfl` for every part."""
         seeds = f"seeds=[{','.join(map(str, self.seeds(share)))}]"
         return [
-            ["run", "-m", *overrides, seeds, f"sweep={name}", f"outputs={outputs}"]
-            for overrides, name in zip(self.parts, self.sweeps(), strict=True)
+            ["run", "-m", *part.split(), seeds, f"sweep={name}", f"outputs={outputs}"]
+            for part, name in zip(self.parts, self.sweeps(), strict=True)
         ]
 
     def sweeps(self) -> list[str]:
         """What the sweep of every part is called; other overrides give another name."""
-        digests = [hashlib.sha256(" ".join(part).encode()).hexdigest()[:6] for part in self.parts]
+        digests = [hashlib.sha256(part.encode()).hexdigest()[:6] for part in self.parts]
         return [f"claims-{self.name}-{digest}" for digest in digests]
 
 
 def collect(sweep: Sweep, outputs: Path, share: float) -> list[Group]:
     """Runs what is missing of a sweep and reads it; finished runs are found again."""
-    for overrides, arguments in zip(sweep.parts, sweep.commands(outputs, share), strict=True):
-        tell(f"claims: {sweep.name}: {' '.join(overrides)}")
+    for part, arguments in zip(sweep.parts, sweep.commands(outputs, share), strict=True):
+        tell(f"claims: {sweep.name}: {part}")
         command = [sys.executable, "-m", "odfl_cli.cli", *arguments]
         done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
         if done.returncode:

@@ -1,6 +1,6 @@
 """Measures of a player on the runs of a sweep: leads, slopes, exponents, shares.
 
-Each function here returns a measure, to be called with the groups of runs and the player.
+A claim gives a measure its last arguments, and is measured on the groups of runs and the player.
 """
 
 from collections.abc import Callable
@@ -16,122 +16,96 @@ from odfl_cli.core.statistics import loglog_slope, mean_ci95
 from odfl_cli.results.aggregation import by_seed, curve_slope
 from odfl_cli.results.grouping import Group
 
+Groups = list[Group]
 Settings = dict[str, Any]
-Weights = dict[str, float]
-Measure = Callable[[list[Group], Player], Estimate]
 
 
-def lead(over: Player, column: str, settings: Settings | None = None) -> Measure:
+def lead(
+    groups: Groups, player: Player, over: Player, column: str, settings: Settings | None = None
+) -> Estimate:
     """How much less of a column the player has than another at the end, paired by seed."""
-
-    def measure(groups: list[Group], player: Player) -> Estimate:
-        return _mean(_lead(groups, player, over, column, settings))
-
-    return measure
+    return _mean(_lead(groups, player, over, column, settings))
 
 
-def excess(over: Player, column: str) -> Measure:
+def excess(groups: Groups, player: Player, over: Player, column: str) -> Estimate:
     """How much more of it."""
-
-    def measure(groups: list[Group], player: Player) -> Estimate:
-        return _mean(-_lead(groups, player, over, column, None))
-
-    return measure
+    return _mean(-_lead(groups, player, over, column))
 
 
-def change_of_lead(over: Player, column: str, sooner: Settings, later: Settings) -> Measure:
-    """By how much a lead is larger with the later settings than with the sooner ones."""
-
-    def measure(groups: list[Group], player: Player) -> Estimate:
-        early, late = (_lead(groups, player, over, column, at) for at in (sooner, later))
-        return _mean(late - early)
-
-    return measure
+def change_of_lead(
+    groups: Groups, player: Player, over: Player, column: str, ends: tuple[Settings, Settings]
+) -> Estimate:
+    """By how much a lead is larger with the second settings than with the first."""
+    early, late = (_lead(groups, player, over, column, settings) for settings in ends)
+    return _mean(late - early)
 
 
-def shift(player: Player, column: str, kappa: float) -> Callable[[list[Group], float], Estimate]:
+def shift(groups: Groups, factor: float, player: Player, column: str, kappa: float) -> Estimate:
     """How much more of a column a player has when its decisions are `factor`·κ from the best."""
-
-    def measure(groups: list[Group], factor: float) -> Estimate:
-        inexact = pick(groups, player, {"kappa": factor * kappa})
-        return _mean(inexact.final(column) - pick(groups, player, {"kappa": 0.0}).final(column))
-
-    return measure
+    inexact = pick(groups, player, {"kappa": factor * kappa})
+    return _mean(inexact.final(column) - pick(groups, player, {"kappa": 0.0}).final(column))
 
 
-def slope(column: str) -> Measure:
+def slope(groups: Groups, player: Player, column: str) -> Estimate:
     """The slope of a column against t on logarithmic axes."""
-
-    def measure(groups: list[Group], player: Player) -> Estimate:
-        group = pick(groups, player)
-        return Estimate(*curve_slope(by_seed(group, column)), group.seeds)
-
-    return measure
+    group = pick(groups, player)
+    return Estimate(*curve_slope(by_seed(group, column)), group.seeds)
 
 
-def share_of_bound(column: str, owner: Player) -> Measure:
+def share_of_bound(groups: Groups, player: Player, column: str, owner: Player) -> Estimate:
     """The largest ratio of the player's column to the bound of `owner`, means over seeds, over t."""
-
-    def measure(groups: list[Group], player: Player) -> Estimate:
-        ours, bound = pick(groups, player), pick(groups, owner)
-        paid, allowed = _by_round(ours, column), _by_round(bound, "avg_bound")
-        return Estimate(float((paid / allowed).max()), float("nan"), ours.seeds)
-
-    return measure
+    ours, bound = pick(groups, player), pick(groups, owner)
+    paid, allowed = _by_round(ours, column), _by_round(bound, "avg_bound")
+    return Estimate(float((paid / allowed).max()), float("nan"), ours.seeds)
 
 
-def exponent(column: str, key: str, unit: Callable[[float], float] | None = None) -> Measure:
+def exponent(
+    groups: Groups,
+    player: Player,
+    column: str,
+    key: str,
+    unit: Callable[[float], float] = lambda x: 1.0,
+) -> Estimate:
     """Of a column's final value, in units of `unit`(x), as a power of x, the values of a key."""
-
-    def values(groups: list[Group], player: Player) -> dict[float, pd.Series]:
-        found = _along(groups, player, key)
-        return {x: g.final(column) / (unit(x) if unit else 1.0) for x, g in found.items()}
-
-    return lambda groups, player: _exponent(values(groups, player))
+    found = _along(groups, player, key)
+    return _exponent({x: group.final(column) / unit(x) for x, group in found.items()})
 
 
-def exponent_beside_path(column: str, key: str, owner: Player, power: float) -> Measure:
+def exponent_beside_path(
+    groups: Groups, player: Player, column: str, key: str, owner: Player, power: float
+) -> Estimate:
     """The same in units of ((1 + P_T)/T)^power, with the path and the horizons T of `owner`."""
-
-    def values(groups: list[Group], player: Player) -> dict[float, pd.Series]:
-        ours, theirs = _along(groups, player, key), _along(groups, owner, key)
-        unit = {T: ((1 + g.final("path_length")) / T) ** power for T, g in theirs.items()}
-        return {T: group.final(column) / unit[T] for T, group in ours.items()}
-
-    return lambda groups, player: _exponent(values(groups, player))
+    ours, theirs = _along(groups, player, key), _along(groups, owner, key)
+    unit = {T: ((1 + g.final("path_length")) / T) ** power for T, g in theirs.items()}
+    return _exponent({T: group.final(column) / unit[T] for T, group in ours.items()})
 
 
-def exponent_of_mean(player: Player, key: str) -> Callable[[list[Group], Weights], Estimate]:
+def exponent_of_mean(
+    groups: Groups, weights: dict[str, float], player: Player, key: str
+) -> Estimate:
     """Of the mean over the rounds of a weighted sum of columns."""
 
-    def mean(rows: pd.DataFrame, weights: Weights) -> pd.Series:
+    def mean(rows: pd.DataFrame) -> pd.Series:
         total = pd.Series(sum(weight * rows[column] for column, weight in weights.items()))
         return total.groupby(rows["seed"]).mean()
 
-    def measure(groups: list[Group], weights: Weights) -> Estimate:
-        found = _along(groups, player, key)
-        return _exponent({x: mean(group.rows, weights) for x, group in found.items()})
-
-    return measure
+    found = _along(groups, player, key)
+    return _exponent({x: mean(group.rows) for x, group in found.items()})
 
 
-def share_of_rises(player: Player) -> Callable[[list[Group], int], Estimate]:
+def share_of_rises(groups: Groups, direction: int, player: Player) -> Estimate:
     """In how many of the steps between logged rounds (1 + P_t)/t rises; direction −1: P walked backwards."""
-
-    def measure(groups: list[Group], direction: int) -> Estimate:
-        path = pick(groups, player).rows.pivot(index="t", columns="seed", values="path_length")
-        t, P = path.index.to_numpy()[:, None], path.to_numpy()
-        if direction < 0:
-            t, P = t[-1] + t[0] - t[::-1], P[-1] - P[::-1]
-        ratio = (1 + P) / t
-        rises = np.diff(ratio, axis=0) > 1e-12 * ratio[:-1]
-        return _mean(pd.Series(rises.mean(0)))
-
-    return measure
+    path = pick(groups, player).rows.pivot(index="t", columns="seed", values="path_length")
+    t, P = path.index.to_numpy()[:, None], path.to_numpy()
+    if direction < 0:
+        t, P = t[-1] + t[0] - t[::-1], P[-1] - P[::-1]
+    ratio = (1 + P) / t
+    rises = np.diff(ratio, axis=0) > 1e-12 * ratio[:-1]
+    return _mean(pd.Series(rises.mean(0)))
 
 
 def _lead(
-    groups: list[Group], player: Player, over: Player, column: str, settings: Settings | None
+    groups: Groups, player: Player, over: Player, column: str, settings: Settings | None = None
 ) -> pd.Series:
     return pick(groups, over, settings).final(column) - pick(groups, player, settings).final(column)
 
@@ -145,7 +119,7 @@ def _mean(values: pd.Series) -> Estimate:
     return Estimate(float(mean), float(ci95), len(known))
 
 
-def _along(groups: list[Group], player: Player, key: str) -> dict[float, Group]:
+def _along(groups: Groups, player: Player, key: str) -> dict[float, Group]:
     """The groups of a player by the values of a key, ascending."""
     name = player if isinstance(player, str) else player[0]
     found = {float(g.settings[key]): g for g in groups if g.algorithm == name}

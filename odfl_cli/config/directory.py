@@ -23,6 +23,11 @@ def is_tuning(group: str) -> bool:
     return group.startswith(TUNED) or group in TUNED_BEFORE
 
 
+def choices_of(group: str, directories: list[Path]) -> list[str]:
+    """The choices of a group: the names of its files, in any of the directories."""
+    return sorted({path.stem for folder in directories for path in (folder / group).glob("*.yaml")})
+
+
 def group_listing(directories: list[Path]) -> str:
     """`group: choice, choice, …`, a line for every group that a user selects from."""
     choices: dict[str, set[str]] = {}

@@ -15,7 +15,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import MarkedYAMLError
 
-from odfl_cli.config.directory import conf_directory
+from odfl_cli.config.directory import choices_of, conf_directory
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import did_you_mean, nearest
 
@@ -169,8 +169,7 @@ def _directories(arguments: list[str]) -> list[Path]:
 
 
 def _choices(group: str, arguments: list[str]) -> list[str]:
-    folders = [directory / group for directory in _directories(arguments)]
-    return sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
+    return choices_of(group, _directories(arguments))
 
 
 def _no_such_choice(group: str, choice: str, choices: list[str]) -> str:

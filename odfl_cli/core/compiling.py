@@ -1,11 +1,10 @@
 """How kernels are compiled."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
 
 from odfl_cli.core.text import tell
@@ -44,13 +43,11 @@ def kernel(signature: Any) -> Callable[..., Any]:
     """Compiles for the signature immediately; cached on disk where numba has a cache directory."""
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        name = function.__module__.rsplit(".", 1)[-1]
-        place = numba.config.CACHE_DIR
-        if not place or not any(Path(place).rglob(f"{name}.*.nbi")):
-            tell(f"compiling the {name} kernel, once for this machine: 5 to 30 seconds …")
         dispatcher = numba.njit(**OPTIONS)(function)
-        if place:
+        if numba.config.CACHE_DIR:
             dispatcher._cache = _KernelCache(function)
+        else:
+            _announce(function)
         dispatcher.compile(signature)
         dispatcher.disable_compile()
         return dispatcher
@@ -58,20 +55,30 @@ def kernel(signature: Any) -> Callable[..., Any]:
     return compiled
 
 
+def _announce(function: Callable[..., Any]) -> None:
+    name = function.__module__.rsplit(".", 1)[-1]
+    tell(f"compiling the {name} kernel, once for this machine: 5 to 30 seconds …")
+
+
 class _KernelCache(FunctionCache):
     """Loads a kernel without what only compiling needs, which takes longer than all else.
 
-    A directory's name follows the content of all sources, so that numba's own stamp, the time at
-    which a file was written, would only compile again what was copied or checked out.
+    A directory's name follows the content of all sources, so that numba's own stamp and a name that
+    follows the path of the source would only compile again what was copied or checked out.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self._cache_file._source_stamp = ""
+        name = self._impl.filename_base
+        self._cache_file = IndexDataCacheFile(numba.config.CACHE_DIR, name, source_stamp="")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The kernel as it is on disk, or None; compiling then prepares numba itself."""
-        if not numba.__version__.startswith(LIGHT):
-            return super().load_overload(sig, target_context)
-        rtsys.initialize(target_context)  # allocation, all that a kernel calls from outside
-        return self._load_overload(sig, target_context)
+        if numba.__version__.startswith(LIGHT):
+            rtsys.initialize(target_context)  # allocation, all that a kernel calls from outside
+            found = self._load_overload(sig, target_context)
+        else:
+            found = super().load_overload(sig, target_context)
+        if found is None:
+            _announce(self._py_func)
+        return found

@@ -29,10 +29,10 @@ def load_kernel(name: str) -> ModuleType:
     try:
         place.mkdir(mode=0o700, exist_ok=True)
         with locked(place):  # of processes that start together, one compiles
-            sealed = _discard_if_damaged(place, kernel)
+            found = _intact(place, kernel)
             module = _import(name, place)
-            if not sealed:
-                write_json(place / f"{kernel}.json", _checksums(place, kernel))
+            if (now := _checksums(place, kernel)) != found:
+                write_json(place / f"{kernel}.json", now)
     except Exception as error:  # a full disk, a file that numba cannot load
         log.warning("compiled kernels cannot be kept (%s); compiling %s for this run", error, name)
         return _import(name, None)
@@ -53,22 +53,20 @@ def is_compiled(kernel: str) -> bool:
     return directory is not None and (directory / kernel / f"{kernel}.json").is_file()
 
 
-def _discard_if_damaged(directory: Path, kernel: str) -> bool:
-    """Whether there is a compiled kernel with the recorded checksums; any other is removed.
+def _intact(directory: Path, kernel: str) -> dict[str, str]:
+    """The checksums of the compiled kernel if they are the recorded ones; any other is removed.
 
     Numba runs whatever machine code it finds.
     """
     seal = directory / f"{kernel}.json"
     found = _checksums(directory, kernel)
-    if found and seal.is_file() and is_own(seal) and json.loads(seal.read_text()) == found:
-        return True
-    if not found:
-        return False
+    if not found or (seal.is_file() and is_own(seal) and json.loads(seal.read_text()) == found):
+        return found
     if seal.is_file():
         log.warning("the compiled %s kernel on disk is broken; compiling it anew", kernel)
     for path in _files(directory, kernel):
         path.unlink(missing_ok=True)
-    return False
+    return {}
 
 
 def _checksums(directory: Path, kernel: str) -> dict[str, str]:

@@ -2,21 +2,24 @@
 
 import ast
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 
+@cache
 def exports(package: str, file: str) -> Callable[[str], Any]:
-    """A package's `__getattr__`, from the imports in the stub `__init__.pyi` beside `file`.
+    """A package's `__getattr__`, from the imports that `file` makes where TYPE_CHECKING.
 
-    Type checkers read the same stub, so that every name is listed once.
+    Type checkers read the same imports, so that every name is listed once.
     """
-    imports = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8")).body
     modules = {
         alias.name: str(statement.module)
-        for statement in imports
-        if isinstance(statement, ast.ImportFrom)
+        for block in ast.parse(Path(file).read_text(encoding="utf-8")).body
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for statement in block.body
+        if isinstance(statement, ast.ImportFrom) and str(statement.module).startswith("odfl_cli.")
         for alias in statement.names
     }
 

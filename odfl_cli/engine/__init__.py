@@ -1,5 +1,12 @@
 """How a block of rounds is executed."""
 
+from typing import TYPE_CHECKING
+
 from odfl_cli.core.lazy import exports
 
-__getattr__ = exports(__name__, __file__)
+if TYPE_CHECKING:
+    from odfl_cli.engine.base import Engine, EngineChoice, Trace
+    from odfl_cli.engine.compiled_engine import Auto, CompiledEngine
+    from odfl_cli.engine.torch_engine import TorchEngine
+else:
+    __getattr__ = exports(__name__, __file__)

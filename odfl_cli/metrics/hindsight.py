@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from odfl_cli.environments import Environment, Rounds, shape_of
+from odfl_cli.environments.base import Environment, Rounds, shape_of
 from odfl_cli.metrics.losses import Losses
 from odfl_cli.metrics.search import Effort, search
 

@@ -13,7 +13,7 @@ from odfl_cli.core.cores import allotted_threads
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Integer, PositiveInt, settings
 from odfl_cli.core.text import did_you_mean
-from odfl_cli.environments import Environment, known_law, switches_of
+from odfl_cli.environments.base import Environment, known_law, switches_of
 from odfl_cli.metrics.base import (
     COLUMNS,
     BasicMetrics,

@@ -16,7 +16,7 @@ from odfl_cli.config.identity import OWN, plain
 from odfl_cli.config.schema import TopLevel, refusal
 from odfl_cli.core.errors import UserError, message, without_exits
 from odfl_cli.core.text import assignments, did_you_mean
-from odfl_cli.environments import Environment, shape_of
+from odfl_cli.environments.base import Environment, shape_of
 from odfl_cli.problem.ball import Ball
 from odfl_cli.problem.offers import OFFERS
 from odfl_cli.problem.predictors import prepared

@@ -17,7 +17,7 @@ from odfl_cli import __version__
 from odfl_cli.core.errors import message
 from odfl_cli.core.files import atomic, write_json
 from odfl_cli.core.statistics import interval
-from odfl_cli.environments import switches_of
+from odfl_cli.environments.base import switches_of
 from odfl_cli.results.summary import FAILURE, FORMAT, file_record, seed_file
 from odfl_cli.runs.simulate import Job, Simulation
 

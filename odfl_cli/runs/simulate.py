@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm, for_seeds
+from odfl_cli.algorithms.base import Algorithm, for_seeds
 from odfl_cli.core.cores import ahead, allotted_threads, at_most
 from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.streams import draw_all
 from odfl_cli.engine import Engine, Trace
-from odfl_cli.environments import Environment, Rounds, shape_of
-from odfl_cli.metrics import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
+from odfl_cli.environments.base import Environment, Rounds, shape_of
+from odfl_cli.metrics.base import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
 from odfl_cli.problem.problem import Horizon
 
 BLOCK_BYTES = 32 * 2**20  # two blocks are held: one is drawn while the other is played

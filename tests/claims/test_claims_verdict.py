@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -94,21 +95,21 @@ def groups(tmp_path):
 
 def test_measures_of_runs_in_closed_form(groups):
     late, early = {"data.gamma": 1}, {"data.gamma": 0.75}
-    assert lead("pf_ogd", "avg_cost", late)(groups, "df_ogd") == pytest.approx((0.1, 0, 3))
-    rise = change_of_lead("pf_ogd", "avg_cost", early, late)
+    assert lead(groups, "df_ogd", "pf_ogd", "avg_cost", late) == pytest.approx((0.1, 0, 3))
+    rise = partial(change_of_lead, over="pf_ogd", column="avg_cost", ends=(early, late))
     assert rise(groups, "df_ogd") == pytest.approx((0.025, 0.0, 3))
     assert rise(groups, "pf_ogd") == pytest.approx((0.0, 0.0, 3))
     ours = [pick(groups, "df_ogd", late), pick(groups, "pf_ogd", late)]
-    assert excess("df_ogd", "avg_cost")(ours, "pf_ogd") == pytest.approx((0.1, 0, 3))
-    assert slope("avg_dynamic_regret")(ours, "df_ogd") == pytest.approx((-0.25, 0.0, 3), abs=1e-6)
-    assert slope("avg_dynamic_regret")(ours, "pf_ogd").value == pytest.approx(-0.1, abs=1e-6)
-    share = share_of_bound("avg_dynamic_regret", "df_ogd")
-    assert share(ours, "df_ogd").value == pytest.approx(0.5)
+    assert excess(ours, "pf_ogd", "df_ogd", "avg_cost") == pytest.approx((0.1, 0, 3))
+    assert slope(ours, "df_ogd", "avg_dynamic_regret") == pytest.approx((-0.25, 0.0, 3), abs=1e-6)
+    assert slope(ours, "pf_ogd", "avg_dynamic_regret").value == pytest.approx(-0.1, abs=1e-6)
+    share = share_of_bound(ours, "df_ogd", "avg_dynamic_regret", "df_ogd")
+    assert share.value == pytest.approx(0.5)
 
 
 def test_a_player_may_have_settings_of_its_own(groups):
     tuned = ("df_ogd", {"data.gamma": 0.75})
-    assert lead(tuned, "avg_cost")(groups, ("df_ogd", {"data.gamma": 1})).value == pytest.approx(
+    assert lead(groups, ("df_ogd", {"data.gamma": 1}), tuned, "avg_cost").value == pytest.approx(
         0.025
     )
 
@@ -127,19 +128,19 @@ def test_exponents_in_closed_form():
         for T in (10, 100, 1000)
     ]
     horizons = "horizon.rounds"
-    assert exponent("regret", horizons)(groups, "df_ogd").value == pytest.approx(-0.5)
-    per_log = exponent("regret", horizons, lambda T: T**0.25)(groups, "df_ogd")
+    assert exponent(groups, "df_ogd", "regret", horizons).value == pytest.approx(-0.5)
+    per_log = exponent(groups, "df_ogd", "regret", horizons, lambda T: T**0.25)
     assert per_log.value == pytest.approx(-0.75)
-    beside = exponent_beside_path("regret", horizons, "df_ogd", 0.25)(groups, "df_ogd")
+    beside = exponent_beside_path(groups, "df_ogd", "regret", horizons, "df_ogd", 0.25)
     assert beside.value == pytest.approx(-0.375)
-    twice = exponent_of_mean("df_ogd", horizons)(groups, {"regret": 3.0, "path_length": 0.0})
+    twice = exponent_of_mean(groups, {"regret": 3.0, "path_length": 0.0}, "df_ogd", horizons)
     assert twice.value == pytest.approx(-0.5)
 
 
 def test_rises_are_counted_and_a_path_walked_backwards_rises():
     """P_t = √t − 1 slows down: (1 + P_t)/t falls throughout. Backwards it gets faster."""
     t = np.arange(1, 401)
-    rises = share_of_rises("df_ogd")
+    rises = partial(share_of_rises, player="df_ogd")
     slowing = [group(400, {"path_length": np.sqrt(t) - 1})]
     assert rises(slowing, 1).value == 0.0
     assert rises(slowing, -1).value > 0.2
@@ -154,7 +155,7 @@ def test_picking_none_or_several_is_told(groups):
 
 
 def test_seeds_are_those_on_which_nothing_was_chosen():
-    sweep = Sweep("one", (("algo=df_ogd",), ("algo=uniform",)), 30)
+    sweep = Sweep("one", 30, "algo=df_ogd", "algo=uniform")
     assert sweep.seeds(0.1) == [FIRST_SEED, FIRST_SEED + 1, FIRST_SEED + 2]
     assert len(sweep.commands(Path("somewhere"), 1.0)) == 2
     assert FIRST_SEED >= 10_000  # seeds from 1000 on choose constants
@@ -170,7 +171,7 @@ def test_claims_about_learning_are_measured_on_those_who_learn_nothing():
     for claim in comparisons():
         if isinstance(claim.subject, str) and not claim.name.endswith("avg_bound"):
             assert {*claim.controls} == {"uniform", "frozen"}, claim.name
-        played = " ".join(word for part in SWEEPS[claim.evidence].parts for word in part)
+        played = " ".join(SWEEPS[claim.evidence].parts)
         if "uniform" in claim.controls:
             assert "uniform,frozen" in played
 
@@ -179,7 +180,7 @@ def test_every_claim_has_a_control_that_is_run():
     for claim in [*comparisons(), *statements()]:
         assert claim.controls, claim.name
         if "df_ftpl" in claim.controls.values():
-            assert "df_ftpl" in " ".join(SWEEPS[claim.evidence].parts[0])
+            assert "df_ftpl" in SWEEPS[claim.evidence].parts[0]
 
 
 def judged(name: str, rule: Rule, value: float, ci95: float, controls: dict[str, float]):

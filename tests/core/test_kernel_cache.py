@@ -203,22 +203,26 @@ def test_a_kernel_does_not_wait_for_another_that_is_compiled(tmp_path, good, mon
         load(tmp_path, monkeypatch)
 
 
-def test_a_source_written_again_with_the_same_content_is_not_compiled_again(
-    tmp_path, monkeypatch, capsys
+def test_a_copied_source_is_not_compiled_again_and_a_changed_one_once(
+    tmp_path, monkeypatch, caplog, capsys
 ) -> None:
-    """A copy or a fresh checkout has other time stamps."""
-    source = tmp_path / "copied_kernel.py"
-    shutil.copy(Path(__file__).parents[1] / "support" / "small_kernel.py", source)
-    monkeypatch.syspath_prepend(tmp_path)
+    """A copy or a fresh checkout has other time stamps and another path, but the same content."""
+    text = (Path(__file__).parents[1] / "support" / "small_kernel.py").read_text()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     told = []
-    for seconds in (1, 2):
-        os.utime(source, (seconds, seconds))
+    for folder, content in (("a", text), ("b", text), ("c", "\n" + text), ("c", "\n" + text)):
+        source = tmp_path / folder / "copied_kernel.py"
+        source.parent.mkdir(exist_ok=True)
+        source.write_text(content)
+        monkeypatch.syspath_prepend(source.parent)
         sys.modules.pop("copied_kernel", None)
         load_kernel.cache_clear()
-        load_kernel("copied_kernel")
-        told.append(capsys.readouterr().err.count("compiling the copied_kernel kernel"))
-    assert told == [1, 0]
+        started = len(stamps(tmp_path / "cache"))
+        assert load_kernel("copied_kernel").__file__ == str(source)
+        told.append(len(stamps(tmp_path / "cache")) - started)
+    assert told == [2, 0, 2, 0]
+    assert capsys.readouterr().err.count("compiling the copied_kernel kernel") == 2
+    assert caplog.records == []  # what others compiled is not taken for damage
 
 
 LIGHTLY = """

@@ -66,9 +66,8 @@ def decisions(table: Table, file: Path, algo: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("algo", "name"), each_once(LEARNERS, ["stocks", "electricity"]))
-def test_nothing_of_the_future_reaches_a_decision(name, algo, tmp_path, monkeypatch):
+def test_nothing_of_the_future_reaches_a_decision(name, algo, tmp_path):
     """Another world from day t on: decisions up to and including day t are the same."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     build, first = {"stocks": (stock_table, 61), "electricity": (electricity_table, 7)}[name]
     day = first + 40
     before = decisions(build(), tmp_path / "before.csv", algo)

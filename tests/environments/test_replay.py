@@ -1,12 +1,7 @@
 """A file replayed is the file, however it is cut."""
 
-import fcntl
 import json
-import os
 import shlex
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pyarrow.csv
@@ -16,37 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import odfl, run_directories
 from support.problems import choices, composed_job
+from support.recordings import DATA, write
 from support.samples import some_of
 
 from odfl_cli.cli.data.check import main as check
 from odfl_cli.config.compose import compose_job
 from odfl_cli.config.identity import identity, resolved
 from odfl_cli.core.errors import UserError
-from odfl_cli.environments import Replay, Rounds
+from odfl_cli.environments import Replay
 from odfl_cli.environments.replay import recording
 from odfl_cli.environments.replay.scaling import PastScale
-from odfl_cli.environments.replay.tables import Columns
 from odfl_cli.runs.simulate import simulate
-
-DATA = ("data.items=4", "data.features=3", "horizon.rounds=40", "seeds=3")
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory) -> Path:
-    """The same rounds as CSV, NPZ and Parquet."""
-    folder = tmp_path_factory.mktemp("exported")
-    for name in ("rounds.csv", "rounds.npz"):
-        done = odfl("data", "export", "-o", name, *DATA, cwd=folder)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.startswith(f"odfl run data=replay data.file={name}")
-    table = pyarrow.csv.read_csv(folder / "rounds.csv")
-    pyarrow.parquet.write_table(table, folder / "rounds.parquet")
-    return folder
 
 
 def group_of(name: str) -> tuple[str, ...]:
@@ -171,11 +146,6 @@ def test_features_are_standardised_by_the_past_alone(items, cut, scale, seed):
     )
 
 
-def write(path: Path, text: str) -> str:
-    path.write_text(text)
-    return str(path)
-
-
 def test_items_in_another_order_are_put_in_that_of_the_first_round(tmp_path):
     file = write(
         tmp_path / "a.csv",
@@ -252,22 +222,6 @@ def test_skipping_leaves_out_the_rounds_that_miss_something(tmp_path):
         data.check_extent((0,), 3)
 
 
-def test_a_file_that_changes_is_read_again_and_old_recordings_go(tmp_path):
-    """Those of the last day stay: another process may be replaying one."""
-    kept = tmp_path / "cache/odfl/recordings"
-    path = tmp_path / "a.csv"
-    for cost in (1.0, 2.0, 3.0):
-        write(path, f"round,item,x,cost\n1,a,1,{cost}\n1,b,2,2\n")
-        os.utime(path, ns=(0, int(cost)))
-        assert Replay(file=str(path)).rounds((0,), 0, 1).costs[0, 0, 0] == cost
-        assert len(list(kept.iterdir())) == cost
-    for old in kept.iterdir():
-        os.utime(old, (0, old.stat().st_mtime - recording.DAY - 60))
-    write(path, "round,item,x,cost\n1,a,1,4\n1,b,2,2\n")
-    assert Replay(file=str(path)).rounds((0,), 0, 1).costs[0, 0, 0] == 4.0
-    assert len(list(kept.iterdir())) == 1
-
-
 @pytest.mark.parametrize(
     "labels",
     [("9", "10"), ("-1.5", "2e1"), ("2020-01", "2020-02"), ("2020-W01", "2020-W02"),
@@ -292,68 +246,6 @@ def test_dates_with_a_time_zone_are_compared_as_instants(tmp_path, labels, compl
     file = write(tmp_path / "a.csv", "round,item,x,cost\n" + rows)
     with pytest.raises(UserError, match=f"line 4, column round: .*{complaint}"):
         Replay(file=file)
-
-
-def _flip(path):
-    content = path.read_bytes()
-    path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
-
-
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [(name, damage) for name in ("0.bin", "shape.json")
-     for damage in (_flip, Path.unlink, lambda path: os.truncate(path, 5))],
-)  # fmt: skip
-def test_a_damaged_recording_is_made_again(tmp_path, name, damage):
-    file = write(tmp_path / "a.csv", "round,item,x,cost\n1,a,1,5\n1,b,2,2\n")
-    before = Replay(file=file).rounds((0,), 0, 1)
-    (kept,) = (tmp_path / "cache/odfl/recordings").iterdir()
-    damage(kept / name)
-    for ours, theirs in zip(Replay(file=file).rounds((0,), 0, 1), before, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    assert [path.name for path in kept.parent.iterdir()] == [kept.name]
-
-
-def test_what_a_killed_process_left_is_removed_but_not_the_work_of_a_living_one(tmp_path):
-    cache = tmp_path / "cache/odfl/recordings"
-    dead, alive = cache / ".partial-dead", cache / ".partial-alive"
-    cache.mkdir(parents=True, mode=0o700)
-    for place in (dead, alive):
-        place.mkdir()
-        (place / "0.bin").write_bytes(b"half")
-        os.utime(place, (0, 0))
-    handle = os.open(alive, os.O_RDONLY)
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    Replay(file=write(tmp_path / "a.csv", "round,item,x,cost\n1,a,1,5\n1,b,2,2\n"))
-    os.close(handle)
-    assert alive.exists()
-    assert not dead.exists()
-
-
-def test_recordings_that_others_could_write_are_not_used(tmp_path):
-    file = write(tmp_path / "a.csv", "round,item,x,cost\n1,a,1,5\n1,b,2,2\n")
-    Replay(file=file)
-    cache = tmp_path / "cache/odfl/recordings"
-    (kept,) = cache.iterdir()
-    cache.chmod(0o777)
-    assert not Replay(file=file)._recordings[0].directory.startswith(str(cache))
-    assert [path.name for path in cache.iterdir()] == [kept.name]
-
-
-def test_a_recording_is_made_once(exported, monkeypatch):
-    first = Replay(file=str(exported / "rounds.csv"), group="seed")
-    monkeypatch.setattr(recording, "_keep", lambda *_: pytest.fail("read again"))
-    again = Replay(file=str(exported / "rounds.csv"), group="seed")
-    np.testing.assert_array_equal(first.rounds((1,), 3, 9).X, again.rounds((1,), 3, 9).X)
-
-
-def test_a_home_that_cannot_be_written_is_no_obstacle(exported, tmp_path):
-    (tmp_path / "blocked").write_text("a file where a directory is needed")
-    chosen = ("data=replay", f"data.file={exported}/rounds.npz", "seeds=3", "horizon.rounds=40")
-    places = {"XDG_CACHE_HOME": str(tmp_path / "blocked"), "TMPDIR": str(tmp_path)}
-    done = odfl("run", "algo=uniform", *chosen, cwd=tmp_path, **places)
-    assert done.returncode == 0, done.stderr
-    assert not list(tmp_path.glob("odfl-*"))
 
 
 def test_the_line_that_check_prints_runs_the_file(exported, tmp_path):
@@ -417,108 +309,3 @@ def test_check_counts_what_is_missing_infinite_and_constant(tmp_path):
         == "odfl: a.csv: line 2, column a: missing; data.on_missing=skip leaves such rounds out, last or mean fill from earlier ones\n"
     )
     assert "1      p     " in done.stdout
-
-
-@pytest.mark.parametrize("name", ["a.csv", "a.npz"])
-def test_files_larger_than_memory_are_streamed(tmp_path, name):
-    """In a process that may not grow by half of the file."""
-    rounds, items, features = 12_000, 10, 50
-    rng = np.random.default_rng(0)
-    X, c = rng.normal(size=(rounds, items, features)), rng.normal(size=(rounds, items))
-    if name.endswith("npz"):
-        np.savez(tmp_path / name, X=X, c=c)
-    else:
-        rows = ",".join(f"{value:.6f}" for value in X[0, 0])
-        with (tmp_path / name).open("w") as file:
-            file.write(
-                ",".join(["round", "item", *(f"x{i}" for i in range(features)), "cost"]) + "\n"
-            )
-            for t in range(rounds):
-                file.writelines(f"{t},{i},{rows},{float(c[t, i])!r}\n" for i in range(items))
-    size = (tmp_path / name).stat().st_size
-    assert size > 40 * 2**20
-    script = f"""
-import resource, numpy as np
-from odfl_cli.environments import Replay, Rounds
-used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + {size} // 2,) * 2)
-data = Replay(file={name!r}, standardise=True)
-total = sum(data.rounds((0,), t, t + 100).costs.sum() for t in range(0, {rounds}, 100))
-print(repr(float(total)))
-"""
-    done = _python(script, tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout) == pytest.approx(c.sum())
-
-
-def _python(script: str, cwd: Path):
-    return subprocess.run([sys.executable, "-c", script], cwd=cwd, capture_output=True, text=True)
-
-
-# ---- rounds that do not offer every item ----
-
-MASKED = """day,item,x,y,cost
-1,a,1,2,5
-1,c,3,4,6
-2,b,5,6,7
-2,a,7,8,
-2,c,9,10,8
-3,a,11,12,9
-3,b,13,14,10
-3,c,15,16,11
-"""
-
-
-def masked(tmp_path: Path, **settings) -> Replay:
-    file = tmp_path / "masked.csv"
-    file.write_text(MASKED)
-    return Replay(file=str(file), columns=Columns(round="day"), on_missing="mask", **settings)
-
-
-def test_items_that_are_absent_or_incomplete_are_not_offered(tmp_path):
-    """Items in the order in which they appear: a, c, b."""
-    environment = masked(tmp_path, intercept=True)
-    X, costs = environment.rounds((0,), 0, 3)
-    assert not environment.offers_all
-    assert environment.feature_names == ("x", "y", "intercept")
-    np.testing.assert_array_equal(costs[0], [[5, 6, 0], [0, 8, 7], [9, 11, 10]])
-    nothing = np.isnan(X[0]).all(-1)
-    np.testing.assert_array_equal(nothing, [[0, 0, 1], [1, 0, 0], [0, 0, 0]])
-    np.testing.assert_array_equal(X[0, 1, 1:], [[9, 10, 1], [5, 6, 1]])
-
-
-def test_an_npz_file_marks_with_nan_what_is_not_offered(tmp_path):
-    X, costs = masked(tmp_path).rounds((0,), 0, 3)
-    c = np.where(np.isnan(X[0, ..., 0]), np.nan, costs[0])
-    np.savez(tmp_path / "masked.npz", X=X[0], c=c)
-    again = Replay(file=str(tmp_path / "masked.npz"), on_missing="mask").rounds((0,), 0, 3)
-    np.testing.assert_array_equal(again.X, X)
-    np.testing.assert_array_equal(again.costs, costs)
-
-
-def test_what_is_not_offered_scales_no_feature(tmp_path):
-    """By hand: the mean and deviation of x in round 3 are those of 1, 3, 9, 5."""
-    X = masked(tmp_path, standardise=True).rounds((0,), 0, 3).X[0, ..., 0]
-    seen = np.array([1.0, 3.0, 9.0, 5.0])
-    np.testing.assert_allclose(X[2], (np.array([11, 15, 13]) - seen.mean()) / seen.std())
-    np.testing.assert_allclose(X[1], [np.nan, 7.0, 3.0])  # 1 and 3: mean 2, deviation 1
-    np.testing.assert_array_equal(X[0], [0.0, 0.0, np.nan])
-
-
-def test_a_mask_changes_nothing_where_everything_is_offered(exported):
-    one, other = (
-        Replay(file=str(exported / "rounds.csv"), group="seed", standardise=True, on_missing=kind)
-        for kind in ("refuse", "mask")
-    )
-    assert other.offers_all
-    for name in Rounds._fields:
-        before, after = (getattr(e.rounds((0, 1), 0, 40), name) for e in (one, other))
-        np.testing.assert_array_equal(after, before)
-
-
-def test_a_mask_needs_names_of_items(tmp_path):
-    file = tmp_path / "masked.csv"
-    file.write_text(MASKED)
-    unnamed = Columns(round="day", item=None)
-    with pytest.raises(UserError, match=r"data.on_missing=mask: data.columns.item has to name"):
-        Replay(file=str(file), columns=unnamed, on_missing="mask")

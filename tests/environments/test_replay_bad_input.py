@@ -106,11 +106,6 @@ BAD = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 def refusal(file: Path, **settings) -> str:
     """The one line, without the file's name; nothing stays in the cache."""
     with pytest.raises(UserError) as caught:

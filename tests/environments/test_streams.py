@@ -24,11 +24,6 @@ from odfl_cli.runs.build import build
 LEARNERS = ("df_ogd", "pf_ogd", "spo", "rls", "yesterday", "rolling_mean")
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 # ---- prices ----
 
 

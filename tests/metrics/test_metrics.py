@@ -8,7 +8,7 @@ from support.problems import composed_job, random_rounds
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.engine import Trace
-from odfl_cli.metrics import COLUMNS, BasicMetrics, PlayedBlock
+from odfl_cli.metrics.base import COLUMNS, BasicMetrics, PlayedBlock
 from odfl_cli.runs.build import check_objective
 from odfl_cli.runs.simulate import simulate
 

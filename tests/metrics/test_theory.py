@@ -9,7 +9,7 @@ from support.problems import block_of, composed_job, make_problem
 
 from odfl_cli.algorithms import DFFTPL, DFOGD, Belief
 from odfl_cli.core.errors import UserError
-from odfl_cli.metrics import RoundStart
+from odfl_cli.metrics.base import RoundStart
 from odfl_cli.metrics.theory.constants import steepness
 from odfl_cli.metrics.theory.lemmas import (
     check_distance,

@@ -12,23 +12,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import image
-from matplotlib.colors import to_rgb
-from support.synthetic_runs import BEST_COST, harmonic, write_run, write_sweep
+from support.pictures import colours
+from support.synthetic_runs import BEST_COST, harmonic, write_gamma_sweep, write_run, write_sweep
 
 from odfl_cli.cli.plot import main
 from odfl_cli.core.errors import UserError
-from odfl_cli.plotting.canvas import folded, legend_columns
 from odfl_cli.plotting.figure_files import STAMPS
-from odfl_cli.plotting.limits import off_scale, view
-from odfl_cli.plotting.points import is_swept_in_ratios
 from odfl_cli.plotting.request import Request
-from odfl_cli.plotting.sheets import curve_sheets, sheets
-from odfl_cli.plotting.style import GREY, LINE_STYLES, line_styles, styled, variant
-from odfl_cli.results.aggregation import Line
-from odfl_cli.results.grouping import group_runs
-from odfl_cli.results.tables import read_runs
 
 ALGORITHMS = ("df_ogd", "df_ftpl", "pf_ogd", "uniform")
+
+
 FIGURES = {"cost", "mse", "regret", "overview"}
 
 
@@ -70,21 +64,8 @@ def drawn_elsewhere(tmp_path_factory) -> tuple[Path, list[str]]:
     return place / "out", json.loads(done.stdout.splitlines()[-1])
 
 
-def write_gamma_sweep(directory):
-    for gamma in (0.0, 0.5, 1.0):
-        for algo, level in (("pf_ogd", 0.7), ("df_ogd", 0.7 - 0.1 * gamma)):
-            levels = {0: level, 1: level + 0.1 * gamma, 2: level}
-            write_run(directory / f"{algo}-{gamma}", algo, levels, config={"data.gamma": gamma})
-    return directory
-
-
 def files(directory) -> set[str]:
     return {path.name for path in directory.iterdir()} - {STAMPS}
-
-
-def colours(picture: np.ndarray) -> int:
-    """How many different ones; a colour's four bytes are one integer, which sorts fast."""
-    return len(np.unique((255 * picture).round().astype(np.uint8).view(np.uint32)))
 
 
 def test_curves_are_written_as_png_pdf_and_csv(drawn):
@@ -128,52 +109,6 @@ def test_numbers_beside_the_figures(drawn):
     assert summary.loc["df_ftpl", "avg_mse_mean"] == pytest.approx(2 * 0.611)
     assert summary.loc["df_ftpl", ["seeds", "rounds"]].tolist() == [3, 100]
     assert summary["avg_cost_ci95"].gt(0).all()
-
-
-def test_x_draws_one_figure(tmp_path):
-    sweep = write_gamma_sweep(tmp_path / "sweep")
-    main([str(sweep), "--out", str(tmp_path / "out"), "--x", "data.gamma", "--y", "avg_mse"])
-    names = {f"x_data.gamma.{ending}" for ending in ("png", "pdf", "csv")}
-    assert files(tmp_path / "out") == names | {"summary.csv"}
-    numbers = pd.read_csv(tmp_path / "out" / "x_data.gamma.csv")
-    assert numbers["data.gamma"].tolist() == [0.0, 0.5, 1.0] * 2
-    mine = numbers.query("algorithm == 'df_ogd'")
-    np.testing.assert_allclose(mine["mean"], 2 * (0.7 - 0.1 * mine["data.gamma"] * 2 / 3))
-
-
-@pytest.mark.usefixtures("unrendered")
-def test_x_leaves_out_runs_without_the_column(tmp_path):
-    for gamma, exponent in ((0.0, None), (0.5, -0.25), (1.0, -0.25)):
-        run = tmp_path / "runs" / str(gamma)
-        write_run(run, config={"data.gamma": gamma}, exponent=exponent)
-    arguments = ["--x", "data.gamma", "--y", "avg_dynamic_regret"]
-    assert main([str(tmp_path / "runs"), "--out", str(tmp_path / "out"), *arguments]) == 0
-    numbers = pd.read_csv(tmp_path / "out" / "x_data.gamma.csv")
-    assert numbers["data.gamma"].tolist() == [0.5, 1.0]
-
-
-@pytest.mark.parametrize("against", [["--x", "data.gamma"], []])
-def test_gap_draws_one_figure(tmp_path, against):
-    sweep = write_gamma_sweep(tmp_path / "sweep")
-    main([str(sweep), "--out", str(tmp_path / "out"), "--gap", "pf_ogd:df_ogd", *against])
-    stems = ["gap"] if against else ["gap", "gap_rounds"]
-    assert files(tmp_path / "out") == {"summary.csv"} | {
-        f"{stem}.{ending}" for stem in stems for ending in ("png", "pdf", "csv")
-    }
-    numbers = pd.read_csv(tmp_path / "out" / "gap.csv").sort_values("data.gamma")
-    np.testing.assert_allclose(numbers["mean"], [0.0, 0.05, 0.1], atol=1e-12)
-    np.testing.assert_allclose(numbers["ci95"], 0.0, atol=1e-12)
-
-
-@pytest.mark.usefixtures("unrendered")
-def test_a_single_gap_and_a_single_seed_can_be_drawn(tmp_path):
-    for algo, level in (("pf_ogd", 0.7), ("df_ogd", 0.4)):
-        write_run(tmp_path / "runs" / algo, algo, levels={0: level})
-    for options in (["--gap", "pf_ogd:df_ogd"], [], ["--x", "algo"]):
-        assert main([str(tmp_path / "runs"), "--out", str(tmp_path / "out"), *options]) == 0
-    gap = pd.read_csv(tmp_path / "out" / "gap.csv")
-    assert gap["mean"].tolist() == [pytest.approx(0.3)]
-    assert gap["ci95"].isna().all()
 
 
 @pytest.mark.usefixtures("unrendered")
@@ -271,149 +206,6 @@ def test_help_is_printed(capsys):
     assert "odfl plot outputs/sweeps/misspecification --x data.gamma --gap pf_ogd:df_ogd" in told
 
 
-def line(algorithm: str, level: float, varying=None) -> Line:
-    """A curve that settles at a level after a wild first round."""
-    t = np.arange(1, 1001)
-    mean = level + np.where(t < 10, 50.0, 0.01 * t / 1000)
-    return Line(algorithm, varying or {}, pd.DataFrame({"x": t, "mean": mean, "ci95": 5.0 / t}))
-
-
-def test_the_view_leaves_out_the_first_rounds_and_keeps_the_rest():
-    low, high = view([line("df_ogd", 0.60), line("pf_ogd", 0.63)])
-    assert 0.5 < low < 0.60
-    assert 0.64 < high < 0.75
-
-
-def test_a_far_reference_is_off_scale_and_a_near_one_is_not():
-    near, far = line("uniform", 0.64), line("clairvoyant", 0.1)
-    lines = [line("df_ogd", 0.60), line("pf_ogd", 0.63), near, far]
-    assert off_scale(near, view(lines)) is None
-    assert off_scale(far, view(lines)) == pytest.approx(0.11)
-    assert view(lines)[0] > 0.5
-
-
-def test_every_algorithm_has_a_style_of_its_own():
-    styles = line_styles(["mine", "df_ogd", "another"])
-    drawn = [(style.colour, style.dashes) for style in styles.values()]
-    assert len(set(drawn)) == len(drawn) == len(LINE_STYLES) + 2
-    assert styles["df_ogd"] == LINE_STYLES["df_ogd"]
-    assert styles["mine"].name == "mine"
-
-
-def test_curves_of_one_algorithm_share_the_line_style_and_differ_in_lightness():
-    variants = [variant(LINE_STYLES["df_ogd"], place, 4) for place in range(4)]
-    assert len({style.dashes for style in variants}) == 1
-    brightness = [sum(style.colour) for style in variants]
-    assert brightness == sorted(set(brightness))
-    assert variant(LINE_STYLES["df_ogd"], 0, 1) == LINE_STYLES["df_ogd"]
-
-
-def test_the_legend_reads_like_the_paper_with_references_last():
-    lines = [line("uniform", 1), line("mine", 1), line("df_ogd", 1, {"data.gamma": 0.5})]
-    lines.append(line("df_ogd", 1, {"data.gamma": 0.25}))
-    names = [one.name for one in styled(lines, line_styles([one.algorithm for one in lines]))]
-    gamma = r"DF-OGD, $\gamma$ = "
-    assert names == [f"{gamma}0.25", f"{gamma}0.5", "mine", "Uniform"]
-
-
-def test_long_names_get_fewer_columns():
-    assert legend_columns(["DF-OGD"] * 4, 6.9) == 4
-    assert legend_columns(["x" * 100] * 4, 6.9) == 1
-    assert legend_columns(["DF-OGD"] * 40, 6.9) < 10
-
-
-@pytest.mark.usefixtures("unrendered")
-def test_runs_with_comparators_get_their_regrets_rates_and_slopes(tmp_path):
-    for algo, exponent in (("df_ogd", -0.25), ("pf_ogd", -0.1)):
-        write_run(tmp_path / "runs" / algo, algo, rounds=400, thin=1, exponent=exponent)
-    assert main([str(tmp_path / "runs"), "--out", str(tmp_path / "out")]) == 0
-    assert {"comparators.png", "rates.png", "expected_cost.png"} <= files(tmp_path / "out")
-    rates = pd.read_csv(tmp_path / "out" / "rates.csv")
-    slopes = rates.groupby(["algorithm", "column"])["slope"].unique()
-    for column in ("avg_static_regret", "avg_dynamic_regret"):
-        assert slopes["df_ogd", column] == pytest.approx([-0.25], abs=1e-9)
-        assert slopes["pf_ogd", column] == pytest.approx([-0.1], abs=1e-9)
-    assert (rates["t"] % 2 == 0).all()  # the rounds that were evaluated
-
-
-@pytest.mark.parametrize(
-    ("algorithms", "bounds"),
-    [(("df_ftpl",), [1, 0]), (("df_ogd",), [0, 1]), (("df_ogd", "df_ftpl"), [1, 1])],
-)
-@pytest.mark.usefixtures("unrendered")
-def test_a_theorems_bound_has_a_figure_with_the_regret_it_bounds(tmp_path, algorithms, bounds):
-    """DF-FTPL's is on static regret, DF-OGD's on dynamic regret."""
-    for algo in algorithms:
-        write_run(tmp_path / algo, algo, rounds=400, thin=1, exponent=-0.25)
-    drawn = {s.stem: s for s in curve_sheets(group_runs(read_runs([tmp_path], print)), Request())}
-    figure, numbers = drawn["bounds"].draw(), drawn["bounds"].numbers
-    for column, there in zip(("avg_static_regret", "avg_dynamic_regret"), bounds, strict=True):
-        means = numbers[numbers["column"] == column].groupby("curve")["mean"].last()
-        assert len(means) == 2 * there
-        assert not there or means.max() == pytest.approx(2 * means.min())
-    assert len(figure.legends[0].legend_handles) == 2 * sum(bounds) + 1
-    (rates,) = {len(axis.get_lines()) for axis in drawn["rates"].draw().axes}
-    assert (
-        rates == len(algorithms) - ("uniform" in algorithms) + 1
-    )  # curves and the guide, no bound
-
-
-@pytest.mark.usefixtures("unrendered")
-def test_the_final_regret_against_the_horizon_has_a_slope(tmp_path):
-    for rounds in (100, 400, 1600):
-        write_run(tmp_path / "runs" / str(rounds), rounds=rounds, thin=1, exponent=-0.25)
-    arguments = ["--x", "horizon.rounds", "--y", "avg_dynamic_regret", "--loglog"]
-    assert main([str(tmp_path / "runs"), "--out", str(tmp_path / "out"), *arguments]) == 0
-    table = pd.read_csv(tmp_path / "out" / "x_horizon.rounds.csv")
-    assert list(table["horizon.rounds"]) == [100, 400, 1600]
-    np.testing.assert_allclose(table["slope"], -0.25, atol=1e-9)
-
-
-def test_marked_rounds_are_drawn(tmp_path):
-    plain = write_run(tmp_path / "plain", rounds=100)
-    marked = write_run(tmp_path / "marked", rounds=100, marks=(30, 60))
-    drawn = []
-    for run in (plain, marked):
-        sheet = curve_sheets(group_runs(read_runs([run], print)), Request(width=3.4))[0]
-        lines = sheet.draw().axes[0].get_lines()
-        drawn.append([line.get_xdata()[0] for line in lines if len(set(line.get_xdata())) == 1])
-    assert drawn == [[], [30, 60]]
-
-
-@pytest.mark.usefixtures("unrendered")
-def test_margins_and_the_oracles_share_are_drawn_where_they_are_told(tmp_path):
-    run = write_run(tmp_path / "runs" / "df_ogd")
-    summary = json.loads((run / "summary.json").read_text())
-    summary |= {
-        "oracle_share": 0.8,
-        "margin": {"epsilon": [0.01, 0.1], "share": [0.02, 0.15], "c0": 2.0, "beta": 1.0},
-    }
-    (run / "summary.json").write_text(json.dumps(summary))
-    assert main([str(run.parent), "--out", str(tmp_path / "out")]) == 0
-    margin = pd.read_csv(tmp_path / "out" / "margin.csv")
-    np.testing.assert_allclose(margin["curve"], [0.02, 0.2])
-    assert (margin["share"] <= margin["curve"]).all()
-    shares = pd.read_csv(tmp_path / "out" / "oracle_share.csv")
-    assert list(shares["share"]) == [0.8]
-
-
-def test_every_name_of_a_sweep_with_slopes_belongs_to_its_line(tmp_path):
-    for algo, exponent in (("df_ogd", -0.25), ("pf_ogd", -0.1)):
-        for rounds in (100, 400):
-            place = tmp_path / f"{algo}{rounds}"
-            write_run(place, algo, rounds=rounds, thin=1, exponent=exponent)
-    request = Request(x=("horizon.rounds",), y="avg_dynamic_regret", loglog=True)
-    (sheet,) = sheets(read_runs([tmp_path], print), request)
-    (legend,) = sheet.draw().legends
-    colours = {}
-    for text, handle in zip(legend.get_texts(), legend.legend_handles, strict=True):
-        line = handle if hasattr(handle, "get_color") else handle.get_children()[0]
-        colours[text.get_text().split(",")[0]] = to_rgb(np.ravel(line.get_color())[:3])
-    assert colours["DF-OGD"] == pytest.approx(LINE_STYLES["df_ogd"].colour)
-    assert colours["PF-OGD"] == pytest.approx(LINE_STYLES["pf_ogd"].colour)
-    assert colours["slope −1/4"] == pytest.approx(GREY)
-
-
 def test_what_did_not_change_is_not_drawn_again(runs, tmp_path, monkeypatch, capsys):
     words = [str(runs), "--x", "algo", "--out", str(tmp_path / "out"), "--format", "png"]
     main(words)
@@ -457,47 +249,6 @@ def test_a_style_and_a_matplotlibrc_count(runs, tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("unrendered")
-def test_experiments_of_a_folder_get_a_folder_each_or_a_panel(tmp_path):
-    for name in ("first", "second"):
-        for algo in ("df_ogd", "pf_ogd"):
-            write_run(tmp_path / "runs" / f"{algo}-{name}", algo, choices={"experiment": name})
-    words = [str(tmp_path / "runs"), "--format", "png", "--out"]
-    main([*words, str(tmp_path / "out"), "--x", "algo"])
-    assert files(tmp_path / "out") == {"first", "second"}
-    assert files(tmp_path / "out" / "first") == {"x_algo.png", "x_algo.csv", "summary.csv"}
-    main([*words, str(tmp_path / "panels.png"), "--panels"])
-    numbers = pd.read_csv(tmp_path / "panels.csv")
-    assert set(numbers["sweep"]) == {"first", "second"}
-    main([*words, str(tmp_path / "pooled"), "--pool", "--x", "algo"])
-    assert pd.read_csv(tmp_path / "pooled" / "x_algo.csv")["seeds"].tolist() == [3, 3]
-
-
-@pytest.mark.usefixtures("unrendered")
-def test_gaps_between_values_of_a_key_over_the_rounds(tmp_path):
-    sweep = write_gamma_sweep(tmp_path / "sweep")
-    main([str(sweep), "--out", str(tmp_path / "out"), "--gap", "data.gamma=1:0"])
-    final = pd.read_csv(tmp_path / "out" / "gap.csv").set_index("gap")["mean"]
-    rounds = pd.read_csv(tmp_path / "out" / "gap_rounds.csv").set_index("gap")["mean"]
-    for algo, expected in (("df_ogd", -0.1 + 0.1 / 3), ("pf_ogd", 0.1 / 3)):
-        assert final[algo] == pytest.approx(expected)
-        np.testing.assert_allclose(rounds[algo], expected, atol=1e-12)
-
-
-def test_two_keys_make_a_heatmap(tmp_path):
-    for gamma in (0.0, 1.0):
-        for items in (5, 10, 20):
-            place = tmp_path / "runs" / f"{gamma}-{items}"
-            config = {"data.gamma": gamma, "data.items": items}
-            write_run(place, levels={0: gamma, 1: items}, config=config)
-    out = tmp_path / "heat.png"
-    main([str(tmp_path / "runs"), "--x", "data.gamma,data.items", "--out", str(out)])
-    numbers = pd.read_csv(tmp_path / "heat.csv").set_index(["data.gamma", "data.items"])["mean"]
-    for (gamma, items), mean in numbers.items():
-        assert mean == pytest.approx((gamma + items) / 2 + harmonic(100) / 100)
-    assert colours(image.imread(out)) > 50
-
-
-@pytest.mark.usefixtures("unrendered")
 def test_a_file_may_be_drawn_again_with_other_columns_but_not_once_it_was_edited(runs, tmp_path):
     out = tmp_path / "a.png"
     main([str(runs), "--x", "algo", "--out", str(out)])
@@ -506,36 +257,3 @@ def test_a_file_may_be_drawn_again_with_other_columns_but_not_once_it_was_edited
     table.write_text(table.read_text().replace("gap", "mine"))
     with pytest.raises(UserError, match=r"a\.csv: it exists and odfl did not write it"):
         main([str(runs), "--x", "algo", "--out", str(out)])
-
-
-@pytest.mark.parametrize("keys", ["data.gamma,algo", "algo,data.gamma"])
-def test_algorithms_may_be_a_side_of_a_heatmap(tmp_path, keys):
-    for gamma in (0.0, 1.0):
-        for algo, level in (("df_ogd", 0.3), ("mine", 0.6)):
-            config = {"data.gamma": gamma}
-            write_run(
-                tmp_path / "runs" / f"{algo}-{gamma}", algo, {0: level + gamma}, config=config
-            )
-    main([str(tmp_path / "runs"), "--x", keys, "--out", str(tmp_path / "heat.png")])
-    numbers = pd.read_csv(tmp_path / "heat.csv", keep_default_na=False)
-    assert set(numbers["panel"]) == {""}  # one table
-    means = numbers.set_index(["algo", "data.gamma"])["mean"] - harmonic(100) / 100
-    expected = {("DF-OGD", 0.0): 0.3, ("DF-OGD", 1.0): 1.3, ("mine", 0.0): 0.6, ("mine", 1.0): 1.6}
-    assert means.to_dict() == pytest.approx(expected)
-    for words, message in (
-        (["--x", "algo,algo"], "two keys"),
-        (["--x", keys, "--label", "df_ogd=X", "--label", "mine=X"], "--label"),
-    ):
-        with pytest.raises(UserError, match=message):
-            main([str(tmp_path / "runs"), *words, "--out", str(tmp_path / "again.png")])
-
-
-def test_axes_of_keys_swept_in_ratios():
-    assert all(map(is_swept_in_ratios, ([0.1, 1, 10], [1, 2, 4, 8], [1, 3, 10, 30], [1, 100])))
-    assert not any(map(is_swept_in_ratios, ([0, 0.5, 1], [1, 2, 3], [5, 10], [0, 10, 100], [7])))
-
-
-def test_long_names_are_folded_to_the_width():
-    (name,) = folded([", ".join(f"data.key_{i} = {i}" for i in range(20))], 3.4)
-    assert max(map(len, name.split("\n"))) * 0.062 <= 3.4
-    assert folded(["DF-OGD"], 3.4) == ["DF-OGD"]

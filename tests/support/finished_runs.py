@@ -1,5 +1,6 @@
 """Run directories in every state, written without the package's writers."""
 
+import hashlib
 import json
 import os
 import time
@@ -9,7 +10,14 @@ from typing import Any
 
 from support.synthetic_runs import change_summary, write_run
 
-__all__ = ["change_summary", "write_failed", "write_finished", "write_hydra", "write_unfinished"]
+__all__ = [
+    "change_summary",
+    "content",
+    "write_failed",
+    "write_finished",
+    "write_hydra",
+    "write_unfinished",
+]
 
 HYDRA_YAML = """\
 hydra:
@@ -53,3 +61,15 @@ def write_failed(directory: Path, algo: str = "df_ogd", error: str = "no luck") 
     content = {"error": error, "versions": {"odfl": "0.1.0"}}
     (directory / "failed.json").write_text(json.dumps(content))
     return directory
+
+
+def content(tree: Path) -> dict[str, str]:
+    """Every path below the tree with what it is: a digest, a link's target, or a directory."""
+    found = {}
+    for path in sorted(tree.rglob("*")):
+        if path.is_symlink():
+            kind = f"link to {os.readlink(path)}"
+        else:
+            kind = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "other"
+        found[str(path.relative_to(tree))] = kind
+    return found

@@ -129,3 +129,11 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
             node = node.setdefault(part, {})
         node[last] = value
     return tree
+
+
+def write_gamma_sweep(directory: Path) -> Path:
+    for gamma in (0.0, 0.5, 1.0):
+        for algo, level in (("pf_ogd", 0.7), ("df_ogd", 0.7 - 0.1 * gamma)):
+            levels = {0: level, 1: level + 0.1 * gamma, 2: level}
+            write_run(directory / f"{algo}-{gamma}", algo, levels, config={"data.gamma": gamma})
+    return directory

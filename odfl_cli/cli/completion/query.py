@@ -1,24 +1,40 @@
-"""Groups, choices and keys for the last word of a line that begins `odfl run`."""
+"""Groups, choices and keys for the last word of a line that begins `odfl run`.
+
+The choices of a group are the names of its files. Other words are asked of Hydra, which takes most of
+a second to compose the configuration, and its answers are kept until a file of the configuration changes.
+"""
 
 import io
 import os
 import re
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from pathlib import Path
 
-from odfl_cli.config.directory import is_tuning
+from odfl_cli.cli.completion.memory import Memory
+from odfl_cli.config.directory import choices_of, conf_directory, is_tuning
 
 
 def answer(arguments: list[str], hydra: Callable[[list[str]], int]) -> int:
-    """Prints Hydra's completions of the last word of COMP_LINE."""
+    """Prints the completions of the last word of COMP_LINE."""
     line = os.environ.get("COMP_LINE", "")
-    os.environ["COMP_LINE"], kept = question(line)
-    output = io.StringIO()
-    with redirect_stdout(output):
-        code = hydra([*arguments, *config_directory(line)])
-    words = [word for word in output.getvalue().split() if not is_tuning(re.split("[=.]", word)[0])]
+    flags = config_directory(line)
+    folders = [conf_directory(), *map(Path, flags[1:])]
+
+    def ask(asked: str) -> list[str]:
+        os.environ["COMP_LINE"] = asked
+        output = io.StringIO()
+        with redirect_stdout(output):
+            hydra([*arguments, *flags])
+        return output.getvalue().split()
+
+    asked, kept = question(line)
+    words = choices(asked, folders)
+    if words is None:
+        words = keys(asked, folders, ask)
+    words = [word for word in words if not is_tuning(re.split("[=.]", word)[0])]
     print(" ".join(kept + word.rpartition("=")[2] if kept else word for word in words))
-    return code
+    return 0
 
 
 def question(line: str) -> tuple[str, str]:
@@ -35,6 +51,28 @@ def question(line: str) -> tuple[str, str]:
     kept = last[: last.rfind(",") + 1] if "," in value else ""
     last = f"{key}={value.rpartition(',')[2]}" if kept else last
     return " ".join(["odfl", *overrides, last]), kept
+
+
+def choices(asked: str, folders: list[Path]) -> list[str] | None:
+    """`group=choice` for the last word, from the files' names; None where it is no group of theirs."""
+    group, equals, value = asked.rpartition(" ")[2].partition("=")
+    if not equals or "hydra" in asked or value.startswith((".", "/", "\\")):  # a path
+        return None
+    found = choices_of(group, folders)
+    return [f"{group}={name}" for name in found if name.startswith(value)] if found else None
+
+
+def keys(asked: str, folders: list[Path], ask: Callable[[str], list[str]]) -> list[str]:
+    """Hydra's answer: remembered for all words that begin alike, or asked for."""
+    if "hydra" in asked:  # whose plugins are not among the files
+        return ask(asked)
+    before, _, last = asked.rpartition(" ")
+    if "=" in last:  # the key's value
+        return Memory(folders).recall(asked, ask)
+    start = re.sub(r"[^./+~]*$", "", last)  # all keys of a group, all names
+    named = [word for word in before.split() if "." not in word.partition("=")[0]]  # not values
+    found = Memory(folders).recall(" ".join([*named, start]), ask)
+    return [word for word in found if word.startswith(last)]
 
 
 def config_directory(line: str) -> list[str]:

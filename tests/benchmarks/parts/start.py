@@ -45,20 +45,20 @@ def sections() -> Iterator[Section]:
     )
 
 
-def prompt(*words: str, most: float | None = 0.1) -> Row:
+def prompt(*words: str) -> Row:
     """A command that should feel instant."""
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
         command = ("-m", "odfl_cli.cli", *words)
         python(*command, cwd=root, bytecode=root)
         took = min(busy_child(lambda: python(*command, cwd=root, bytecode=root)) for _ in range(3))
-    return Row(f"odfl {' '.join(words)}", took, below_seconds=most)
+    return Row(f"odfl {' '.join(words)}", took, below_seconds=0.1)
 
 
 def choices() -> Row:
-    """What a shell asks for at a tab after `algo=`: Hydra composes the configuration to answer."""
+    """What a shell asks for at a tab after `algo=`."""
     with patch.dict(os.environ, COMP_LINE="odfl run algo=df"):
-        return prompt("-sc", "query=bash", most=None)
+        return prompt("-sc", "query=bash")
 
 
 def odfl_run(root: Path) -> None:

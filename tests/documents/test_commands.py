@@ -1,0 +1,94 @@
+"""Every command that README.md and docs/ show is one that can be typed."""
+
+import importlib
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import IntervalSweep
+from support.commands import REPOSITORY, odfl, run_directories
+from support.documents import ALL, OTHERS, PAGES, RUNS, WITH_OWN_PARTS
+
+from odfl_cli.cli.dispatch import MODULES
+from odfl_cli.cli.parser import Parser
+from odfl_cli.config.compose import compose_job
+
+
+def test_make_lists_every_target() -> None:
+    targets = re.findall(
+        r"^\.PHONY: ((?:.*\\\n)*.*)$", (REPOSITORY / "Makefile").read_text(), re.MULTILINE
+    )
+    names = set(" ".join(targets).replace("\\", " ").split()) - {"help"}
+    listed = subprocess.run(["make", "help"], cwd=REPOSITORY, capture_output=True, text=True).stdout
+    assert {line.split()[0] for line in listed.splitlines() if line.startswith("  ")} == names
+    shown = re.findall(r"`make ([a-z-]+)`|^make ([a-z-]+)", ALL, re.MULTILINE)
+    assert {name for pair in shown for name in pair if name} <= names
+
+
+@pytest.mark.parametrize("command", [c for c in RUNS if c not in WITH_OWN_PARTS], ids=" ".join)
+def test_every_run_is_composed(command: tuple[str, ...]) -> None:
+    words = [word for word in command if not word.startswith("-") and word != "job"]
+    compose_job([first_of(word) for word in words if not of_a_plugin(word)])
+
+
+def first_of(word: str) -> str:
+    """An override with the first of the values that it sweeps over."""
+    override = OverridesParser.create().parse_override(word)
+    if not override.is_sweep_override():
+        return word
+    value = override.value()
+    first = (
+        value.start if isinstance(value, IntervalSweep) else next(override.sweep_string_iterator())
+    )
+    return f"{override.get_key_element()}={first}"
+
+
+def of_a_plugin(word: str) -> bool:
+    """Whether an override chooses or sets a plugin of Hydra; a choice must have its file."""
+    key, _, value = word.partition("=")
+    if key.startswith("hydra/"):
+        assert (REPOSITORY / "conf" / key / f"{value}.yaml").exists()
+    return key.startswith(("hydra/", "hydra."))
+
+
+class ParsedError(Exception):
+    """The command line was understood."""
+
+
+@pytest.mark.parametrize("command", OTHERS, ids=" ".join)
+def test_every_other_command_is_parsed(command: tuple[str, ...], monkeypatch) -> None:
+    for name in ("parse_args", "parse_intermixed_args"):
+        monkeypatch.setattr(Parser, name, parsed(getattr(Parser, name)))
+    verb, *arguments = command
+    if verb == "completion":
+        assert arguments in (["bash"], ["zsh"])
+        return
+    with pytest.raises(ParsedError):
+        importlib.import_module(MODULES[verb]).main(arguments)
+
+
+def parsed(parse):
+    def stop(self, *arguments):
+        parse(self, *arguments)
+        raise ParsedError
+
+    return stop
+
+
+def test_the_first_commands_of_the_readme_run(tmp_path: Path) -> None:
+    block = PAGES["README.md"].split("## Six commands to type")[1].split("```")[1]
+    shown = [shlex.split(line, comments=True)[1:] for line in block.strip().splitlines()]
+    assert len(shown) == 6
+    for command in shown[:2]:
+        done = odfl(*command, "horizon=smoke", "seeds=2", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert len(run_directories(tmp_path)) == 6
+    done = odfl(*shown[3], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "outputs/figures/gap.png").exists()
+    done = odfl(shown[5][0], cwd=tmp_path)  # of the newest sweep
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "report.html").exists()

@@ -1,0 +1,129 @@
+"""A recording of a file is made once, and again when it is damaged, old or not to be trusted."""
+
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.commands import odfl
+from support.recordings import write
+
+from odfl_cli.environments import Replay
+from odfl_cli.environments.replay import recording
+
+
+def test_a_file_that_changes_is_read_again_and_old_recordings_go(tmp_path):
+    """Those of the last day stay: another process may be replaying one."""
+    kept = tmp_path / "cache/odfl/recordings"
+    path = tmp_path / "a.csv"
+    for cost in (1.0, 2.0, 3.0):
+        write(path, f"round,item,x,cost\n1,a,1,{cost}\n1,b,2,2\n")
+        os.utime(path, ns=(0, int(cost)))
+        assert Replay(file=str(path)).rounds((0,), 0, 1).costs[0, 0, 0] == cost
+        assert len(list(kept.iterdir())) == cost
+    for old in kept.iterdir():
+        os.utime(old, (0, old.stat().st_mtime - recording.DAY - 60))
+    write(path, "round,item,x,cost\n1,a,1,4\n1,b,2,2\n")
+    assert Replay(file=str(path)).rounds((0,), 0, 1).costs[0, 0, 0] == 4.0
+    assert len(list(kept.iterdir())) == 1
+
+
+def _flip(path):
+    content = path.read_bytes()
+    path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [(name, damage) for name in ("0.bin", "shape.json")
+     for damage in (_flip, Path.unlink, lambda path: os.truncate(path, 5))],
+)  # fmt: skip
+def test_a_damaged_recording_is_made_again(tmp_path, name, damage):
+    file = write(tmp_path / "a.csv", "round,item,x,cost\n1,a,1,5\n1,b,2,2\n")
+    before = Replay(file=file).rounds((0,), 0, 1)
+    (kept,) = (tmp_path / "cache/odfl/recordings").iterdir()
+    damage(kept / name)
+    for ours, theirs in zip(Replay(file=file).rounds((0,), 0, 1), before, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+
+
+def test_what_a_killed_process_left_is_removed_but_not_the_work_of_a_living_one(tmp_path):
+    cache = tmp_path / "cache/odfl/recordings"
+    dead, alive = cache / ".partial-dead", cache / ".partial-alive"
+    cache.mkdir(parents=True, mode=0o700)
+    for place in (dead, alive):
+        place.mkdir()
+        (place / "0.bin").write_bytes(b"half")
+        os.utime(place, (0, 0))
+    handle = os.open(alive, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    Replay(file=write(tmp_path / "a.csv", "round,item,x,cost\n1,a,1,5\n1,b,2,2\n"))
+    os.close(handle)
+    assert alive.exists()
+    assert not dead.exists()
+
+
+def test_recordings_that_others_could_write_are_not_used(tmp_path):
+    file = write(tmp_path / "a.csv", "round,item,x,cost\n1,a,1,5\n1,b,2,2\n")
+    Replay(file=file)
+    cache = tmp_path / "cache/odfl/recordings"
+    (kept,) = cache.iterdir()
+    cache.chmod(0o777)
+    assert not Replay(file=file)._recordings[0].directory.startswith(str(cache))
+    assert [path.name for path in cache.iterdir()] == [kept.name]
+
+
+def test_a_recording_is_made_once(exported, monkeypatch):
+    first = Replay(file=str(exported / "rounds.csv"), group="seed")
+    monkeypatch.setattr(recording, "_keep", lambda *_: pytest.fail("read again"))
+    again = Replay(file=str(exported / "rounds.csv"), group="seed")
+    np.testing.assert_array_equal(first.rounds((1,), 3, 9).X, again.rounds((1,), 3, 9).X)
+
+
+def test_a_home_that_cannot_be_written_is_no_obstacle(exported, tmp_path):
+    (tmp_path / "blocked").write_text("a file where a directory is needed")
+    chosen = ("data=replay", f"data.file={exported}/rounds.npz", "seeds=3", "horizon.rounds=40")
+    places = {"XDG_CACHE_HOME": str(tmp_path / "blocked"), "TMPDIR": str(tmp_path)}
+    done = odfl("run", "algo=uniform", *chosen, cwd=tmp_path, **places)
+    assert done.returncode == 0, done.stderr
+    assert not list(tmp_path.glob("odfl-*"))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.npz"])
+def test_files_larger_than_memory_are_streamed(tmp_path, name):
+    """In a process that may not grow by half of the file."""
+    rounds, items, features = 12_000, 10, 50
+    rng = np.random.default_rng(0)
+    X, c = rng.normal(size=(rounds, items, features)), rng.normal(size=(rounds, items))
+    if name.endswith("npz"):
+        np.savez(tmp_path / name, X=X, c=c)
+    else:
+        rows = ",".join(f"{value:.6f}" for value in X[0, 0])
+        with (tmp_path / name).open("w") as file:
+            file.write(
+                ",".join(["round", "item", *(f"x{i}" for i in range(features)), "cost"]) + "\n"
+            )
+            for t in range(rounds):
+                file.writelines(f"{t},{i},{rows},{float(c[t, i])!r}\n" for i in range(items))
+    size = (tmp_path / name).stat().st_size
+    assert size > 40 * 2**20
+    script = f"""
+import resource, numpy as np
+from odfl_cli.environments import Replay, Rounds
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + {size} // 2,) * 2)
+data = Replay(file={name!r}, standardise=True)
+total = sum(data.rounds((0,), t, t + 100).costs.sum() for t in range(0, {rounds}, 100))
+print(repr(float(total)))
+"""
+    done = _python(script, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) == pytest.approx(c.sum())
+
+
+def _python(script: str, cwd: Path):
+    return subprocess.run([sys.executable, "-c", script], cwd=cwd, capture_output=True, text=True)
