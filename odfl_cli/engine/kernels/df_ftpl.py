@@ -47,9 +47,7 @@ def play(
                 gradient[j] = -sigma[t, j] / (eta * represented[t])
             for b in range(batch):
                 i = int(samples[t, k, b] * held[t])
-                smoothed_gradient(
-                    parts, history_X, history_costs, i, theta, alpha, w, newton, one
-                )
+                smoothed_gradient(parts, history_X, history_costs, i, theta, alpha, w, newton, one)
                 for j in range(theta.shape[0]):
                     gradient[j] += one[j] / batch
             step(theta, lr, gradient, radius)

@@ -82,8 +82,8 @@ def squared_error(prediction, costs):
 def decide(parts, X, costs, t, theta, prediction, w, played):
     """Predicts and decides into `prediction` and `w`, and records what that costs in round t.
 
-    X [B, d, p] and costs [B, d] are those of all rounds: a kernel that took those of one would count
-    references, in this file nobody does.
+    X [B, d, p] and costs [B, d] are those of all rounds: where a kernel, which allocates, takes those
+    of one, it counts references.
     """
     predict(parts.predictor, X[t], theta, prediction)
     minimise(parts.polytope, parts.numbers, prediction, w)
