@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from pydantic import SkipValidation
@@ -111,19 +112,27 @@ def start_points(name: str, problem: Problem, draws: dict[str, Array]) -> Array 
     return None if normals is None else uniform_in_ball(normals, problem.theta_set.radius)
 
 
-def design_of(problem: Problem, algo: str) -> Callable[[Array], Array]:
-    """D with g(θ, X) = D(X) θ as a function of X, or a UserError where the predictor has none.
+@settings
+class LinearLearner(Algorithm):
+    """An algorithm for predictors that are linear in θ alone; a UserError for others."""
 
-    What the predictor offers as `design` is tried at a random point: a subclass may predict otherwise.
-    """
-    predictor: Any = problem.predictor
-    design = getattr(predictor, "design", None)
-    theta = draw((0,), "design/theta", Draw("normal", (problem.parameters,)))[0, 0]
-    X = draw((0,), "design/x", Draw("normal", problem.shape))[0, 0]
-    if design is None or not np.allclose(predictor.predict(theta, X), design(X) @ theta, rtol=1e-9):
-        given = getattr(predictor, "chosen_as", type(predictor).__name__)
-        raise UserError(
-            f"algo={algo} needs a predictor that is linear in θ, and {given} is not; "
-            "choose predictor=linear, affine, per_item or quadratic"
-        )
-    return design
+    def __post_init__(self) -> None:
+        _ = self.design
+
+    @cached_property
+    def design(self) -> Callable[[Array], Array]:
+        """D with g(θ, X) = D(X) θ as a function of X.
+
+        What the predictor offers is tried at a random point: a subclass may predict otherwise.
+        """
+        problem, predictor = self.problem, cast(Any, self.problem.predictor)
+        design = getattr(predictor, "design", None)
+        theta = draw((0,), "design/theta", Draw("normal", (problem.parameters,)))[0, 0]
+        X = draw((0,), "design/x", Draw("normal", problem.shape))[0, 0]
+        if not design or not np.allclose(predictor.predict(theta, X), design(X) @ theta, rtol=1e-9):
+            given = getattr(predictor, "chosen_as", type(predictor).__name__)
+            raise UserError(
+                f"algo={self.name} needs a predictor that is linear in θ, and {given} is not; "
+                "choose predictor=linear, affine, per_item or quadratic"
+            )
+        return design

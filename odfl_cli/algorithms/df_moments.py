@@ -26,13 +26,11 @@ the units of features or costs. Before a matrix S is inverted, (m/N) diag(S) is 
 n_A counts the coordinates: m for the first moment, m(m + 1)/2 for the second.
 """
 
-from collections.abc import Callable
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.algorithms.base import Algorithm, design_of
+from odfl_cli.algorithms.base import LinearLearner
 from odfl_cli.core.arrays import Array, array_namespace, dot, like
 from odfl_cli.core.matrices import (
     TINY,
@@ -93,7 +91,7 @@ class Seen(NamedTuple):
 
 
 @settings
-class DFMoments(Algorithm):
+class DFMoments(LinearLearner):
     """DF-Moments; nothing is to be set per problem.
 
     `memories` are the rounds τ that the fading memories remember (γ = 1 − 1/τ), beside one that
@@ -107,14 +105,6 @@ class DFMoments(Algorithm):
     refine: bool = True
     name = "df_moments"
     kernel = "df_moments"
-
-    def __post_init__(self) -> None:
-        design_of(self.problem, self.name)
-
-    @cached_property
-    def design(self) -> Callable[[Array], Array]:
-        """D as a function of X."""
-        return design_of(self.problem, self.name)
 
     @property
     def fading(self) -> np.ndarray:

@@ -16,10 +16,8 @@ from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.mixture import Mixture, made
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import RowError, UserError
+from odfl_cli.core.matrices import TINY
 from odfl_cli.core.settings import Real, settings
-
-TINY = 1e-300
-"""Stands in for a range of zero, which divides a zero."""
 
 
 class GuardState(NamedTuple):

@@ -69,9 +69,7 @@ class Yesterday(RollingMean):
     """Predicts that every item costs what it cost one season ago: the round before."""
 
     window: PositiveInt = 1
-    season: PositiveInt = 1
     name = "yesterday"
-    takes_offers = True
 
 
 @settings
@@ -81,7 +79,6 @@ class LastWeek(RollingMean):
     window: PositiveInt = 1
     season: PositiveInt = 7
     name = "last_week"
-    takes_offers = True
 
 
 @settings

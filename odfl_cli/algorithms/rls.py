@@ -4,20 +4,15 @@ Hoerl & Kennard, *Ridge Regression*, Technometrics 12(1), 1970; with a forgettin
 Ljung, *System Identification*, 2nd edition, 1999, Section 11.2.
 """
 
-from collections.abc import Callable
-from functools import cached_property
 from typing import Annotated, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.algorithms.base import Algorithm, design_of
+from odfl_cli.algorithms.base import LinearLearner
 from odfl_cli.core.arrays import Array, array_namespace, dot, like
-from odfl_cli.core.matrices import solved, weighted_sum
+from odfl_cli.core.matrices import TINY, solved, weighted_sum
 from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
-
-TINY = 1e-300
-"""Stands in for a mean squared error of zero, which divides a zero."""
 
 
 class RLSState(NamedTuple):
@@ -33,7 +28,7 @@ class RLSState(NamedTuple):
 
 
 @settings
-class RLS(Algorithm):
+class RLS(LinearLearner):
     """Plays the ridge estimate: argmin_θ Σ_{s≤t} φ^{t−s} ‖c_s − D_s θ‖² + λ ‖θ‖², then Π_Θ.
 
     φ = `forgetting` (1: all rounds count alike) and λ = `ridge`, which does not fade. The estimate
@@ -51,14 +46,6 @@ class RLS(Algorithm):
     name = "rls"
     takes_offers = True
     kernel = "rls"
-
-    def __post_init__(self) -> None:
-        design_of(self.problem, self.name)
-
-    @cached_property
-    def design(self) -> Callable[[Array], Array]:
-        """D as a function of X."""
-        return design_of(self.problem, self.name)
 
     @property
     def fading(self) -> np.ndarray:

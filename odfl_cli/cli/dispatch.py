@@ -30,20 +30,9 @@ Usage: odfl VERB …
 
 odfl VERB --help tells more. odfl --version prints the version.
 """
-MODULES = {
-    "plot": "odfl_cli.cli.plot",
-    "report": "odfl_cli.cli.report",
-    "data": "odfl_cli.cli.data",
-    "claims": "odfl_cli.cli.claims",
-    "list": "odfl_cli.cli.list",
-    "show": "odfl_cli.cli.show",
-    "best": "odfl_cli.cli.best",
-    "export": "odfl_cli.cli.export",
-    "clean": "odfl_cli.cli.clean",
-    "warm": "odfl_cli.cli.warm",
-    "completion": "odfl_cli.cli.completion.script",
-}
-VERBS = ("run", *MODULES)
+OTHERS = ("plot", "report", "data", "claims", "list", "show", "best", "export", "clean", "warm")
+"""Each is the function `main` of the module of that name."""
+VERBS = ("run", *OTHERS, "completion")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -78,8 +67,12 @@ def _dispatch(arguments: list[str]) -> int:
             return 0
         case ["run", *rest]:
             return _run(rest)
-        case [verb, *rest] if verb in MODULES:
-            return import_module(MODULES[verb]).main(rest)
+        case [verb, *rest] if verb in OTHERS:
+            return import_module(f"odfl_cli.cli.{verb}").main(rest)
+        case ["completion", *rest]:
+            from odfl_cli.cli.completion.script import main as completion
+
+            return completion(rest)
         case ["-sc" | "--shell-completion" | "--shell_completion", *_]:
             from odfl_cli.cli.completion.query import answer
 

@@ -9,11 +9,12 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, check_replaceable
 from odfl_cli.core.text import printable, shown, tell
 from odfl_cli.results.finding import finished_runs
-from odfl_cli.results.grouping import differing_keys
 from odfl_cli.results.runs import StoredRun
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from odfl_cli.results.tables import Run
 
 DESCRIPTION = """\
 Writes one table: a row for every run, seed and logged round with run, algo, the keys in which the
@@ -54,32 +55,29 @@ def main(argv: list[str]) -> int:
 
 def tidy(runs: list[StoredRun]) -> "pd.DataFrame":
     """run, algo, differing keys, seed, t, then the columns of the runs."""
-    import pandas as pd
+    from odfl_cli.plotting.result import Result
 
-    keys = differing_keys(runs)
+    result = Result([_read(run) for run in runs])
     names = [run.directory.name for run in runs]
     if len(set(names)) < len(names):
         names = [str(run.directory) for run in runs]
-    tables = [_rows(run, name, keys) for run, name in zip(runs, names, strict=True)]
-    whole = pd.concat(tables, ignore_index=True)
-    for key in keys:
+    whole, lengths = result.rows, [len(run.rows) for run in result.runs]
+    whole.insert(
+        0, "run", [n for n, length in zip(names, lengths, strict=True) for _ in range(length)]
+    )
+    for key in result.keys:
         if not _is_plain({type(run.settings.get(key)) for run in runs}):
             whole[key] = [None if value is None else shown(value) for value in whole[key]]
-    first = ["run", "algo", *keys, "seed", "t"]
-    return whole[[*first, *(column for column in whole if column not in first)]]
+    return whole
 
 
-def _rows(run: StoredRun, name: str, keys: list[str]) -> "pd.DataFrame":
+def _read(run: StoredRun) -> "Run":
     from odfl_cli.results.tables import UnreadableError, read_run
 
     try:
-        rows = read_run(run, tell).rows
+        return read_run(run, tell)
     except UnreadableError as error:
         raise UserError(f"{run.directory}: {error}") from error
-    named = {"run": name, "algo": run.algorithm} | {key: run.settings.get(key) for key in keys}
-    for key, value in named.items():
-        rows[key] = [value] * len(rows)
-    return rows
 
 
 def _is_plain(types: set[type]) -> bool:

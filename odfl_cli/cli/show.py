@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from textwrap import indent
 from typing import Any
 
 import yaml
@@ -66,6 +67,7 @@ def _everything(run: StoredRun) -> dict[str, Any]:
 
 def _lines(run: StoredRun) -> list[str]:
     reason = f" ({run.reason})" if run.reason else ""
+    config = yaml.safe_dump(run.config, sort_keys=False, allow_unicode=True)
     return [
         f"{run.directory}: {run.state}{reason}, {age(run.age)} old, {size(run.size)}",
         "",
@@ -75,7 +77,7 @@ def _lines(run: StoredRun) -> list[str]:
         f"{'files':<12}{' '.join(sorted(path.name for path in run.directory.iterdir()))}",
         "",
         "configuration",
-        *_indented(yaml.safe_dump(run.config, sort_keys=False, allow_unicode=True)),
+        *indent(config, "  ").splitlines(),
         "",
         "again",
         f"  {run.command}",
@@ -110,7 +112,3 @@ def _spans(seeds: Sequence[int]) -> str:
         else:
             spans.append([seed])
     return ", ".join(f"{s[0]}–{s[-1]}" if len(s) > 1 else str(s[0]) for s in spans)
-
-
-def _indented(text: str) -> list[str]:
-    return [f"  {line}" for line in text.splitlines()]

@@ -1,6 +1,5 @@
 """Python arguments as overrides of the command line, and the grid that several values make."""
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
@@ -18,6 +17,7 @@ from odfl_cli.config.explain import explain
 from odfl_cli.config.identity import BOOKKEEPING
 from odfl_cli.config.schema import TopLevel
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.text import did_you_mean, shown
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def quoted(key: str, value: Any) -> str:
     """A value in the grammar of Hydra's overrides."""
     value = value.tolist() if hasattr(value, "tolist") else value  # numpy's scalars and arrays
     if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
+        return shown(value)
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, str | PathLike):
@@ -149,8 +149,7 @@ def _check_names(keywords: Iterable[str]) -> None:
     known = [*group_names(), *(key for key in TopLevel.model_fields if key not in BOOKKEEPING)]
     for name in keywords:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            hint = did_you_mean(name, known)
             raise UserError(f"{name}: there is no such group or key; {hint}")
 
 

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import NonNegative, Positive, PositiveInt
+from odfl_cli.core.text import shown
 
 MOST_SEEDS = 1_000_000
 
@@ -59,17 +60,13 @@ def refusal(error: ValidationError, group: str = "", component: Any = None) -> U
     first = error.errors(include_url=False)[0]
     location = [str(part) for part in first["loc"] if isinstance(part, int) or part.isidentifier()]
     key = ".".join(([group] if group else []) + location)
-    message = _bounds(component, location) if _is_bound(first) else ""
+    message = _bounds(component, location) if BOUNDS.keys() & first.get("ctx", {}) else ""
     message = message or _sentence(first)
     if first["type"] in {"missing", "unexpected_keyword_argument", "extra_forbidden"}:
         return UserError(f"{key}: {message}")
     if first["type"] == "value_error" and not location:  # of several keys, or of none
         return UserError(message if message.startswith(f"{group}.") else f"{key}: {message}")
-    return UserError(f"{key}={_shown(first['input'])}: {message}")
-
-
-def _is_bound(error: Any) -> bool:
-    return bool(BOUNDS.keys() & error.get("ctx", {}))
+    return UserError(f"{key}={shown(first['input'])}: {message}")
 
 
 def _bounds(component: Any, location: list[str]) -> str:
@@ -91,11 +88,6 @@ def _sentence(error: Any) -> str:
     if error["type"] == "missing":
         return "a value is needed"
     return error["msg"].removeprefix("Value error, ").replace("Input should", "should")
-
-
-def _shown(value: Any) -> str:
-    """As the user would type it."""
-    return {"None": "null", "True": "true", "False": "false"}.get(str(value), str(value))
 
 
 def _is_seed(value: Any) -> bool:

@@ -12,17 +12,6 @@ import numpy as np
 
 Array = Any  # numpy.ndarray or torch.Tensor
 
-__all__ = [
-    "Array",
-    "array_namespace",
-    "dot",
-    "join_arrays",
-    "like",
-    "map_arrays",
-    "on_rows",
-    "to_numpy",
-]
-
 
 def array_namespace(x: Array) -> Any:
     """The array API of x's library. Numpy has it natively; torch gets it from array-api-compat."""

@@ -84,13 +84,8 @@ def is_locked(directory: Path) -> bool:
         handle = open_regular(directory / LOCK)
     except (OSError, UserError):
         return False
-    return is_held(handle, fcntl.LOCK_SH)
-
-
-def is_held(handle: int, lock: int) -> bool:
-    """Whether another process keeps this one from taking the lock; the handle is closed."""
     try:
-        fcntl.flock(handle, lock | fcntl.LOCK_NB)
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return False
     except BlockingIOError:
         return True

@@ -10,7 +10,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import NoReturn
+from io import FileIO
+from typing import NamedTuple, NoReturn
 
 from odfl_cli.core.errors import report
 
@@ -25,21 +26,21 @@ def side_by_side(count: int, workers: int, task: Task) -> Iterator[tuple[int, fl
 
     A task whose process is killed gives nothing. If the iteration is left early, all are killed.
     """
-    numbers, answers = Pipe(), Pipe()
+    numbers, answers = Pipe.new(), Pipe.new()
     children = [_fork(numbers, answers, task) for _ in range(workers)]
-    numbers.close_reading()
-    answers.close_writing()
+    numbers.reader.close()
+    answers.writer.close()
     waiting = iter(range(count))
     try:
         for _ in range(2 * workers):  # a second one each, so that none waits for this process
             _hand_out(numbers, waiting)
-        while answer := answers.read(ANSWER.size):  # nothing: all copies have ended
+        while answer := answers.reader.read(ANSWER.size):  # nothing: all copies have ended
             _hand_out(numbers, waiting)
             number, value = ANSWER.unpack(answer)
             yield number, value
     finally:
-        numbers.close_writing()
-        answers.close_reading()
+        numbers.writer.close()
+        answers.reader.close()
         for child in children:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
@@ -74,38 +75,28 @@ def deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class Pipe:
-    """A pipe whose ends can be closed more than once."""
+class Pipe(NamedTuple):
+    """Two ends, each of which may be closed more than once."""
 
-    def __init__(self) -> None:
-        self._ends: dict[str, int] = dict(zip(("read", "write"), os.pipe(), strict=True))
+    reader: FileIO  # reads nothing when every writer is closed
+    writer: FileIO
 
-    def read(self, size: int) -> bytes:
-        """So many bytes; none when every writer has closed its end."""
-        return os.read(self._ends["read"], size)
+    @classmethod
+    def new(cls) -> "Pipe":
+        """An open one."""
+        read, write = os.pipe()
+        return cls(FileIO(read, "r"), FileIO(write, "w"))
 
     def write(self, content: bytes) -> None:
         """In one piece; lost if there is no reader any more."""
         with suppress(BrokenPipeError):
-            os.write(self._ends["write"], content)
-
-    def close_reading(self) -> None:
-        """Closes the end that is read."""
-        self._close("read")
-
-    def close_writing(self) -> None:
-        """Closes the end that is written."""
-        self._close("write")
-
-    def _close(self, end: str) -> None:
-        if end in self._ends:
-            os.close(self._ends.pop(end))
+            self.writer.write(content)
 
 
 def _hand_out(numbers: Pipe, waiting: Iterator[int]) -> None:
     number = next(waiting, None)
     if number is None:
-        numbers.close_writing()  # by which the copies know that they may end
+        numbers.writer.close()  # by which the copies know that they may end
     else:
         numbers.write(NUMBER.pack(number))
 
@@ -129,9 +120,9 @@ def _work(numbers: Pipe, answers: Pipe, task: Task) -> NoReturn:
         end_with_parent()
         if torch := sys.modules.get("torch"):
             torch.set_num_threads(1)  # a copy lacks the threads of OpenMP, and would wait for them
-        numbers.close_writing()
-        answers.close_reading()
-        while text := numbers.read(NUMBER.size):
+        numbers.writer.close()
+        answers.reader.close()
+        while text := numbers.reader.read(NUMBER.size):
             (number,) = NUMBER.unpack(text)
             answers.write(ANSWER.pack(number, task(number)))
     except BaseException as error:

@@ -13,8 +13,8 @@ from odfl_cli.core.kernel_cache import load_kernel
 
 Kind = Literal["uniform", "normal", "exponential", "constant"]
 
-KINDS = ("uniform", "normal", "exponential")
-"""Those that are random, in the order of core/random_numbers.py."""
+KINDS = {"uniform": "random", "normal": "standard_normal", "exponential": "standard_exponential"}
+"""Those that are random, in the order of core/random_numbers.py, and numpy's names for them."""
 
 MANY = 2**16
 """Numbers for which it pays to load the compiled generator, or to wake threads."""
@@ -70,7 +70,7 @@ def _draw_compiled(
 ) -> None:
     """Draws from round `start` on into out [S, B, *shape], to the last bit as numpy's."""
     fill = load_kernel("odfl_cli.core.random_numbers").fill
-    kind, hashed, width = KINDS.index(spec.kind), stable_hash(name), math.prod(spec.shape)
+    kind, hashed, width = list(KINDS).index(spec.kind), stable_hash(name), math.prod(spec.shape)
     length, rows = width * block_length(spec.shape), out.reshape(len(seeds), -1)
 
     def fill_row(row: int) -> None:
@@ -86,13 +86,7 @@ def draw_by_numpy(seed: int, name: str, spec: Draw, start: int, out: np.ndarray)
     for block in range(start // length, -(-stop // length)):
         # Three words below 2^32 each: shorter and longer lists could name the same stream.
         rng = np.random.default_rng([seed, stable_hash(name), block])
-        match spec.kind:
-            case "uniform":
-                rng.random(out=values)
-            case "normal":
-                rng.standard_normal(out=values)
-            case "exponential":
-                rng.standard_exponential(out=values)
+        getattr(rng, KINDS[spec.kind])(out=values)
         first, last = max(start, block * length), min(stop, (block + 1) * length)
         out[first - start : last - start] = values[first - block * length : last - block * length]
 

@@ -1,7 +1,7 @@
 """Height maps as pictures, from which the costs of a grid's edges follow: paths that are found by looking."""
 
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -36,6 +36,7 @@ class Terrain:
     level: Real = -0.5
     shore: Positive = 0.1
     noise_width: Annotated[Real, Field(ge=0, lt=1)] = 0.2
+    stationary: ClassVar[bool] = True
 
     @property
     def items(self) -> int:
@@ -51,11 +52,6 @@ class Terrain:
     def shape(self) -> tuple[int, int]:
         """The height and width of a map in pixels."""
         return (self.rows - 1) * self.pixels + 1, (self.columns - 1) * self.pixels + 1
-
-    @property
-    def stationary(self) -> bool:
-        """All rounds have the same law."""
-        return True
 
     def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> np.ndarray | None:
         """No parameter is behind the costs."""

@@ -97,10 +97,8 @@ class ExpectedCosts:
         counts = rounds_nearest(self.t, len(searched[0].costs))
         firsts = np.cumsum(counts) - counts
         parts = [slice(first, first + count) for first, count in zip(firsts, counts, strict=True)]
-        mixture = Rounds(
-            np.concatenate([rounds.X[part] for rounds, part in zip(searched, parts, strict=True)]),
-            np.concatenate([r.costs[part] for r, part in zip(searched, parts, strict=True)]),
-        )
+        chosen = [(r.X[part], r.costs[part]) for r, part in zip(searched, parts, strict=True)]
+        mixture = Rounds(*map(np.concatenate, zip(*chosen, strict=True)))
         found = find_comparator(self.losses, mixture, with_scattered(near, scattered), self.steps)
         pool = np.concatenate([found.finalists, near, unsearched])
         values = [self.losses.paid(pool, self._sample(seed, t)[0]).mean(-1) for t in self.t]

@@ -28,20 +28,12 @@ class PlayedRounds:
 
     def __init__(self, environment: Environment, seeds: tuple[int, ...], rounds: int) -> None:
         of_a_seed = 8 * rounds * (math.prod(shape_of(environment)) + environment.items)
-        self._environment, self._seeds, self._rounds = environment, seeds, rounds
+        self.seeds = seeds
+        self._environment, self._rounds = environment, rounds
         self._fit = len(seeds) * of_a_seed <= KEPT_BYTES
         self._kept: list[Rounds] = []
         self._aside: list[Rounds] = []
         self._stride = max(1, -(-of_a_seed // KEPT_BYTES))
-
-    @property
-    def seeds(self) -> int:
-        """How many seeds were played."""
-        return len(self._seeds)
-
-    def name(self, row: int) -> int:
-        """The seed number `row`."""
-        return self._seeds[row]
 
     def add(self, start: int, rounds: Rounds) -> None:
         """Takes the block that starts at round `start` (from 0)."""
@@ -77,7 +69,7 @@ class PlayedRounds:
             return
         for start in range(0, self._rounds, BLOCK):
             stop = min(start + BLOCK, self._rounds)
-            X, costs = self._environment.rounds((self._seeds[row],), start, stop)
+            X, costs = self._environment.rounds((self.seeds[row],), start, stop)
             yield Rounds(np.ascontiguousarray(X[0]), np.ascontiguousarray(costs[0]))
 
 
@@ -110,7 +102,7 @@ def in_hindsight(
     for stop in horizons:
         first = slice(played.count_to_search(stop))
         searched = Rounds(aside.X[first], aside.costs[first])
-        found = search(losses, searched, pool[-GUESSES:], played.name(row), effort)
+        found = search(losses, searched, pool[-GUESSES:], played.seeds[row], effort)
         effort = replace(effort, repeats=FEWEST)  # no uncertainty is reported of the shorter ones
         pool = np.concatenate([pool, found.finalists[:FINALISTS][::-1]])
         uncertainty.append(found.uncertainty)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,51 +47,28 @@ class Moments(NamedTuple):
     metric: np.ndarray  # [m, m]: standard normals times it give predictions alike in all directions
 
 
-class Losses(Protocol):
-    """f(θ) = ⟨c, w*(θ)⟩ for many θ [C, m] on the rounds of one seed: X [N, d, p], costs [N, d]."""
+@dataclass(frozen=True)
+class Losses:
+    """f(θ) = ⟨c, w*(θ)⟩ for many θ [C, m] on the rounds of one seed: X [N, d, p], costs [N, d].
 
-    @property
-    def problem(self) -> Problem:
-        """The problem whose parameters are searched."""
+    For any predictor, polytope and regulariser, through their contracts.
+    """
+
+    problem: Problem
 
     @property
     def batch(self) -> int:
         """The most rounds that a step of a search uses."""
+        return 32
 
     def paid(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
         """The cost of every parameter in every round, [C, N]."""
-
-    def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
-        """Where projected descents on the smoothed cost f̃ end that start at `thetas`, [C, m]."""
-
-    def moments(self, rounds: Rounds) -> Moments:
-        """Good guesses and a metric for random directions."""
-
-    def lowest_on_line(
-        self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds, reach: float
-    ) -> tuple[np.ndarray, float]:
-        """The best parameter θ + s·direction, |s| ≤ reach ≤ ∞, [m], and its average cost.
-
-        For predictors that are linear in θ, whose decisions do not depend on the length of θ; for
-        others the parameter is θ.
-        """
-
-
-@dataclass(frozen=True)
-class GeneralLosses:
-    """For any predictor, polytope and regulariser, through their contracts."""
-
-    problem: Problem
-    batch: int = 32
-
-    def paid(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
-        """One parameter after another."""
         predictor, polytope = self.problem.predictor, self.problem.polytope
         decisions = (polytope.minimise(predictor.predict(theta, rounds.X)) for theta in thetas)
         return np.stack([dot(rounds.costs, decision) for decision in decisions])
 
     def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
-        """Smoothed by the problem's own regulariser."""
+        """Where projected descents on the smoothed cost f̃ end that start at `thetas`, [C, m]."""
         direction = np.zeros_like(thetas)
         stop = len(rounds.costs) // descent.stride * descent.stride
         for step, (alpha, rate) in enumerate(zip(descent.alphas, descent.rates, strict=True)):
@@ -103,14 +80,18 @@ class GeneralLosses:
         return thetas
 
     def moments(self, rounds: Rounds) -> Moments:
-        """Nothing is known: no guesses, and the parameters as they are."""
+        """Good guesses and a metric for random directions: here none, and the parameters as they are."""
         m = self.problem.parameters
         return Moments(np.empty((0, m)), np.eye(m))
 
     def lowest_on_line(
         self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds, reach: float
     ) -> tuple[np.ndarray, float]:
-        """The best of a few angles, denser and denser towards θ on both sides."""
+        """The best parameter θ + s·direction, |s| ≤ reach ≤ ∞, [m], and its average cost.
+
+        For predictors that are linear in θ, whose decisions do not depend on the length of θ: the
+        best of a few angles, denser and denser towards θ on both sides. For others the parameter is θ.
+        """
         if not hasattr(self.problem.predictor, "design"):
             return theta, np.inf
         angles = ANGLES[np.arctan(reach) >= ANGLES]
@@ -119,11 +100,8 @@ class GeneralLosses:
         return tried[values.argmin()], float(values.min())
 
 
-@dataclass(frozen=True)
-class CompiledLosses:
+class CompiledLosses(Losses):
     """The linear model on the simplex, smoothed by entropy, in compiled loops."""
-
-    problem: Problem
 
     @property
     def batch(self) -> int:
@@ -212,7 +190,7 @@ def losses_for(problem: Problem) -> Losses:
     if kernel_of(problem.predictor) == "linear" and kernel_of(problem.polytope) == "simplex":
         _kernel(), _search_kernel()
         return CompiledLosses(problem)
-    return GeneralLosses(problem)
+    return Losses(problem)
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:

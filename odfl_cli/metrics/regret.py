@@ -130,8 +130,9 @@ class RegretMetrics:
         self.watched = np.union1d(self._evaluated, both_sides(switches, choice.evaluations))
         self._choice, self._seeds = choice, seeds
         self._logged = run.horizon.logged()
-        self._basic = BasicMetrics(len(seeds), self._logged, standard_notes(algorithm))
-        self._notes: list[dict[str, np.ndarray]] = []
+        standard = standard_notes(algorithm)
+        self._others = tuple(name for name in algorithm.noted if name not in standard)
+        self._basic = BasicMetrics(len(seeds), self._logged, (*standard, *self._others))
         self._plays = Plays(algorithm)
         self._oracle = OracleNotes(algorithm, self._evaluated, len(seeds), choice.oracle)
         self._environment, self._algorithm = environment, algorithm
@@ -146,23 +147,18 @@ class RegretMetrics:
         self._oracle.watch(before)
 
     def add(self, block: PlayedBlock) -> None:
-        """Keeps the block's rounds, and its notes at the logged ones."""
+        """Keeps the block's rounds."""
         self._basic.add(block)
         self._played.add(block.start, block.rounds)
-        _, rows = block.select(self._logged)
-        self._notes.append({name: values[:, rows] for name, values in block.trace.notes.items()})
 
     def table(self) -> dict[str, np.ndarray]:
         """All columns; those of regret hold NaN except at the evaluation rounds."""
         table = self._basic.table()
+        noted = {name: table.pop(name) for name in self._others}
         rows = np.searchsorted(self._logged, self._evaluated)
         paid = (table["avg_cost"] * table["t"])[:, rows]
         with ThreadPoolExecutor(allotted_threads()) as pool:
             measured = list(pool.map(self._measure, range(len(self._seeds))))
-        noted = {
-            name: np.concatenate([block[name] for block in self._notes], axis=-1)
-            for name in self._notes[0]
-        }
         columns = self._columns(paid, measured) | self._oracle.columns()
         at_rows = {name: values[:, rows] for name, values in noted.items()}
         bounds, constants = self._bound(at_rows, columns.get("xi"))
@@ -171,15 +167,17 @@ class RegretMetrics:
             table[name] = np.full_like(table["cost"], np.nan)
             table[name][:, rows] = values
         for name in self._choice.notes:
-            table[name] = noted.get(name, np.full_like(table["cost"], np.nan))
-        self._report = (
-            self._reported(measured)
-            | constants
-            | self._oracle.report()
-            | self._broken(noted)
-            | self._margins()
-        )
-        self._report |= self._remarks(bool(self._report["broken_assumptions"]))
+            table.setdefault(name, noted.get(name, np.full_like(table["cost"], np.nan)))
+        broken = broken_assumptions(noted, self._logged)
+        for line in broken:
+            log.info("%s: %s", self._algorithm.name, line)
+        remarks = [*([] if self._law else [NO_LAW]), *([NOT_COVERED] if broken else [])]
+        self._report = self._reported(measured) | constants | self._oracle.report()
+        self._report["broken_assumptions"] = broken
+        if self._choice.margin:
+            problem = self._algorithm.problem
+            self._report |= margin_report(self._environment, problem, self._seeds)
+        self._report["remarks"] = remarks
         return table
 
     def report(self) -> dict[str, Any]:
@@ -248,23 +246,6 @@ class RegretMetrics:
         constants = measured_constants(self._algorithm.problem, self._played)
         column = bound(self._algorithm, constants, self._evaluated, notes, xi)
         return {"bound": column}, bound_report(self._seeds, constants, xi)
-
-    def _broken(self, noted: dict[str, np.ndarray]) -> dict[str, Any]:
-        """The theorems' assumptions that the run violates; each is logged."""
-        lines = broken_assumptions(noted, self._logged)
-        for line in lines:
-            log.info("%s: %s", self._algorithm.name, line)
-        return {"broken_assumptions": lines}
-
-    def _remarks(self, broken: bool) -> dict[str, Any]:
-        """What a reader of the results should know, in words that are the same for every run."""
-        lines = [*([] if self._law else [NO_LAW]), *([NOT_COVERED] if broken else [])]
-        return {"remarks": lines}
-
-    def _margins(self) -> dict[str, Any]:
-        if not self._choice.margin:
-            return {}
-        return margin_report(self._environment, self._algorithm.problem, self._seeds)
 
     def _reported(self, measured: list[tuple[Expected | None, Hindsight]]) -> dict[str, Any]:
         """The errors of the expected costs and of the comparators, by seed."""

@@ -76,7 +76,7 @@ def mean_so_far(values: np.ndarray) -> np.ndarray:
 def measured_constants(problem: Problem, played: PlayedRounds) -> list[Constants]:
     """Of every seed on its own rounds, evenly spread over the run, so that no seed depends on others."""
     measured = []
-    for row in range(played.seeds):
+    for row in range(len(played.seeds)):
         own, (X, costs) = problem.rows(slice(row, row + 1)), played.evenly(row, SAMPLED)
         measured.append(constants_of(Sample(own, X, costs, on_the_sphere(own, len(X)))))
     return measured

@@ -80,7 +80,8 @@ def draw_rates(panels: Mapping[str, list[Drawn]], title: str, request: Request) 
     figure, axes = new_figure(len(panels), names, title, request)
     for axis, (column, drawn) in zip(axes, panels.items(), strict=True):
         for one in drawn:
-            _draw_positive(axis, one)
+            points = one.line.points[one.line.points["mean"] > 0]  # as logarithms want
+            axis.plot(points["x"], points["mean"], label=one.name, **_line(one))
         axis.set(xlabel="round $t$", ylabel=column_label(column), xscale="log", yscale="log")
         draw_guide(axis, drawn)
     _complete_legend(axes[0], list(panels.values()))
@@ -137,12 +138,6 @@ def _draw_curve(axis: Axes, one: Drawn, seeds: bool, place: float, banded: bool)
         some = points.iloc[np.unique(points["x"].searchsorted(at).clip(0, len(points) - 1))]
         axis.errorbar(some["x"], some["mean"], yerr=some["ci95"], fmt="none", ecolor=colour,
                       elinewidth=0.8, capsize=1.5, capthick=0.8, zorder=1)  # fmt: skip
-
-
-def _draw_positive(axis: Axes, one: Drawn) -> None:
-    """A mean where it is positive, as logarithms want."""
-    points = one.line.points[one.line.points["mean"] > 0]
-    axis.plot(points["x"], points["mean"], label=one.name, **_line(one))
 
 
 def _names_with_absent(

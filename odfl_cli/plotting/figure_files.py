@@ -4,16 +4,16 @@ import csv
 import hashlib
 import io
 import json
-import os
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from odfl_cli.core.cores import available_cores
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, check_replaceable, read_regular
+from odfl_cli.core.processes import side_by_side
 from odfl_cli.core.reading import read_json
 
 if TYPE_CHECKING:  # a figure that is as it should be needs neither
@@ -65,36 +65,21 @@ def _place(figure: "Figure") -> None:
 
 def write_sheets(sheets: list[Sheet], out: Path, formats: tuple[str, ...]) -> list[Path]:
     """Writes all, by several processes where there are many; returns the paths in their order."""
-    cores = min(len(os.sched_getaffinity(0)), len(sheets) // WORTH_A_PROCESS)
+
+    def write(number: int) -> float:
+        with suppress(UserError):  # which this process meets once more
+            sheets[number].write(out, formats)
+            return 1.0
+        return 0.0
+
+    left = set(range(len(sheets)))
+    cores = min(available_cores(), len(sheets) // WORTH_A_PROCESS)
     if cores > 1 and threading.active_count() == 1:
-        _write_in_processes([sheets[place::cores] for place in range(cores)], out, formats)
-    else:
-        for sheet in sheets:
-            sheet.write(out, formats)
+        ended = side_by_side(len(sheets), cores, write)
+        left.difference_update([number for number, written in ended if written])
+    for number in sorted(left):
+        sheets[number].write(out, formats)
     return [path for sheet in sheets for path in sheet.paths(out, formats)]
-
-
-def _write_in_processes(shares: list[list[Sheet]], out: Path, formats: tuple[str, ...]) -> None:
-    """Forked processes have the sheets without copying them."""
-    context = get_context("fork")
-    refusals = context.SimpleQueue()
-
-    def write(share: list[Sheet]) -> None:
-        try:
-            for sheet in share:
-                sheet.write(out, formats)
-        except UserError as error:
-            refusals.put(str(error))
-
-    helpers = [context.Process(target=write, args=(share,)) for share in shares]
-    for helper in helpers:
-        helper.start()
-    for helper in helpers:
-        helper.join()
-    if not refusals.empty():
-        raise UserError(refusals.get())
-    if any(helper.exitcode for helper in helpers):
-        raise RuntimeError("a process that draws figures ended early")
 
 
 def check_targets(

@@ -1,6 +1,5 @@
 """What `run`, `sweep` and `load` return: runs as tables and as a figure."""
 
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import pandas as pd
 
 from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.text import plus_minus
 from odfl_cli.results.finding import newest
 from odfl_cli.results.grouping import differing_keys, group_runs
 from odfl_cli.results.selection import OUTPUTS, all_located
@@ -133,8 +133,7 @@ class Result:
 
 
 def _plus_minus(row: "pd.Series[Any]", column: str) -> str:
-    mean, ci95 = row[f"{column}_mean"], row[f"{column}_ci95"]
-    return f"{mean:.4f}" if math.isnan(ci95) else f"{mean:.4f} ± {ci95:.4f}"
+    return plus_minus(row[f"{column}_mean"], row[f"{column}_ci95"])
 
 
 def load_runs(places: Sequence[str | Path]) -> Result:

@@ -65,8 +65,8 @@ def document(experiments: list[Experiment], claims: list[Any], title: str = "") 
     content = {
         "odfl": __version__,
         "columns": _columns(groups),
-        "keys": _keys(groups),
-        "algorithms": _algorithms(groups),
+        "keys": {key: key_words(key) for group in groups for key in group.varying},
+        "algorithms": {group.algorithm: algorithm_name(group.algorithm) for group in groups},
         "floors": list(REFERENCES),
         "comparisons": [_comparison(comparison) for comparison in comparisons],
         "groups": [
@@ -212,16 +212,6 @@ def _columns(groups: list[Group]) -> dict[str, dict[str, Any]]:
         else {"words": column_words(name)}
         for name in names
     }
-
-
-def _keys(groups: list[Group]) -> dict[str, str]:
-    names = dict.fromkeys(key for group in groups for key in group.varying)
-    return {name: key_words(name) for name in names}
-
-
-def _algorithms(groups: list[Group]) -> dict[str, str]:
-    names = dict.fromkeys(group.algorithm for group in groups)
-    return {name: algorithm_name(name) for name in names}
 
 
 def _quantiles(groups: list[Group]) -> dict[int, float]:

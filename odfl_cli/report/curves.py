@@ -9,6 +9,7 @@ import pandas as pd
 from odfl_cli.core.statistics import mean_ci95
 from odfl_cli.report.arrays import Arrays
 from odfl_cli.report.decisions import DECISIONS
+from odfl_cli.results.aggregation import by_seed, having
 from odfl_cli.results.grouping import Group
 from odfl_cli.results.summary import CUMULATIVE
 
@@ -34,8 +35,8 @@ class CurveRoom:
         """As fine as all curves together may be; of too many groups, the first ones."""
         per_group = 2 * FEWEST_POINTS * max(1, len(_ordered(groups)))
         groups = groups[: max(1, MEAN_NUMBERS // per_group)]
-        columns = {column: _having(groups, column) for column in _ordered(groups)}
-        means = sum(2 * len(having) for having in columns.values())
+        columns = {column: having(groups, column) for column in _ordered(groups)}
+        means = sum(2 * len(drawn) for drawn in columns.values())
         mean_points = min(MOST_POINTS, max(FEWEST_POINTS, MEAN_NUMBERS // max(means, 1)))
         kept, seeds = list(columns), 0
         while kept:
@@ -70,8 +71,7 @@ def thinned(rounds: np.ndarray, points: int) -> np.ndarray:
 
 
 def _packed(group: Group, column: str, arrays: Arrays, room: CurveRoom) -> dict[str, Any]:
-    table = group.rows.pivot(index="t", columns="seed", values=column)
-    table = table.dropna(axis=1, how="all").dropna()
+    table = by_seed(group, column)
     values, rounds = table.to_numpy(float), table.index.to_numpy()
     places = thinned(rounds, room.mean_points)
     mean, ci95 = mean_ci95(values[places].T)
@@ -89,7 +89,3 @@ def _packed(group: Group, column: str, arrays: Arrays, room: CurveRoom) -> dict[
 def _ordered(groups: list[Group]) -> list[str]:
     names = dict.fromkeys(column for group in groups for column in curve_columns(group.rows))
     return sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
-
-
-def _having(groups: list[Group], column: str) -> list[Group]:
-    return [group for group in groups if column in group.rows and group.rows[column].notna().any()]

@@ -24,9 +24,13 @@ class Line:
 
 def curves(groups: list[Group], column: str) -> list[Line]:
     """The column against t for each group that has it."""
-    having = [g for g in groups if column in g.rows and g.rows[column].notna().any()]
-    tables = [(group, by_seed(group, column)) for group in having]
+    tables = [(group, by_seed(group, column)) for group in having(groups, column)]
     return [Line(group.algorithm, group.varying, curve(table), table) for group, table in tables]
+
+
+def having(groups: list[Group], column: str) -> list[Group]:
+    """Those with values in the column."""
+    return [group for group in groups if column in group.rows and group.rows[column].notna().any()]
 
 
 def curve_slope(table: pd.DataFrame) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
@@ -15,7 +15,10 @@ if TYPE_CHECKING:  # distinguishing runs needs no tables
     import pandas as pd
 
     from odfl_cli.results.finding import Warn
+    from odfl_cli.results.runs import StoredRun
     from odfl_cli.results.tables import Run
+
+    Described: TypeAlias = Run | StoredRun
 
 # Groups whose settings are the algorithm's own: DF-OGD and DF-FTPL have different oracles by
 # design, and only two runs of one algorithm can differ in them.
@@ -24,18 +27,6 @@ OWN_GROUPS = ("algo", "oracle")
 IGNORED = ("seeds", "experiment", "engine", "outputs", "sweep", "hydra", "horizon.rows")
 
 Settings = Mapping[str, Any]
-
-
-class Described(Protocol):
-    """Whatever has an algorithm and settings: a run, or a line about one."""
-
-    @property
-    def algorithm(self) -> str:
-        """Its choice of algo."""
-
-    @property
-    def settings(self) -> Settings:
-        """Dotted keys of the configuration, and each group with its choice."""
 
 
 @dataclass(frozen=True)

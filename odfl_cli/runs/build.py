@@ -176,10 +176,8 @@ class Parts:
             raise UserError(f"{group}: {node['_target_']}: {reason}") from error
 
 
-@cache
-def _own_class(target: str) -> Any:
-    """What a `_target_` of this package names; much faster than Hydra's way to it."""
-    return resolve_name(target)
+_own_class = cache(resolve_name)
+"""What a `_target_` of this package names; much faster than Hydra's way to it."""
 
 
 def _is_own(keys: dict[str, Any]) -> bool:

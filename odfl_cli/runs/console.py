@@ -55,8 +55,8 @@ def print_result(summary: Summary, seeds: Seeds, directory: Path) -> None:
     """The closing table of a run, one line high; averages are over the seeds asked for."""
     row = {
         "algorithm": summary.choices["algo"],
-        "average cost": _average(summary, "avg_cost", seeds),
-        "average MSE": _average(summary, "avg_mse", seeds),
+        "average cost": average(summary, "avg_cost", seeds),
+        "average MSE": average(summary, "avg_mse", seeds),
         "seeds": str(len(seeds)),
         "seconds": f"{summary.content['seconds']['wall']:.1f}",
         "files": relative(directory),
@@ -64,10 +64,6 @@ def print_result(summary: Summary, seeds: Seeds, directory: Path) -> None:
     print(table([list(row), list(row.values())]))
 
 
-def result_line(summary: Summary, seeds: Seeds) -> str:
-    """A run's result in the middle of a sweep."""
-    return f"average cost {_average(summary, 'avg_cost', seeds)}"
-
-
-def _average(summary: Summary, column: str, seeds: Seeds) -> str:
+def average(summary: Summary, column: str, seeds: Seeds) -> str:
+    """A column after the last round: its mean over the seeds, and the interval."""
     return plus_minus(**interval(summary.finals(column, seeds)))

@@ -193,12 +193,9 @@ def _check_finite(job: Job, start: int, trace: Trace) -> None:
     if broken.any():
         first = int(broken.any(axis=0).argmax())
         seed = job.seeds[int(broken[:, first].argmax())]
-        hint = "; smaller learning rates may help" if _learns_at_a_rate(job.algorithm) else ""
+        learns_at_a_rate = any(hasattr(job.algorithm, name) for name in ("eta", "c_eta"))
+        hint = "; smaller learning rates may help" if learns_at_a_rate else ""
         raise NotFiniteError(
             f"{job.algorithm.name}: the numbers of seed {seed} stopped being finite "
             f"in round {start + first + 1}{hint}"
         )
-
-
-def _learns_at_a_rate(algorithm: Algorithm) -> bool:
-    return any(hasattr(algorithm, name) for name in ("eta", "c_eta"))

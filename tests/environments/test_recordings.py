@@ -1,6 +1,5 @@
 """A recording of a file is made once, and again when it is damaged, old or not to be trusted."""
 
-import fcntl
 import os
 import subprocess
 import sys
@@ -51,20 +50,17 @@ def test_a_damaged_recording_is_made_again(tmp_path, name, damage):
     assert [path.name for path in kept.parent.iterdir()] == [kept.name]
 
 
-def test_what_a_killed_process_left_is_removed_but_not_the_work_of_a_living_one(tmp_path):
+def test_what_a_killed_process_left_is_removed_but_not_the_work_of_the_last_day(tmp_path):
     cache = tmp_path / "cache/odfl/recordings"
-    dead, alive = cache / ".partial-dead", cache / ".partial-alive"
+    old, new = cache / ".partial-old", cache / ".partial-new"
     cache.mkdir(parents=True, mode=0o700)
-    for place in (dead, alive):
+    for place in (old, new):
         place.mkdir()
         (place / "0.bin").write_bytes(b"half")
-        os.utime(place, (0, 0))
-    handle = os.open(alive, os.O_RDONLY)
-    fcntl.flock(handle, fcntl.LOCK_EX)
+    os.utime(old, (0, 0))
     Replay(file=write(tmp_path / "a.csv", "round,item,x,cost\n1,a,1,5\n1,b,2,2\n"))
-    os.close(handle)
-    assert alive.exists()
-    assert not dead.exists()
+    assert new.exists()
+    assert not old.exists()
 
 
 def test_recordings_that_others_could_write_are_not_used(tmp_path):

@@ -18,7 +18,7 @@ from odfl_cli.environments import Polynomial, Rounds, Sin4
 from odfl_cli.metrics import Regret
 from odfl_cli.metrics.comparators import always_scored, find_comparator
 from odfl_cli.metrics.expected import rounds_nearest, sum_up_to
-from odfl_cli.metrics.losses import CompiledLosses, Descent, GeneralLosses, losses_for
+from odfl_cli.metrics.losses import CompiledLosses, Descent, Losses, losses_for
 from odfl_cli.metrics.regret import evaluation_rounds
 from odfl_cli.problem.problem import Horizon
 from odfl_cli.problem.surrogate import SmoothedCost
@@ -48,7 +48,7 @@ def test_compiled_costs_are_those_of_the_contracts(items, count):
     rounds = one_seed(random_rounds(1, 50, items, 3))
     thetas = np.concatenate([gaussian(count - 1, 3), np.zeros((1, 3))])  # 0: ties everywhere
     np.testing.assert_array_equal(
-        CompiledLosses(problem).paid(thetas, rounds), GeneralLosses(problem).paid(thetas, rounds)
+        CompiledLosses(problem).paid(thetas, rounds), Losses(problem).paid(thetas, rounds)
     )
 
 
@@ -58,7 +58,7 @@ def test_compiled_descents_go_where_those_of_the_contracts_go():
     thetas = 0.9 * gaussian(11, 5)
     descent = Descent(3, np.array([0.8, 0.4, 0.2]), np.array([0.4, 0.2, 0.1]), 0.5)
     fast = CompiledLosses(problem).descend(thetas, rounds, descent)
-    exact = GeneralLosses(problem).descend(thetas, rounds, descent)
+    exact = Losses(problem).descend(thetas, rounds, descent)
     np.testing.assert_allclose(fast, exact, atol=0.02)
     assert np.linalg.norm(exact, axis=-1).max() == pytest.approx(1.0)  # some met the border of Θ
 
@@ -73,7 +73,7 @@ def test_a_step_of_a_descent_by_finite_differences(features):
     loss = SmoothedCost(problem, rounds.X[part], rounds.costs[part], 0.4)
     slope = finite_difference(lambda theta: loss.value(theta).mean(), theta)
     descent = Descent(3, np.array([0.4]), np.array([0.1]), 0.5)
-    for losses in (CompiledLosses(problem), GeneralLosses(problem)):
+    for losses in (CompiledLosses(problem), Losses(problem)):
         (end,) = losses.descend(theta[None], rounds, descent)
         np.testing.assert_allclose(
             end, theta - 0.1 * slope / np.linalg.norm(slope), atol=0.003, err_msg=str(losses)
@@ -85,7 +85,7 @@ def test_a_step_of_a_descent_by_finite_differences(features):
 def test_a_comparator_on_the_plane_is_that_of_an_exhaustive_search(seed, general):
     """p = 2: only the direction of θ matters, and there are no others than these."""
     problem = make_problem(items=5, features=2)
-    losses = GeneralLosses(problem) if general else CompiledLosses(problem)
+    losses = Losses(problem) if general else CompiledLosses(problem)
     rounds = one_seed(Sin4(items=5, features=2).fresh((seed,), 0, 2000))
     best = CompiledLosses(problem).paid(directions(720), rounds).mean(-1).min()
     found = find_comparator(losses, rounds, gaussian(8, 2, seed), 30)

@@ -11,7 +11,7 @@ from support.problems import make_problem
 from support.samples import marked
 
 from odfl_cli.environments import Rounds, Sin4
-from odfl_cli.metrics.losses import CompiledLosses, GeneralLosses, losses_for, on_circle
+from odfl_cli.metrics.losses import CompiledLosses, Losses, losses_for, on_circle
 from odfl_cli.metrics.regret import Regret
 from odfl_cli.metrics.search import Effort, search, uncertainty_of
 from odfl_cli.problem.polytopes.box import Box
@@ -77,7 +77,7 @@ def test_a_line_of_any_set_is_searched_densely():
     problem = replace(
         make_problem(items=4, features=3), polytope=box, regularizer=Quadratic(polytope=box)
     )
-    losses, rounds = GeneralLosses(problem), noise(0, 30, 4, 3)
+    losses, rounds = Losses(problem), noise(0, 30, 4, 3)
     theta, direction = np.random.default_rng(1).normal(size=(2, 3))
     found, value = losses.lowest_on_line(theta, direction, rounds, np.inf)
     assert losses.paid(found[None], rounds).mean() == value

@@ -1,6 +1,8 @@
 """`odfl data`: check a file of rounds, write one, build an example."""
 
-from odfl_cli.core.errors import UserError
+from importlib import import_module
+
+from odfl_cli.core.errors import BAD_INPUT, UserError
 from odfl_cli.core.text import did_you_mean
 
 USAGE = """odfl data: files of rounds for data=replay
@@ -16,19 +18,16 @@ Usage: odfl data check FILE [data.columns.round=NAME data.columns.item=NAME data
 """
 
 
+MODULES = {"check": "check", "export": "export_rounds", "example": "example"}
+
+
 def main(arguments: list[str]) -> int:
     """Dispatches to check, export or example; returns the exit code."""
     match arguments:
         case [] | ["-h" | "--help" | "help", *_]:
             print(USAGE, end="")
-            return 0 if arguments else 2
-        case ["check", *rest]:
-            from odfl_cli.cli.data.check import main as verb
-        case ["export", *rest]:
-            from odfl_cli.cli.data.export_rounds import main as verb
-        case ["example", *rest]:
-            from odfl_cli.cli.data.example import main as verb
-        case _:
-            hint = did_you_mean(arguments[0], ("check", "export", "example"))
-            raise UserError(f"data {arguments[0]}: there is no such verb; {hint}")
-    return verb(rest)
+            return 0 if arguments else BAD_INPUT
+        case [verb, *rest] if verb in MODULES:
+            return import_module(f"odfl_cli.cli.data.{MODULES[verb]}").main(rest)
+    hint = did_you_mean(arguments[0], MODULES)
+    raise UserError(f"data {arguments[0]}: there is no such verb; {hint}")

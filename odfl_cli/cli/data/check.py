@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import yaml
 
@@ -29,32 +29,24 @@ PREVIEW = 5
 WIDEST = 12
 
 
-class Chosen(NamedTuple):
-    """How a file is read."""
-
-    columns: Columns
-    group: str | None
-    on_missing: OnMissing
-
-
 def main(arguments: list[str]) -> int:
     """Prints a preview, every column's figures, the shape and the line to run; 2 if unusable."""
     options = Parser("data check", __doc__ or "", EXAMPLES)
     options.add_argument("file", metavar="FILE", help="a CSV, Parquet or NPZ file")
     options.add_argument("words", nargs="*", metavar="KEY=VALUE", help="as for odfl run")
     typed = options.parse_args(arguments)
-    chosen = _chosen(typed.words)
+    columns, group, on_missing = _chosen(typed.words)
     path = Path(typed.file)
     _print_preview(preview(path, PREVIEW))
-    _print_columns(inspect(path, chosen.columns, chosen.group))
-    recording = record(path, chosen.columns, chosen.group, False, chosen.on_missing)
+    _print_columns(inspect(path, columns, group))
+    recording = record(path, columns, group, False, on_missing)
     _print_shape(recording)
     command = ["odfl", "run", "data=replay", f"data.file={typed.file}", *typed.words]
     print(f"\nusable: {printable(shlex.join(command))}")
     return 0
 
 
-def _chosen(words: list[str]) -> Chosen:
+def _chosen(words: list[str]) -> tuple[Columns, str | None, OnMissing]:
     """What the words set: the keys of data=replay that decide how a file is read."""
     values: dict[str, Any] = {}
     for word in words:
@@ -71,7 +63,7 @@ def _chosen(words: list[str]) -> Chosen:
             f"data.on_missing={missing}: {did_you_mean(str(missing), get_args(OnMissing))}"
         )
     try:
-        return Chosen(Columns(**columns), values.get("data.group"), missing)
+        return Columns(**columns), values.get("data.group"), missing
     except ValueError as error:
         raise UserError(f"data.columns: {' '.join(str(error).split())}") from None
 

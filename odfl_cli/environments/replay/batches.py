@@ -27,6 +27,19 @@ class Batch(NamedTuple):
     skipped: int = 0
 
 
+def usable(group: str, values: np.ndarray, on_missing: OnMissing, skipped: int = 0) -> Batch:
+    """Of rounds [B, d, p + 1] those to play; to be masked, an item without a number loses them all."""
+    missing = np.isnan(values)
+    if on_missing == "mask":
+        values = np.where(missing.any(axis=2, keepdims=True), np.nan, values)
+        kept = ~np.isnan(values[..., -1]).all(axis=1)
+    elif on_missing in get_args(Filling):  # filled later
+        kept = np.ones(len(values), dtype=bool)
+    else:
+        kept = ~missing.any(axis=(1, 2))
+    return Batch(group, values[kept], skipped + int((~kept).sum()))
+
+
 class Assembler:
     """Cuts rows into rounds. The first round decides how many items there are, and their order.
 
@@ -72,39 +85,18 @@ class Assembler:
 
     def _complete(self, rows: Chunk, starts: list[int]) -> Iterator[Batch]:
         """The rounds between the starts, group by group."""
-        rows, missing = self._marked(rows)
-        places: dict[str, list[np.ndarray]] = {}
-        skipped: dict[str, int] = {}
+        places: dict[str, list[np.ndarray | None]] = {}
         for start, stop in pairwise(starts):
             group = rows.groups[start] if rows.groups else ""
             self._check_order(rows, start, group)
-            order = self._ordered(rows, start, stop)
-            places.setdefault(group, [])
-            if order is None or self._unusable(missing[order]):
-                skipped[group] = skipped.get(group, 0) + 1
-            else:
-                places[group].append(order)
+            places.setdefault(group, []).append(self._ordered(rows, start, stop))
+        absent = np.full_like(rows.values[:1], np.nan)
+        values = np.concatenate([rows.values, absent])  # the last row: an item that is not there
         for group, orders in places.items():
-            chosen = np.concatenate([np.zeros(0, dtype=np.intp), *orders])
-            values = rows.values[chosen].reshape(-1, self.size, rows.values.shape[1])
-            yield Batch(group, values, skipped.get(group, 0))
-
-    def _marked(self, rows: Chunk) -> tuple[Chunk, np.ndarray]:
-        """The rows and which of them miss a number; to be masked, they lose all numbers.
-
-        A last row without numbers stands for items that are absent.
-        """
-        missing = np.isnan(rows.values).any(axis=1)
-        if self.on_missing != "mask":
-            return rows, missing
-        values = np.where(missing[:, None], np.nan, rows.values)
-        absent = np.full_like(values[:1], np.nan)
-        return rows._replace(values=np.concatenate([values, absent])), np.append(missing, True)
-
-    def _unusable(self, missing: np.ndarray) -> bool:
-        if self.on_missing in get_args(Filling):  # filled later
-            return False
-        return bool(missing.all() if self.on_missing == "mask" else missing.any())
+            found = [order for order in orders if order is not None]
+            chosen = np.concatenate([np.zeros(0, dtype=np.intp), *found])
+            rounds = values[chosen].reshape(-1, self.size, values.shape[1])
+            yield usable(group, rounds, self.on_missing, len(orders) - len(found))
 
     def _check_order(self, rows: Chunk, start: int, group: str) -> None:
         label = rows.rounds[start]

@@ -12,6 +12,7 @@ from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.replay.tables import Columns, OnMissing
 from odfl_cli.problem.targets import Target
+from odfl_cli.results.command import seeds_word
 
 if TYPE_CHECKING:
     from odfl_cli.environments.replay.recording import Recording
@@ -108,7 +109,7 @@ class Replay:
         if missing := [seed for seed in seeds if seed not in self._groups]:
             raise UserError(
                 f"seeds: there is no seed {max(missing)}; {self._name} has "
-                f"{_told(list(self._groups))}; say seeds={seeds_key(list(self._groups))}"
+                f"{_told(list(self._groups))}; say {seeds_word(list(self._groups))}"
             )
         lengths = {seed: self._length(seed) for seed in seeds}
         shortest = min(lengths, key=lengths.__getitem__)
@@ -149,13 +150,6 @@ class Replay:
         if None in names or len(set(seeds)) < len(places):
             seeds = list(range(len(places)))
         return dict(zip(seeds, places, strict=True))
-
-
-def seeds_key(seeds: list[int]) -> str:
-    """What the key `seeds` has to be for these seeds: their count, or a list."""
-    if seeds == list(range(len(seeds))):
-        return str(len(seeds))
-    return f"[{','.join(map(str, seeds))}]"
 
 
 def _told(seeds: list[int]) -> str:

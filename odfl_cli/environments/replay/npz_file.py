@@ -7,14 +7,13 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple, get_args
+from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
 
-from odfl_cli.environments.replay.batches import MISSING, Batch
+from odfl_cli.environments.replay.batches import MISSING, Batch, usable
 from odfl_cli.environments.replay.files import DataError
-from odfl_cli.environments.replay.filling import Filling
 from odfl_cli.environments.replay.tables import CELLS, OnMissing
 
 NAMES = ("X", "c")
@@ -152,11 +151,4 @@ def _checked(group: str, start: int, values: np.ndarray, on_missing: OnMissing) 
         where = f"{'X' if feature else 'c'}, round {start + t}, item {item}{feature}, group {group}"
         reason = MISSING if missing[t, item, column] else "infinite"
         raise DataError(f"{where} (counted from 0): {reason}")
-    if on_missing == "mask":
-        values = np.where(missing.any(axis=2, keepdims=True), np.nan, values)
-        kept = ~np.isnan(values[..., -1]).all(axis=1)
-    elif on_missing in get_args(Filling):  # filled later
-        kept = np.ones(len(values), dtype=bool)
-    else:
-        kept = ~missing.any(axis=(1, 2))
-    return Batch(group, values[kept], int((~kept).sum()))
+    return usable(group, values, on_missing)

@@ -1,13 +1,12 @@
 """A checked file in binary form on disk: random access to its rounds without loading all of them."""
 
-import fcntl
 import hashlib
 import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -17,7 +16,6 @@ import numpy as np
 
 from odfl_cli.config.identity import digest
 from odfl_cli.core.files import write_json
-from odfl_cli.core.locks import is_held
 from odfl_cli.core.reading import UnreadableError, is_intact, read_json, sealed
 from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments.replay import csv_file, npz_file, parquet_file
@@ -35,7 +33,7 @@ from odfl_cli.environments.replay.scaling import PastScale
 from odfl_cli.environments.replay.tables import Columns, OnMissing, layout
 
 MOST_GROUPS = 10_000
-MINUTE, DAY = 60, 86400
+DAY = 86400
 SHAPE, PARTIAL = "shape.json", ".partial-"
 Checksums = dict[str, str]
 PACKAGE = "package:"
@@ -170,19 +168,23 @@ def _checksums(directory: Path, stamps: tuple[tuple[str, int, int, int, int], ..
 
 def _keep(batches: Iterator[Batch], directory: Path, standardise: bool, names: list[str]) -> None:
     """Writes the recording; it appears under its name only once it is complete and on disk."""
-    temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=PARTIAL))
-    handle = os.open(temporary, os.O_RDONLY)
-    fcntl.flock(handle, fcntl.LOCK_EX)  # until this process ends, whatever ends it
-    try:
+    with _temporary(directory.parent) as temporary:
         shape = _write(batches, temporary, standardise) | {"names": names}
         kept = [f"{group}.bin" for group in range(len(shape["groups"]))]
         stamps = tuple((name, *_on_disk(temporary / name)) for name in kept)
         record = {"recording": shape, "sha256": _checksums(temporary, stamps)}
         write_json(temporary / SHAPE, sealed(record))
         _put(temporary, directory)
+
+
+@contextmanager
+def _temporary(parent: Path) -> Iterator[Path]:
+    """A directory that goes at the end, unless it was given another name."""
+    place = tempfile.mkdtemp(dir=parent, prefix=PARTIAL)
+    try:
+        yield Path(place)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-        os.close(handle)
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _on_disk(path: Path) -> tuple[int, int, int, int]:
@@ -195,9 +197,8 @@ def _on_disk(path: Path) -> tuple[int, int, int, int]:
 def _put(temporary: Path, directory: Path) -> None:
     """Gives the recording its name, unless another process was faster; a damaged one gives way."""
     if directory.exists() and not _is_whole(directory):
-        damaged = tempfile.mkdtemp(dir=directory.parent, prefix=PARTIAL)
-        os.rename(directory, damaged)
-        shutil.rmtree(damaged, ignore_errors=True)
+        with _temporary(directory.parent) as damaged:
+            os.rename(directory, damaged)
     try:
         os.rename(temporary, directory)
     except OSError:
@@ -235,28 +236,11 @@ def _write(batches: Iterator[Batch], directory: Path, standardise: bool) -> dict
 
 
 def _forget(kept: Path, key: str) -> None:
-    """Deletes recordings of earlier contents of the file, unless a run may still be reading them,
-    and what killed processes left.
+    """Deletes recordings of earlier contents of the file and what killed processes left.
+
+    Those of the last day stay: a run may still be reading or writing them.
     """
-    for old in kept.parent.glob(f"{key}-*"):
-        if old != kept and _age(old) > DAY:
-            shutil.rmtree(old, ignore_errors=True)
-    for old in kept.parent.glob(f"{PARTIAL}*"):
-        if _age(old) > MINUTE and not _is_written(old):
-            shutil.rmtree(old, ignore_errors=True)
-
-
-def _age(path: Path) -> float:
-    """Seconds; 0 where another process has removed it."""
-    with suppress(FileNotFoundError):
-        return time.time() - path.stat().st_mtime
-    return 0.0
-
-
-def _is_written(directory: Path) -> bool:
-    """Whether the process that writes it is alive."""
-    try:
-        handle = os.open(directory, os.O_RDONLY)
-    except FileNotFoundError:
-        return True
-    return is_held(handle, fcntl.LOCK_EX)
+    for old in (*kept.parent.glob(f"{key}-*"), *kept.parent.glob(f"{PARTIAL}*")):
+        with suppress(FileNotFoundError):  # another process has removed it
+            if old != kept and time.time() - old.stat().st_mtime > DAY:
+                shutil.rmtree(old, ignore_errors=True)

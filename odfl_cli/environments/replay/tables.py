@@ -1,6 +1,6 @@
 """A long table: which column is what, and some of its rows in memory."""
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,26 +27,14 @@ class Chunk(NamedTuple):
 
     def part(self, start: int, stop: int) -> "Chunk":
         """Rows start ≤ i < stop."""
-        cut = slice(start, stop)
-        return Chunk(
-            self.place,
-            self.lines[cut],
-            self.rounds[cut],
-            self.items and self.items[cut],
-            self.groups and self.groups[cut],
-            self.values[cut],
-        )
+        parts: list[Any] = [None if part is None else part[start:stop] for part in self[1:]]
+        return Chunk(self.place, *parts)
 
     def followed_by(self, later: "Chunk") -> "Chunk":
         """The rows of both."""
-        return Chunk(
-            self.place,
-            self.lines + later.lines,
-            self.rounds + later.rounds,
-            self.items and self.items + (later.items or []),
-            self.groups and self.groups + (later.groups or []),
-            np.concatenate([self.values, later.values]),
-        )
+        pairs: Any = zip(self[1:-1], later[1:-1], strict=True)
+        labels: list[Any] = [None if ours is None else ours + theirs for ours, theirs in pairs]
+        return Chunk(self.place, *[*labels, np.concatenate([self.values, later.values])])
 
     def where(self, row: int) -> str:
         """As a user finds it in the file."""

@@ -5,7 +5,7 @@ are the airports or the carriers, and a cost is the mean delay at arrival in min
 the timetable, in local time.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -91,9 +91,5 @@ def batches(choice: Choice, paths: tuple[Path, ...]) -> Iterator[Batch]:
     )
 
 
-def _source(choice: Choice) -> Source:
-    made: Callable[[tuple[Path, ...]], Iterator[Batch]] = partial(batches, choice)
-    return Source(files, FEATURES, made)
-
-
-AIRPORTS, CARRIERS = _source("origin"), _source("carrier")
+AIRPORTS = Source(files, FEATURES, partial(batches, "origin"))
+CARRIERS = Source(files, FEATURES, partial(batches, "carrier"))

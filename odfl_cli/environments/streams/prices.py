@@ -69,17 +69,13 @@ def arranged(found: Iterable[Row]) -> Prices:
     total: dict[tuple[str, str, int], list[float]] = {}
     for row in found:
         total.setdefault((row.date, row.point, int(row.hour[:2]) - 1), []).append(float(row.price))
-    dates = {date: _day(date) for date, _, _ in total}
+    dates = {date: datetime.datetime.strptime(date, "%m/%d/%Y").date() for date, _, _ in total}
     days, points = sorted(set(dates.values())), sorted({point for _, point, _ in total})
     place = {name: i for several in (days, points) for i, name in enumerate(several)}
     values = np.full((len(days), len(points), HOURS), np.nan)
     for (date, point, hour), several in total.items():
         values[place[dates[date]], place[point], hour] = np.mean(several)
     return Prices(days, points, _with_neighbours(values))
-
-
-def _day(date: str) -> datetime.date:
-    return datetime.datetime.strptime(date, "%m/%d/%Y").date()
 
 
 def _with_neighbours(values: np.ndarray) -> np.ndarray:

@@ -94,12 +94,8 @@ class LinearSet(ABC):
         """The point whose distance to its nearest face is largest, [d]."""
         return self._centre.copy()
 
-    @cached_property
-    def _violation_rows(self) -> tuple[np.ndarray, ...]:
-        return (*self.faces(), *self.equalities())
-
     def _violation(self, w: np.ndarray) -> np.ndarray:
-        A, b, C, e = self._violation_rows
+        (A, b), (C, e) = self.faces(), self.equalities()
         beyond, off = w @ A.T - b, np.abs(w @ C.T - e)
         return np.max(np.concatenate([beyond, off], axis=1), axis=1, keepdims=True)
 

@@ -38,16 +38,14 @@ class ShortestPath(LinearSet):
         """Bellman's recursion from the last node back, then the walk; of equals, to the right."""
         right, down = self._edges
         rounding = ROUNDING * np.abs(costs).sum(axis=1)
-        nodes = len(right)
-        to_go = np.zeros((nodes, len(costs)))
-        goes_right = np.zeros((nodes, len(costs)), dtype=bool)
-        by_edge = np.ascontiguousarray(costs.T)
-        for node in reversed(range(nodes - 1)):
-            along = self._through(by_edge, to_go, right[node], node + 1)
-            below = self._through(by_edge, to_go, down[node], node + self.columns)
-            goes_right[node] = right[node] != NO_EDGE
-            if NO_EDGE not in (right[node], down[node]):
-                goes_right[node] = along <= below + rounding
+        last = len(right) - 1
+        to_go = np.zeros((last + 1, len(costs)))
+        goes_right = np.zeros((last + 1, len(costs)), dtype=bool)
+        by_edge = np.vstack([costs.T, np.full(len(costs), np.inf)])  # NO_EDGE is the last row
+        for node in reversed(range(last)):
+            along = by_edge[right[node]] + to_go[node + 1]
+            below = by_edge[down[node]] + to_go[min(node + self.columns, last)]
+            goes_right[node] = along <= below + rounding
             to_go[node] = np.where(goes_right[node], along, below)
         return self._walk(goes_right)
 
@@ -82,11 +80,6 @@ class ShortestPath(LinearSet):
         right[j == self.columns - 1] = NO_EDGE
         down[i == self.rows - 1] = NO_EDGE
         return right, down
-
-    def _through(
-        self, costs: np.ndarray, to_go: np.ndarray, edge: int, head: int
-    ) -> np.ndarray | float:
-        return 0.0 if edge == NO_EDGE else costs[edge] + to_go[head]
 
     def _walk(self, goes_right: np.ndarray) -> np.ndarray:
         right, down = self._edges

@@ -4,8 +4,24 @@ from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.settings import settings
 
 
+class ByDesign:
+    """g(θ, X) = D θ; a subclass states D = design(X)."""
+
+    def design(self, X: Array) -> Array:
+        """D, [..., d, m]."""
+        raise NotImplementedError
+
+    def predict(self, theta: Array, X: Array) -> Array:
+        """D θ."""
+        return dot(self.design(X), theta[..., None, :])
+
+    def vjp(self, theta: Array, X: Array, v: Array) -> Array:
+        """Dᵀ v."""
+        return (self.design(X) * v[..., None]).sum(-2)
+
+
 @settings
-class Linear:
+class Linear(ByDesign):
     """g(θ, X) = X θ: one weight per feature, shared by all items. The paper's predictor."""
 
     kernel = "linear"
@@ -18,17 +34,9 @@ class Linear:
         """X itself."""
         return X
 
-    def predict(self, theta: Array, X: Array) -> Array:
-        """X θ."""
-        return dot(X, theta[..., None, :])
-
-    def vjp(self, theta: Array, X: Array, v: Array) -> Array:
-        """Xᵀ v."""
-        return (X * v[..., None]).sum(-2)
-
 
 @settings
-class Affine:
+class Affine(ByDesign):
     """g(θ, X) = X θ_{1…p} + θ_{p+1}: one weight per feature and an intercept, shared by all items."""
 
     kernel = "affine"
@@ -39,15 +47,8 @@ class Affine:
 
     def design(self, X: Array) -> Array:
         """X and a column of ones."""
-        return with_ones(X)
-
-    def predict(self, theta: Array, X: Array) -> Array:
-        """X θ_{1…p} + θ_{p+1}."""
-        return dot(with_ones(X), theta[..., None, :])
-
-    def vjp(self, theta: Array, X: Array, v: Array) -> Array:
-        """Xᵀ v, and Σ v_i for the intercept."""
-        return (with_ones(X) * v[..., None]).sum(-2)
+        xp = array_namespace(X)
+        return xp.concat([X, xp.ones_like(X[..., :1])], axis=-1)
 
 
 @settings
@@ -75,9 +76,3 @@ class PerItem:
         """v_i x_i, one item after another."""
         rows = X * v[..., None]
         return rows.reshape(*rows.shape[:-2], -1)
-
-
-def with_ones(X: Array) -> Array:
-    """X with one more feature, which is always one."""
-    xp = array_namespace(X)
-    return xp.concat([X, xp.ones_like(X[..., :1])], axis=-1)

@@ -36,14 +36,11 @@ class MLP:
 
     def prepared(self, items: int, shape: tuple[int, ...]) -> "ModulePredictor":
         """The predictor for X of that shape, whose last axis is the features."""
-        from odfl_cli.problem.predictors.inspection import inspected
-        from odfl_cli.problem.predictors.module import ModulePredictor
-        from odfl_cli.problem.predictors.weights import load_weights
+        from odfl_cli.problem.predictors.torch_module import TorchModule
 
-        network = load_weights(self.network(shape[-1]), self.weights)
-        evaluation = inspected(network, items, shape, "predictor=mlp")
-        start = evaluation.layout.flat(network)
-        return ModulePredictor(evaluation, lambda seed: start, self.radius).for_seeds((0,))
+        network = self.network(shape[-1])
+        part = TorchModule(module=network, weights=self.weights, radius=self.radius)
+        return part.prepared(items, shape, "predictor=mlp")
 
     def network(self, features: int) -> "torch.nn.Sequential":
         """At θ = 0: weights normal with variance 1/inputs, biases and the last layer zero."""

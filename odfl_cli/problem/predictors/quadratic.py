@@ -1,11 +1,12 @@
 """A predictor that is linear in θ and quadratic in the features."""
 
-from odfl_cli.core.arrays import Array, array_namespace, dot
+from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.settings import settings
+from odfl_cli.problem.predictors.linear import ByDesign
 
 
 @settings
-class Quadratic:
+class Quadratic(ByDesign):
     """g_i(θ, X) = θ_0 + Σ_j θ_j x_ij + Σ_{j≤k} θ_jk x_ij x_ik, with one θ for all items.
 
     θ holds the intercept, the p weights of the features, then those of the distinct products, row
@@ -26,11 +27,3 @@ class Quadratic:
         xp = array_namespace(X)
         products = [X[..., j, None] * X[..., j:] for j in range(X.shape[-1])]
         return xp.concat([xp.ones_like(X[..., :1]), X, *products], axis=-1)
-
-    def predict(self, theta: Array, X: Array) -> Array:
-        """D θ with D = design(X)."""
-        return dot(self.design(X), theta[..., None, :])
-
-    def vjp(self, theta: Array, X: Array, v: Array) -> Array:
-        """Dᵀ v."""
-        return (self.design(X) * v[..., None]).sum(-2)

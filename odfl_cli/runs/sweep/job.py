@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from odfl_cli.core.errors import message
 from odfl_cli.results.summary import Seeds
 from odfl_cli.results.sweeps import IndexJob, append_job
-from odfl_cli.runs.console import result_line
+from odfl_cli.runs.console import average
 from odfl_cli.runs.job import Outcome, run_job
 from odfl_cli.runs.prepare import JobRequest, PreparedJob, prepare
 from odfl_cli.runs.sweep.grid import is_grid, sweep_directory
@@ -67,7 +67,8 @@ def worst_value(hydra: Any) -> float:
 
 def result_of(outcome: Outcome, seeds: Seeds) -> str:
     """The job's line in the display."""
-    result = [result_line(outcome.summary, seeds)] if outcome.summary else []
+    summary = outcome.summary
+    result = [f"average cost {average(summary, 'avg_cost', seeds)}"] if summary else []
     return "; ".join([*result, *outcome.notices])
 
 
