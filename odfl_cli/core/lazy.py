@@ -17,7 +17,7 @@ def exports(package: str, file: str) -> Callable[[str], Any]:
     modules = {
         alias.name: str(statement.module)
         for block in ast.parse(Path(file).read_text(encoding="utf-8")).body
-        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        if isinstance(block, ast.If) and getattr(block.test, "id", "") == "TYPE_CHECKING"
         for statement in block.body
         if isinstance(statement, ast.ImportFrom) and str(statement.module).startswith("odfl_cli.")
         for alias in statement.names

@@ -4,7 +4,6 @@ The only module of the report that knows how results are found and read.
 """
 
 import shlex
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from odfl_cli.results.finding import Place, find_places, stored_run
 from odfl_cli.results.grouping import Group, group_runs
 from odfl_cli.results.ownership import is_run
 from odfl_cli.results.runs import StoredRun
-from odfl_cli.results.sections import sweeps_in
+from odfl_cli.results.sections import LOOSE, free_name, sweeps_in
 from odfl_cli.results.selection import EVERY, Where
 from odfl_cli.results.sweeps import INDEX, read_index
 from odfl_cli.results.tables import Run, read_run
@@ -25,7 +24,6 @@ Facts = dict[str, Any]
 
 MOST_RUNS = 5000  # a page of more could not be read by anyone
 CHECKSUM_DIGITS = 16
-LOOSE = "runs"  # the experiment of runs that belong to no sweep
 
 
 @dataclass(frozen=True)
@@ -54,15 +52,18 @@ class _Room:
 def experiments(paths: list[Path], where: Where = EVERY, most: int = MOST_RUNS) -> list[Experiment]:
     """Every sweep that the paths name or hold, and the runs beside them; a UserError for none."""
     room = _Room(most, where)
-    sweeps = [sweep for path in paths for sweep in sweeps_in(path)]
-    loose = [path for path in paths if not sweeps_in(path)]
-    names = _distinct([sweep.name for sweep in sweeps])
-    found = [_experiment(name, [at], room) for name, at in zip(names, sweeps, strict=True)]
-    found += [_experiment(_loose_name(loose), loose, room)] if loose else []
-    if not any(one.runs for one in found):
+    found: dict[str, Experiment] = {}
+    for sweep in (sweep for path in paths for sweep in sweeps_in(path)):
+        name = free_name(sweep.name, found)
+        found[name] = _experiment(name, [sweep], room)
+    if loose := [path for path in paths if not sweeps_in(path)]:
+        name = loose[0].resolve().name if len(loose) == 1 else LOOSE
+        found[free_name(name, found)] = _experiment(name, loose, room)
+    shown = [one for one in found.values() if one.runs]
+    if not shown:
         place = ", ".join(map(str, paths))
         raise UserError(f"report: there is no run in {place}; start one with 'odfl run'")
-    return [one for one in found if one.runs]
+    return shown
 
 
 def _experiment(name: str, paths: list[Path], room: _Room) -> Experiment:
@@ -125,20 +126,6 @@ def _not_begun(path: Path) -> list[Path]:
     if not (path / INDEX).is_file():
         return []
     return [job.directory for job in read_index(path) if not is_run(job.directory)]
-
-
-def _loose_name(paths: list[Path]) -> str:
-    return paths[0].resolve().name if len(paths) == 1 else LOOSE
-
-
-def _distinct(names: Iterable[str]) -> list[str]:
-    """The names, the second of two equal ones with a number."""
-    seen: dict[str, int] = {}
-    distinct = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        distinct.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return distinct
 
 
 def _texts(value: object) -> dict[str, str]:

@@ -1,5 +1,7 @@
 """Runs by the experiment they belong to: those of every sweep, and of a folder by their experiment."""
 
+from collections.abc import Container
+from itertools import chain, count
 from pathlib import Path
 
 from odfl_cli.results.finding import Warn, find_runs
@@ -17,7 +19,7 @@ def sections(paths: list[Path], warn: Warn, where: Where = EVERY) -> dict[str, l
     for path in dict.fromkeys(paths):
         held = sweeps_in(path)
         for sweep in held:
-            found[_free(sweep.name, found)] = find_runs([sweep], warn)
+            found[free_name(sweep.name, found)] = find_runs([sweep], warn)
         if not held:
             loose.append(path)
     for run in find_runs(loose, warn) if loose else []:
@@ -34,9 +36,7 @@ def sweeps_in(path: Path) -> list[Path]:
     return sorted(i.parent for i in (*path.glob(f"*/{INDEX}"), *path.glob(f"sweeps/*/{INDEX}")))
 
 
-def _free(name: str, taken: dict[str, list[StoredRun]]) -> str:
+def free_name(name: str, taken: Container[str]) -> str:
     """The name, or with a number if it is taken."""
-    number = 2
-    while (tried := name if number == 2 else f"{name}-{number - 1}") in taken:
-        number += 1
-    return tried
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(tried for tried in chain([name], numbered) if tried not in taken)

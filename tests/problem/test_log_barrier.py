@@ -58,6 +58,20 @@ def test_interior_optimal_and_close_to_the_vertex(polytope: Polytope, alpha: flo
     assert (gap <= polytope.face_count * alpha * (1 + 1e-9)).all()
 
 
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_on_the_simplex_one_multiplier_gives_all_items(alpha: float) -> None:
+    """w_i = α / (g_i − y), with the y below all g_i at which they sum to one, by bisection."""
+    g = costs(SETS["simplex"])
+    lowest = g.min(1, keepdims=True)
+    low, high = lowest - alpha * g.shape[1], lowest - alpha
+    for _ in range(200):
+        y = (low + high) / 2
+        above = (alpha / (g - y)).sum(1, keepdims=True) > 1.0
+        low, high = np.where(above, low, y), np.where(above, y, high)
+    w = LogBarrier(polytope=SETS["simplex"]).smooth(g, alpha)
+    np.testing.assert_allclose(w, alpha / (g - y), rtol=1e-9)
+
+
 @everywhere
 def test_tends_to_the_best_vertex(polytope: Polytope) -> None:
     g = costs(polytope)

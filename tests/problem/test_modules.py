@@ -65,7 +65,13 @@ class WithoutDesign:
 @pytest.mark.parametrize("metrics", some_of(["regret", "full"], 1))
 def test_regret_and_kappa_are_those_of_the_linear_predictor(metrics: str) -> None:
     """The comparators of a module, by autograd, are those by the linear predictor's own gradient."""
-    more = (f"metrics={metrics}", "kappa=0.1")
+    more = (
+        f"metrics={metrics}",
+        "metrics.sample=100",
+        "metrics.starts=4",
+        "metrics.steps=10",
+        "kappa=0.1",
+    )
     job = job_of("df_ogd", *more)
     plain = replace(job.algorithm.problem, predictor=WithoutDesign())
     linear = simulate(replace(job, algorithm=on_problem(job.algorithm, plain)))

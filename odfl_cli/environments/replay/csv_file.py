@@ -1,8 +1,8 @@
 """A long table in a CSV file, a few rows at a time."""
 
 import csv
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Iterator
+from itertools import chain, product
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -95,28 +95,23 @@ def _chunk(names: list[str], chosen: Layout, lines: list[int], rows: list[list[s
 
     numbers = itemgetter(*map(names.index, chosen.numbers))
     cells = list(chain.from_iterable(map(numbers, rows)))
-    width = len(chosen.numbers)
-    values = _numbers(cells, lambda i: (lines[i // width], chosen.numbers[i % width]))
+    try:
+        values = np.array(cells, dtype=np.float64)
+    except ValueError:
+        places = product(lines, chosen.numbers)
+        values = np.array([_number(cell, *at) for cell, at in zip(cells, places, strict=True)])
     rounds = labels(chosen.round) or []
-    shaped = values.reshape(-1, width)
+    shaped = values.reshape(-1, len(chosen.numbers))
     return Chunk("line", lines, rounds, labels(chosen.item), labels(chosen.group), shaped)
 
 
-def _numbers(cells: list[str], where: Callable[[int], tuple[int, str]]) -> np.ndarray:
-    """NaN where a value is missing."""
-    try:
-        return np.array(cells, dtype=np.float64)
-    except ValueError:
-        return np.array([_number(cell, where, i) for i, cell in enumerate(cells)])
-
-
-def _number(cell: str, where: Callable[[int], tuple[int, str]], position: int) -> float:
+def _number(cell: str, line: int, name: str) -> float:
+    """NaN where the value is missing."""
     if cell.strip().lower() in MISSING:
         return np.nan
     try:
         return float(cell)
     except ValueError as error:
-        line, name = where(position)
         shown = cell if len(cell) <= 30 else cell[:30] + "…"
         raise DataError(
             f"line {line}, column {name}: {shown!r} is not a number; data.columns.features lists the "

@@ -13,16 +13,23 @@ from odfl_cli.problem.polytopes import Polytope
 class Barrier(NamedTuple):
     """Faces that touch one item (bounds), and E = [C; G] of the equalities C w = e and other faces G.
 
-    E comes by columns: its entries of item j are starts[j] … starts[j + 1], top to bottom.
+    Row i of E has its entries at starts[i] … starts[i + 1]. E D⁻¹ Eᵀ is not zero, on the diagonal and
+    below, at the places (row[k], column[k]); there it is the sum of term_values[a] / D of term_items[a],
+    a from terms[k] to terms[k + 1].
     """
 
     items: np.ndarray  # of every bound, the item
     slopes: np.ndarray  # and its coefficient
     right: np.ndarray  # b of A w ≤ b: bounds first, then G
     starts: np.ndarray
-    rows: np.ndarray
+    columns: np.ndarray
     values: np.ndarray
-    first: np.ndarray  # of every row of E Eᵀ, the first column that is not zero
+    first: np.ndarray  # of every row of E D⁻¹ Eᵀ, the first column that is not zero
+    row: np.ndarray
+    column: np.ndarray
+    terms: np.ndarray
+    term_items: np.ndarray
+    term_values: np.ndarray
     e: np.ndarray
     centre: np.ndarray  # where Newton starts, strictly inside
     tolerance: float
@@ -35,18 +42,24 @@ def barrier_of(polytope: Polytope, tolerance: float) -> Barrier:
     bounds, G = A[is_bound], A[~is_bound]
     bound, items = np.nonzero(bounds)
     E = np.vstack([C, G])
-    column, row = np.nonzero(E.T)
-    touches = (E != 0).astype(np.int64)
+    rows, columns = np.nonzero(E)
+    meetings = [np.argwhere(E[: i + 1] * E[i]) for i in range(len(E))]
+    row = np.repeat(np.arange(len(E)), [len(with_earlier) for with_earlier in meetings])
+    column, term_items = np.concatenate([np.empty((0, 2), np.int64), *meetings]).T
+    new = np.flatnonzero(np.diff(row * len(E) + column, prepend=-1))
     return Barrier(
         items=items.astype(np.int64),
         slopes=bounds[bound, items],
         right=np.concatenate([b[is_bound], b[~is_bound]]),
-        starts=np.searchsorted(column, np.arange(E.shape[1] + 1)).astype(np.int64),
-        rows=row.astype(np.int64),
-        values=E[row, column],
-        first=(touches @ touches.T != 0).argmax(1).astype(np.int64)
-        if len(E)
-        else np.empty(0, np.int64),
+        starts=np.searchsorted(rows, np.arange(len(E) + 1)),
+        columns=columns,
+        values=E[rows, columns],
+        first=np.array([with_earlier[:1, 0].sum() for with_earlier in meetings], np.int64),
+        row=row[new],
+        column=column[new],
+        terms=np.append(new, len(row)),
+        term_items=term_items,
+        term_values=E[row, term_items] * E[column, term_items],
         e=np.array(e, dtype=np.float64),
         centre=np.array(polytope.interior_point(), dtype=np.float64),
         tolerance=tolerance,
@@ -72,39 +85,50 @@ def bounded_faces(polytope: Polytope) -> tuple[np.ndarray, np.ndarray]:
     return np.vstack([A, -units]), np.concatenate([b, extent - lowest])
 
 
+INTS = ("items", "first", "row", "column", "starts", "terms", "columns", "term_items")
+FLOATS = ("slopes", "right", "e", "centre", "values", "term_values")
+
+
 def packed(barrier: Barrier) -> tuple[np.ndarray, np.ndarray]:
-    """All integers, led by the sizes, and all floats: two arrays are faster to pass than ten."""
-    bounds, faces = len(barrier.items), len(barrier.right)
-    sizes = (bounds, faces, len(barrier.centre), len(barrier.first), len(barrier.e))
-    ints = (sizes, barrier.items, barrier.starts, barrier.first, barrier.rows)
-    floats = (
-        (barrier.tolerance,),
-        barrier.slopes,
-        barrier.right,
-        barrier.centre,
-        barrier.e,
-        barrier.values,
+    """All integers, led by the sizes, and all floats: two arrays are faster to pass than many."""
+    sized = (barrier.items, barrier.first, barrier.row, barrier.columns, barrier.right)
+    sizes = [len(part) for part in (*sized, barrier.e, barrier.centre)]
+    ints, floats = ([getattr(barrier, name) for name in names] for names in (INTS, FLOATS))
+    return (
+        np.concatenate([sizes, *ints]).astype(np.int64),
+        np.concatenate([[barrier.tolerance], *floats]).astype(np.float64),
     )
-    return np.concatenate(ints).astype(np.int64), np.concatenate(floats).astype(np.float64)
 
 
 def unpacked(ints: np.ndarray, floats: np.ndarray) -> Barrier:
     """The barrier that was packed; its arrays are views."""
-    bounds, faces, d, size, equal = ints[0], ints[1], ints[2], ints[3], ints[4]
-    starts = 5 + bounds
-    first = starts + d + 1
+    bounds, size, entries, filled, faces, equal, d = (
+        ints[0], ints[1], ints[2], ints[3], ints[4], ints[5], ints[6],
+    )  # fmt: skip
+    first = 7 + bounds
+    row = first + size
+    column = row + entries
+    starts = column + entries
+    terms = starts + size + 1
+    columns = terms + entries + 1
     right = 1 + bounds
-    centre = right + faces
-    e = centre + d
+    e = right + faces
+    centre = e + equal
+    values = centre + d
     return Barrier(
-        items=ints[5:starts],
+        items=ints[7:first],
         slopes=floats[1:right],
-        right=floats[right:centre],
-        starts=ints[starts:first],
-        rows=ints[first + size :],
-        values=floats[e + equal :],
-        first=ints[first : first + size],
-        e=floats[e : e + equal],
-        centre=floats[centre:e],
+        right=floats[right:e],
+        starts=ints[starts:terms],
+        columns=ints[columns : columns + filled],
+        values=floats[values : values + filled],
+        first=ints[first:row],
+        row=ints[row:column],
+        column=ints[column:starts],
+        terms=ints[terms:columns],
+        term_items=ints[columns + filled :],
+        term_values=floats[values + filled :],
+        e=floats[e:centre],
+        centre=floats[centre:values],
         tolerance=floats[0],
     )
