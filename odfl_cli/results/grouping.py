@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from odfl_cli.config.directory import is_tuning
@@ -40,7 +41,7 @@ class Group:
     rows: pd.DataFrame
     extras: Mapping[str, Any] = field(default_factory=dict)  # of the run's summary
 
-    @property
+    @cached_property
     def seeds(self) -> int:
         """How many there are."""
         return int(self.rows["seed"].nunique())
