@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import read_regular
@@ -61,9 +60,9 @@ def read_run(stored: StoredRun, warn: Warn) -> Run:
         try:
             if seed in stored.damage:
                 raise UnreadableError(stored.damage[seed])
-            tables.append(
-                read_seed(path, summary.rounds, summary.files[path.name]).assign(seed=seed)
-            )
+            table = read_seed(path, summary.rounds, summary.files[path.name])
+            table["seed"] = seed
+            tables.append(table)
         except UnreadableError as error:
             warn(f"skipped {path}: {error}")
     present = filter(None, map(SEED_FILE.fullmatch, os.listdir(stored.directory)))
@@ -90,19 +89,21 @@ def read_seed(path: Path, rounds: int, record: Mapping[str, Any]) -> pd.DataFram
     missing = [column for column in REQUIRED_COLUMNS if column not in table]
     if missing:
         raise UnreadableError(f"it has no column {', '.join(missing)}")
+    numbers = {  # arrays, because pandas takes as long for each of its steps as to read the file
+        name: column.to_numpy() for name, column in table.items() if column.dtype.kind in "iuf"
+    }
     checked = [*REQUIRED_COLUMNS, *(["regret"] if "regret" in table else [])]
-    for column in checked:
-        if not is_numeric_dtype(table[column]):
-            table[column] = pd.to_numeric(table[column], errors="coerce")
-    if not np.isfinite(table[checked].to_numpy(dtype=float)).all():
+    if not all(name in numbers and np.isfinite(numbers[name]).all() for name in checked):
         raise UnreadableError("it holds cells that are not finite numbers")
-    t = table["t"].to_numpy(dtype=float)
+    t = numbers["t"]
     if (t < 1).any() or (t % 1 != 0).any() or (np.diff(t) <= 0).any():
         raise UnreadableError("t should count rounds upwards from 1")
     if t[-1] != rounds:
         raise UnreadableError(f"it ends at round {t[-1]:.0f} of {rounds}")
-    table["t"] = t.astype(int)
-    return table.select_dtypes("number")
+    if t.dtype != np.int64:
+        table["t"] = t.astype(np.int64)
+    words = [name for name in table if name not in numbers]
+    return table.drop(columns=words) if words else table
 
 
 def with_averages(table: pd.DataFrame) -> pd.DataFrame:

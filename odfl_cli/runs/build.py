@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from odfl_cli.config.identity import OWN, plain
 from odfl_cli.config.schema import TopLevel, refusal
 from odfl_cli.core.errors import UserError, message, without_exits
+from odfl_cli.core.reading import flatten
 from odfl_cli.core.text import assignments, did_you_mean
 from odfl_cli.environments.base import Environment, shape_of
 from odfl_cli.problem.ball import Ball
@@ -155,10 +156,11 @@ class Parts:
         node = self._config.get(group)
         if not isinstance(node, DictConfig) or "_target_" not in node:
             raise UserError(f"{group}={node}: choose one of the group's files, see odfl run --help")
-        if missing := sorted(OmegaConf.missing_keys(node)):
-            raise UserError(f"{missing[0]}: a value is needed")
         try:
             keys = plain(node)
+            for key, value in flatten({group: keys}).items():
+                if "???" in (value if isinstance(value, list) else [value]):
+                    raise UserError(f"{key}: a value is needed")
             if _is_own(keys):
                 return partial(_own_class(keys.pop("_target_")), **keys)
             return instantiate(node, _convert_="all", _partial_=True)

@@ -69,10 +69,11 @@ class Local:
     ) -> dict[int, float]:
         threads = allotted_threads()
         workers = min(at_once or threads, len(small))
+        gc.freeze()  # what is here stays
         if workers <= 1:
             return {number: run_one(number) for number in small}
         self._load()
-        gc.freeze()  # what is here stays
+        gc.freeze()
         with env_override({VARIABLE: str(max(1, threads // workers))}):
             found = side_by_side(len(small), workers, lambda index: run_one(small[index]))
             return {small[index]: value for index, value in found}
