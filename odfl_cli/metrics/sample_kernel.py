@@ -6,6 +6,7 @@ Innermost loops go over parameters or over rounds, for these become vector instr
 import numpy as np
 
 from odfl_cli.core.compiling import inner, kernel
+from odfl_cli.engine.kernels.predictors import vjp_linear
 
 BLOCK = 256
 """Rounds whose numbers stay in the processor's nearest cache."""
@@ -20,25 +21,15 @@ for _ in range(SQUARINGS):
 # products of such numbers would be subnormal and slow
 
 
-@inner
-def predict(x, thetas, g):
-    """g[c] = ⟨x, θ_c⟩ for thetas [m, C]."""
-    g[:] = 0.0
-    for j in range(len(x)):
-        row = thetas[j]
-        for c in range(len(g)):
-            g[c] += x[j] * row[c]
-
-
 @kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1])")
 def score(X, costs, thetas, paid):
-    """paid[c, n] = cost of the item that parameter c plays in round n; the first of equals."""
+    """paid[c, n] = cost of the item that θ_c of thetas [m, C] plays in round n; the first of equals."""
     count = thetas.shape[1]
     g, lowest, played = np.empty(count), np.empty(count), np.empty(count)
     for n in range(costs.shape[0]):
         lowest[:] = np.inf
         for i in range(costs.shape[1]):
-            predict(X[n, i], thetas, g)
+            vjp_linear(thetas, X[n, i], g)  # g_c = ⟨x_i, θ_c⟩
             cost = costs[n, i]
             for c in range(count):
                 played[c] = cost if g[c] < lowest[c] else played[c]

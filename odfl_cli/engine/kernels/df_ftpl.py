@@ -37,7 +37,7 @@ def play(
     steps, batch = samples.shape[1:]
     for t in range(costs.shape[0]):
         newton[STEPS] = 0.0
-        decide(parts, X[t], costs[t], theta, prediction, w, played, t)
+        decide(parts, X, costs, t, theta, prediction, w, played)
         # 4: H_t = H_{t−1} ∪ {(X_t, c_t)}
         history_X[slots[t]] = X[t]
         history_costs[slots[t]] = costs[t]
@@ -47,9 +47,7 @@ def play(
                 gradient[j] = -sigma[t, j] / (eta * represented[t])
             for b in range(batch):
                 i = int(samples[t, k, b] * held[t])
-                smoothed_gradient(
-                    parts, history_X[i], history_costs[i], theta, alpha, w, newton, one
-                )
+                smoothed_gradient(parts, history_X, history_costs, i, theta, alpha, w, newton, one)
                 for j in range(theta.shape[0]):
                     gradient[j] += one[j] / batch
             step(theta, lr, gradient, radius)

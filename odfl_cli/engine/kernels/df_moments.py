@@ -305,7 +305,7 @@ def play(parts, rules, X, D, costs, sums, played):
     )  # fmt: skip
     for i in range(costs.shape[0]):
         t = sums.t + i + 1
-        decide(parts, X[i], costs[i], sums.theta, space.g, space.w, played, i)  # 1
+        decide(parts, X, costs, i, sums.theta, space.g, space.w, played)  # 1
         perturb(parts, D[i], costs[i], t, sums, space)  # 9 needs D and c as they came
         centre(D[i], costs[i], t, rules, sums, space)  # 2
         take_statistics(rules, sums, space)  # 3

@@ -9,11 +9,12 @@ from odfl_cli.algorithms import DFOGD
 from odfl_cli.algorithms.df_ogd import DFOGDState
 from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, dot, played_by, step
+from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, distance, played_by, step
 from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_gradient
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.oracles import SGD
+from odfl_cli.problem.regularizers.newton import copy
 
 
 @kernel(
@@ -37,24 +38,22 @@ def play(
     for k in range(costs.shape[0]):
         t += 1
         newton[STEPS] = 0.0
-        decide(parts, X[k], costs[k], theta, prediction, w, played, k)
+        decide(parts, X, costs, k, theta, prediction, w, played)
         alpha = c_alpha * n**-0.5 * t**-0.25 * np.sqrt(np.sqrt(1.0 + path[0]))
-        u[:] = vartheta
+        copy(vartheta, u)
         calls = steps if (t - 1) % every == 0 else 0
         # One call of smoothed_gradient, which is inlined: for the oracle's steps, then the learner's.
         for call in range(calls + 1):
             if call == calls:
-                if t > 1:
-                    u -= vartheta
-                    path[0] += np.sqrt(dot(u, u))
+                path[0] += distance(u, vartheta) if t > 1 else 0.0
+                copy(u, vartheta)
                 # 6: u_t = ϑ_t + δ_t (θ_t − ϑ_t)
                 for j in range(u.shape[0]):
                     u[j] = vartheta[j] + deltas[k] * (theta[j] - vartheta[j])
-            point = vartheta if call < calls else u
-            smoothed_gradient(parts, X[k], costs[k], point, alpha, w, newton, gradient)
+            smoothed_gradient(parts, X, costs, k, u, alpha, w, newton, gradient)
             if call < calls:
                 # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}
-                step(vartheta, lr, gradient, radius)
+                step(u, lr, gradient, radius)
         # 7: θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(u_t))
         eta = c_eta * n**-0.5 * t**-0.75 * np.sqrt(np.sqrt(1.0 + path[0])) ** 3
         step(theta, eta, gradient, radius)

@@ -54,7 +54,7 @@ def play(
     gradient = np.empty(theta.shape[0])
     for t in range(costs.shape[0]):
         newton[STEPS] = 0.0
-        decide(parts, X[t], costs[t], theta, prediction, w, played, t)
+        decide(parts, X, costs, t, theta, prediction, w, played)
         if direction in (SPO, FENCHEL_YOUNG):
             minimise(parts.polytope, parts.numbers, costs[t], best)
         if direction == PF_OGD:

@@ -34,7 +34,7 @@ def play(parts, eta, experts, X, costs, uniform, theta, losses, played):
     prediction, w = np.empty(costs.shape[1]), np.empty(costs.shape[1])
     weights = np.empty(experts.shape[0])
     for t in range(costs.shape[0]):
-        decide(parts, X[t], costs[t], theta, prediction, w, played, t)
+        decide(parts, X, costs, t, theta, prediction, w, played)
         # L_k ← L_k + ⟨c_t, w*(θ_k)⟩
         for k in range(experts.shape[0]):
             predict(parts.predictor, X[t], experts[k], prediction)

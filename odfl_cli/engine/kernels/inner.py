@@ -7,7 +7,8 @@ from numba import f8, i8, types
 
 from odfl_cli.core.compiling import allocating, exact, inner
 from odfl_cli.engine.base import KAPPA_GAP, Trace
-from odfl_cli.engine.kernels.polytopes import cheapest, minimise
+from odfl_cli.engine.kernels.exponential import exp
+from odfl_cli.engine.kernels.polytopes import least, minimise
 from odfl_cli.engine.kernels.predictors import predict
 from odfl_cli.engine.parts import Parts
 from odfl_cli.problem.regularizers.newton import dot
@@ -44,10 +45,11 @@ def apart(values: np.ndarray) -> np.ndarray:
 @inner
 def project(theta, radius):
     """θ = Π_Θ(θ) in place."""
-    norm = np.sqrt(dot(theta, theta))
-    if norm > radius:
+    square = dot(theta, theta)
+    if square > radius * radius:
+        scale = radius / np.sqrt(square) if square < np.inf else np.nan
         for j in range(theta.shape[0]):
-            theta[j] *= radius / norm if norm < np.inf else np.nan
+            theta[j] *= scale
 
 
 @inner
@@ -56,6 +58,15 @@ def step(theta, rate, gradient, radius):
     for j in range(theta.shape[0]):
         theta[j] -= rate * gradient[j]
     project(theta, radius)
+
+
+@inner
+def distance(a, b):
+    """‖a − b‖."""
+    total = 0.0
+    for j in range(a.shape[0]):
+        total += (a[j] - b[j]) ** 2
+    return np.sqrt(total)
 
 
 @inner
@@ -68,13 +79,17 @@ def squared_error(prediction, costs):
 
 
 @inner
-def decide(parts, X, costs, theta, prediction, w, played, t):
-    """Predicts and decides into `prediction` and `w`, and records what that costs in round t."""
-    predict(parts.predictor, X, theta, prediction)
+def decide(parts, X, costs, t, theta, prediction, w, played):
+    """Predicts and decides into `prediction` and `w`, and records what that costs in round t.
+
+    X [B, d, p] and costs [B, d] are those of all rounds: where a kernel, which allocates, takes those
+    of one, it counts references.
+    """
+    predict(parts.predictor, X[t], theta, prediction)
     minimise(parts.polytope, parts.numbers, prediction, w)
     if parts.kappa > 0.0:
         played.gap[t] = miss(parts, prediction, w)
-    played.cost[t], played.mse[t] = dot(costs, w), squared_error(prediction, costs)
+    played.cost[t], played.mse[t] = dot(costs[t], w), squared_error(prediction, costs[t])
 
 
 @allocating
@@ -110,9 +125,9 @@ def sampled(weights, uniform):
 @inner
 def exponential_weights(losses, eta, weights):
     """p_k ← p_k exp(−η L_k), normalised; shifted by the least loss against underflow."""
-    least, total = losses[cheapest(losses)], 0.0
+    lowest, total = least(losses), 0.0
     for k in range(weights.shape[0]):
-        weights[k] *= np.exp(eta * (least - losses[k]))
+        weights[k] *= exp(eta * (lowest - losses[k]))
         total += weights[k]
     for k in range(weights.shape[0]):
         weights[k] /= total

@@ -31,9 +31,9 @@ def play(
     for k in range(costs.shape[0]):
         t += 1
         newton[STEPS] = 0.0
-        decide(parts, X[k], costs[k], theta, prediction, w, played, k)
+        decide(parts, X, costs, k, theta, prediction, w, played)
         alpha = c_alpha * n**-0.5 * t**-0.25
-        smoothed_gradient(parts, X[k], costs[k], theta, alpha, w, newton, gradient)
+        smoothed_gradient(parts, X, costs, k, theta, alpha, w, newton, gradient)
         # θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(θ_t))
         step(theta, c_eta * n**-0.5 * t**-0.75, gradient, radius)
         newton_steps[k] = newton[STEPS]

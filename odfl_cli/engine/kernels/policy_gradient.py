@@ -26,7 +26,7 @@ def play(parts, alpha, eta, radius, t, X, costs, uniform, theta, baseline, playe
     gradient = np.empty_like(theta)
     for k in range(costs.shape[0]):
         t += 1
-        decide(parts, X[k], costs[k], theta, prediction, policy, played, k)
+        decide(parts, X, costs, k, theta, prediction, policy, played)
         softmax(prediction, alpha, policy)
         item = sampled(policy, uniform[k])
         lead = costs[k, item] - baseline[0]

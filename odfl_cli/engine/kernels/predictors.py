@@ -30,13 +30,24 @@ def vjp(predictor, X, v, out):
     if predictor == QUADRATIC:
         vjp_quadratic(X, v, out)
         return
-    out[:] = 0.0
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            out[j] += v[i] * X[i, j]
+    vjp_linear(X, v, out)
     if predictor == AFFINE:
         for i in range(v.shape[0]):
             out[X.shape[1]] += v[i]
+
+
+@inner
+def vjp_linear(X, v, out):
+    """out = Xᵀ v; four items at a time, so that `out` is read and written a quarter as often."""
+    fours = X.shape[0] // 4 * 4
+    out[:] = 0.0
+    for i in range(0, fours, 4):
+        v0, v1, v2, v3 = v[i], v[i + 1], v[i + 2], v[i + 3]
+        for j in range(X.shape[1]):
+            out[j] += v0 * X[i, j] + v1 * X[i + 1, j] + v2 * X[i + 2, j] + v3 * X[i + 3, j]
+    for i in range(fours, X.shape[0]):
+        for j in range(X.shape[1]):
+            out[j] += v[i] * X[i, j]
 
 
 @inner

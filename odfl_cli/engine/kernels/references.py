@@ -16,7 +16,7 @@ def play(parts, X, costs, theta, played):
     """Rounds of one seed with a fixed θ."""
     prediction, w = np.empty(costs.shape[1]), np.empty(costs.shape[1])
     for t in range(costs.shape[0]):
-        decide(parts, X[t], costs[t], theta, prediction, w, played, t)
+        decide(parts, X, costs, t, theta, prediction, w, played)
 
 
 def prepare(

@@ -87,7 +87,7 @@ def play(parts, fading, ridge, radius, start, X, D, costs, sums, played):
     d, m, J = D.shape[1], D.shape[2], fading.shape[0]
     prediction, w, scratch, score = np.empty(d), np.empty(d), np.empty((m, m)), np.empty(J)
     for i in range(costs.shape[0]):
-        decide(parts, X[i], costs[i], sums.theta, prediction, w, played, i)
+        decide(parts, X, costs, i, sums.theta, prediction, w, played)
         weigh_memories(D[i], costs[i], start + i + 1, sums, prediction, w, score)
         sums.theta[:] = 0.0
         for j in range(J):

@@ -5,8 +5,9 @@ import numpy as np
 from odfl_cli.core.compiling import allocating, inner
 from odfl_cli.core.errors import RoundError
 from odfl_cli.engine.base import NEWTON_STEPS, Trace
+from odfl_cli.engine.kernels.exponential import exp
 from odfl_cli.engine.kernels.inner import apart
-from odfl_cli.engine.kernels.polytopes import cheapest
+from odfl_cli.engine.kernels.polytopes import least
 from odfl_cli.engine.kernels.predictors import predict, vjp
 from odfl_cli.engine.parts import ENTROPY, LOG_BARRIER
 from odfl_cli.problem.regularizers import newton, sum_projection
@@ -48,9 +49,9 @@ def smoothed_decision(parts, g, alpha, w, newton):
 @inner
 def softmax(g, alpha, w):
     """w = exp(−g/α), normalised; shifted by the largest exponent against overflow."""
-    lowest, total = g[cheapest(g)], 0.0
+    lowest, total = least(g), 0.0
     for i in range(w.shape[0]):
-        w[i] = np.exp((lowest - g[i]) / alpha)
+        w[i] = exp((lowest - g[i]) / alpha)
         total += w[i]
     for i in range(w.shape[0]):
         w[i] /= total
@@ -73,16 +74,16 @@ def add_to_report(report, tolerance, steps, residual, alpha):
 
 
 @inner
-def smoothed_gradient(parts, X, costs, theta, alpha, w, newton, out):
-    """out = ∇f̃(θ) = (∇_θ g)ᵀ (∂w̃/∂g)ᵀ c; w is scratch, `newton` a report to update."""
-    predict(parts.predictor, X, theta, w)
+def smoothed_gradient(parts, X, costs, t, theta, alpha, w, newton, out):
+    """out = ∇f̃(θ) = (∇_θ g)ᵀ (∂w̃/∂g)ᵀ c for X_t and c_t; w is scratch, `newton` a report to update."""
+    predict(parts.predictor, X[t], theta, w)
     if parts.regularizer == ENTROPY:
-        entropy_vjp(w, alpha, costs)
+        entropy_vjp(w, alpha, costs[t])
     elif parts.regularizer == LOG_BARRIER:
-        barrier_vjp(parts.ints, parts.floats, w, alpha, costs, newton)
+        barrier_vjp(parts.ints, parts.floats, w, alpha, costs[t], newton)
     else:
-        projected_vjp(parts.ints, parts.floats, w, alpha, costs)
-    vjp(parts.predictor, X, w, out)
+        projected_vjp(parts.ints, parts.floats, w, alpha, costs[t])
+    vjp(parts.predictor, X[t], w, out)
 
 
 @inner
@@ -92,16 +93,17 @@ def entropy_vjp(w, alpha, costs):
     The softmax is shifted by its largest exponent and normalised last; the first item's cost is
     subtracted from all, so that equal costs give exactly zero.
     """
-    lowest, sharpness = w[cheapest(w)], 1.0 / alpha
+    lowest, sharpness, first = least(w), 1.0 / alpha, costs[0]
+    for i in range(w.shape[0]):
+        w[i] = exp((lowest - w[i]) * sharpness)
     total, value = 0.0, 0.0
     for i in range(w.shape[0]):
-        w[i] = np.exp((lowest - w[i]) * sharpness)
         total += w[i]
-        value += w[i] * (costs[i] - costs[0])
+        value += w[i] * (costs[i] - first)
     value /= total
     scale = sharpness / total
     for i in range(w.shape[0]):
-        w[i] *= (value - (costs[i] - costs[0])) * scale
+        w[i] *= (value - (costs[i] - first)) * scale
 
 
 @allocating

@@ -1,0 +1,38 @@
+"""eˣ in plain arithmetic: a loop over it becomes vector instructions, a loop over calls of the C library does not."""
+
+import math
+
+import numpy as np
+
+from odfl_cli.core.compiling import exact
+
+LEAST = -708.0
+"""Below it eˣ is subnormal."""
+
+LOG2_E = 1.4426950408889634
+LN2, LN2_REST = 0.693145751953125, 1.4286068203094173e-06
+"""ln 2 in two parts, the first so short that its multiples by whole numbers are exact."""
+
+SHIFT = 1.5 * 2.0**52 + 1023.0
+"""x + SHIFT has no digits after the point, and n + 1023, as an exponent of two is stored, in its lowest bits."""
+
+C = tuple(1.0 / math.factorial(k) for k in range(14))
+
+
+@exact
+def exp(x):
+    """eˣ for x ≤ 0, to one unit in the last place; 0 where it is subnormal.
+
+    eˣ = 2ⁿ eʳ with n = round(x / ln 2), so that |r| ≤ ln 2 / 2, where Taylor's series is short.
+    """
+    shifted = x * LOG2_E + SHIFT
+    n = shifted - SHIFT
+    r = (x - n * LN2) - n * LN2_REST
+    r2 = r * r
+    r4 = r2 * r2
+    low = (C[2] + C[3] * r) + (C[4] + C[5] * r) * r2
+    middle = (C[6] + C[7] * r) + (C[8] + C[9] * r) * r2
+    high = (C[10] + C[11] * r) + (C[12] + C[13] * r) * r2
+    series = 1.0 + (r + r2 * (low + r4 * (middle + r4 * high)))
+    power = np.int64(np.float64(shifted).view(np.int64) << 52).view(np.float64)
+    return 0.0 if x < LEAST else power * series
