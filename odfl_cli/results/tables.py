@@ -4,7 +4,6 @@ import io
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from odfl_cli.core.files import read_regular
 from odfl_cli.core.reading import UnreadableError
 from odfl_cli.core.statistics import mean_ci95
 from odfl_cli.results.finding import Warn, find_runs, warn_of_more_seeds
-from odfl_cli.results.grouping import differing_keys, sort_key
+from odfl_cli.results.grouping import Run, differing_keys, sort_key
 from odfl_cli.results.runs import CSV_LARGEST, StoredRun
 from odfl_cli.results.selection import EVERY, Where
 from odfl_cli.results.summary import CUMULATIVE, file_record, seed_file
@@ -24,28 +23,6 @@ from odfl_cli.results.summary import CUMULATIVE, file_record, seed_file
 REQUIRED_COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost")
 EXTRAS = ("marks", "margin", "oracle_share")
 SEED_FILE = re.compile(r"seed-(\d+)\.csv")
-
-
-@dataclass(frozen=True)
-class Run:
-    """One job with its rows. `settings` maps dotted config keys, and each group to its choice."""
-
-    directory: Path
-    algorithm: str
-    settings: Mapping[str, Any]
-    rounds: int
-    rows: pd.DataFrame  # one row per seed and logged round: seed, t, cost, avg_cost, …
-    extras: Mapping[str, Any] = field(default_factory=dict)  # marks, margin, oracle_share
-
-    @property
-    def seeds(self) -> list[int]:
-        """Those that could be read, ascending."""
-        return sorted(int(seed) for seed in self.rows["seed"].unique())
-
-    def final(self) -> pd.DataFrame:
-        """The last round of every seed, in the order of `seeds`."""
-        last = self.rows[self.rows["t"] == self.rounds]
-        return last.sort_values("seed", ignore_index=True)
 
 
 def read_runs(directories: list[Path], warn: Warn, where: Where = EVERY) -> list[Run]:
@@ -153,7 +130,8 @@ def _summary(run: Run, keys: list[str]) -> dict[str, Any]:
 
 def final_figures(run: Run) -> dict[str, float]:
     """`<column>_mean` and `<column>_ci95` of every column over the seeds, after the last round."""
-    final = run.final().drop(columns=["t", "seed"])
+    last = run.rows[run.rows["t"] == run.rounds].sort_values("seed")
+    final = last.drop(columns=["t", "seed"])
     figures: dict[str, float] = {}
     for column in final:
         mean, ci95 = mean_ci95(final[column].to_numpy())
