@@ -18,11 +18,9 @@ from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.mixture import Mixture, made
 from odfl_cli.core.arrays import Array, array_namespace, dot, like
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.matrices import TINY
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.problem.predictors import Predictor
-
-TINY = 1e-300
-"""Stands in for a range of zero, which divides a zero, and for a weight of zero, whose log is taken."""
 
 
 class VoteState(NamedTuple):

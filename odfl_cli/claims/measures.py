@@ -49,14 +49,14 @@ def shift(groups: Groups, factor: float, player: Player, column: str, kappa: flo
 def slope(groups: Groups, player: Player, column: str) -> Estimate:
     """The slope of a column against t on logarithmic axes."""
     group = pick(groups, player)
-    return Estimate(*curve_slope(by_seed(group, column)), group.seeds)
+    return Estimate(*curve_slope(by_seed(group, column)), len(group.seeds))
 
 
 def share_of_bound(groups: Groups, player: Player, column: str, owner: Player) -> Estimate:
     """The largest ratio of the player's column to the bound of `owner`, means over seeds, over t."""
     ours, bound = pick(groups, player), pick(groups, owner)
     paid, allowed = _by_round(ours, column), _by_round(bound, "avg_bound")
-    return Estimate(float((paid / allowed).max()), float("nan"), ours.seeds)
+    return Estimate(float((paid / allowed).max()), float("nan"), len(ours.seeds))
 
 
 def exponent(

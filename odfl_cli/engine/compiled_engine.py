@@ -32,6 +32,8 @@ def missing_kernel(algorithm: Algorithm) -> str | None:
         if kernel_of(part) not in kernels:
             return f"{name} {type(part).__name__}"
     problem: Any = algorithm.problem
+    if problem.polytope.packed is None:
+        return f"polytope {type(problem.polytope).__name__} with so many faces"
     if problem.regularizer.packed is None:
         return f"regularizer {type(problem.regularizer).__name__} on polytope {type(problem.polytope).__name__}"
     if problem.kappa > 0 and algorithm.learners:

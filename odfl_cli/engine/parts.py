@@ -2,8 +2,8 @@
 
 A part that a kernel computes names it: `kernel = "linear"` in its class. A subclass may compute
 something else, so that it does not inherit the name. Polytopes with a kernel also offer their numbers
-as `packed`, one array of floats; regularisers as `packed`, an array of integers and one of floats,
-or None for a polytope on which they have no kernel.
+as `packed`, one array of floats, or None for one that is too large; regularisers as `packed`, an array
+of integers and one of floats, or None for a polytope on which they have no kernel.
 """
 
 from typing import Any, NamedTuple
@@ -14,8 +14,8 @@ from odfl_cli.problem.problem import Problem
 
 PREDICTORS = ("linear", "affine", "per_item", "quadratic")
 LINEAR, AFFINE, PER_ITEM, QUADRATIC = range(4)
-POLYTOPES = ("simplex", "box", "budget", "knapsack", "shortest_path", "assignment")
-SIMPLEX, BOX, BUDGET, KNAPSACK, SHORTEST_PATH, ASSIGNMENT = range(6)
+POLYTOPES = ("simplex", "box", "budget", "knapsack", "shortest_path", "assignment", "vertices")
+SIMPLEX, BOX, BUDGET, KNAPSACK, SHORTEST_PATH, ASSIGNMENT, VERTICES = range(7)
 REGULARIZERS = ("entropy", "log_barrier", "projection")
 ENTROPY, LOG_BARRIER, PROJECTION = range(3)
 KERNELS = {

@@ -145,7 +145,7 @@ def _group(
     room: CurveRoom,
 ) -> dict[str, Any]:
     own = {key: value for key, value in group.varying.items() if is_own(key)}
-    seeds = sorted(int(seed) for seed in group.rows["seed"].unique())
+    seeds = group.seeds
     name = ", ".join(filter(None, [algorithm_name(group.algorithm), settings_label(own)]))
     return {
         "comparison": place,
@@ -216,7 +216,7 @@ def _columns(groups: list[Group]) -> dict[str, dict[str, Any]]:
 
 def _quantiles(groups: list[Group]) -> dict[int, float]:
     """Student's quantile for every count of seeds that can be shared; the key is the count."""
-    most = max((group.seeds for group in groups), default=0)
+    most = max((len(group.seeds) for group in groups), default=0)
     return {count: student_quantile(count - 1) for count in range(2, most + 1)}
 
 

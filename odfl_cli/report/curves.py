@@ -40,7 +40,7 @@ class CurveRoom:
         mean_points = min(MOST_POINTS, max(FEWEST_POINTS, MEAN_NUMBERS // max(means, 1)))
         kept, seeds = list(columns), 0
         while kept:
-            seeds = sum(group.seeds for column in kept for group in columns[column])
+            seeds = sum(len(group.seeds) for column in kept for group in columns[column])
             if seeds * FEWEST_POINTS <= SEED_NUMBERS:
                 break
             kept.pop()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from odfl_cli.config.directory import is_tuning
@@ -16,9 +17,8 @@ if TYPE_CHECKING:  # distinguishing runs needs no tables
 
     from odfl_cli.results.finding import Warn
     from odfl_cli.results.runs import StoredRun
-    from odfl_cli.results.tables import Run
 
-    Described: TypeAlias = Run | StoredRun
+    Described: TypeAlias = "Run | StoredRun"
 
 # Groups whose settings are the algorithm's own: DF-OGD and DF-FTPL have different oracles by
 # design, and only two runs of one algorithm can differ in them.
@@ -30,20 +30,21 @@ Settings = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Group:
-    """Runs that differ in nothing but their seeds, pooled: one curve, or one point of a sweep."""
+class Run:
+    """One job with its rows. `settings` maps dotted config keys, and each group to its choice."""
 
+    directory: Path
     algorithm: str
-    varying: Settings  # what distinguishes this group from the others of its algorithm
     settings: Settings
     rounds: int
-    rows: pd.DataFrame
-    extras: Mapping[str, Any] = field(default_factory=dict)  # of the run's summary
+    rows: pd.DataFrame  # one row per seed and logged round: seed, t, cost, avg_cost, …
+    extras: Mapping[str, Any] = field(default_factory=dict)  # marks, margin, oracle_share
+    varying: Settings = field(default_factory=dict)  # of a group, how it differs from others
 
     @property
-    def seeds(self) -> int:
-        """How many there are."""
-        return int(self.rows["seed"].nunique())
+    def seeds(self) -> list[int]:
+        """Those that could be read, ascending."""
+        return sorted(int(seed) for seed in self.rows["seed"].unique())
 
     def final(self, column: str) -> pd.Series:
         """The column's value after the last round, by seed; none of a run without it."""
@@ -51,6 +52,10 @@ class Group:
 
         last = self.rows[self.rows["t"] == self.rounds].set_index("seed")
         return last[column].dropna() if column in last else pd.Series(dtype=float)
+
+
+Group = Run
+"""Runs that differ in nothing but their seeds, pooled: one curve, or one point of a sweep."""
 
 
 def group_runs(runs: list[Run]) -> list[Group]:
@@ -128,9 +133,8 @@ def _pool(pool: list[Run], keys: list[str]) -> Group:
     for run in pool:
         tables.append(run.rows[~run.rows["seed"].isin(taken)])
         taken.update(run.seeds)
-    settings, rows = pool[0].settings, pd.concat(tables, ignore_index=True)
-    varying = {key: settings[key] for key in keys if key in settings}
-    return Group(pool[0].algorithm, varying, settings, pool[0].rounds, rows, pool[0].extras)
+    varying = {key: pool[0].settings[key] for key in keys if key in pool[0].settings}
+    return replace(pool[0], rows=pd.concat(tables, ignore_index=True), varying=varying)
 
 
 def _identity(run: Run, keys: list[str]) -> Hashable:

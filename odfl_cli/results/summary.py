@@ -25,8 +25,6 @@ class NewerError(UnreadableError):
 class Summary:
     """What a run wrote down at its end."""
 
-    choices: Mapping[str, str]  # group → choice
-    config: Mapping[str, Any]
     seeds: Seeds
     rounds: int
     final: Mapping[str, Mapping[int, float]]  # column → seed → value after the last round
@@ -58,10 +56,7 @@ class Summary:
             for name in CUMULATIVE
             if name in final
         }
-        return cls(
-            content["choices"], content["config"], seeds, content["rounds"], final,
-            content["files"], content,
-        )  # fmt: skip
+        return cls(seeds, content["rounds"], final, content["files"], content)
 
     def finals(self, column: str, seeds: Iterable[int]) -> list[float]:
         """The column after the last round, for those of the seeds that there are."""

@@ -4,20 +4,18 @@ import io
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import read_regular
 from odfl_cli.core.reading import UnreadableError
 from odfl_cli.core.statistics import mean_ci95
 from odfl_cli.results.finding import Warn, find_runs, warn_of_more_seeds
-from odfl_cli.results.grouping import differing_keys, sort_key
+from odfl_cli.results.grouping import Run, differing_keys, sort_key
 from odfl_cli.results.runs import CSV_LARGEST, StoredRun
 from odfl_cli.results.selection import EVERY, Where
 from odfl_cli.results.summary import CUMULATIVE, file_record, seed_file
@@ -25,28 +23,6 @@ from odfl_cli.results.summary import CUMULATIVE, file_record, seed_file
 REQUIRED_COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost")
 EXTRAS = ("marks", "margin", "oracle_share")
 SEED_FILE = re.compile(r"seed-(\d+)\.csv")
-
-
-@dataclass(frozen=True)
-class Run:
-    """One job with its rows. `settings` maps dotted config keys, and each group to its choice."""
-
-    directory: Path
-    algorithm: str
-    settings: Mapping[str, Any]
-    rounds: int
-    rows: pd.DataFrame  # one row per seed and logged round: seed, t, cost, avg_cost, …
-    extras: Mapping[str, Any] = field(default_factory=dict)  # marks, margin, oracle_share
-
-    @property
-    def seeds(self) -> list[int]:
-        """Those that could be read, ascending."""
-        return sorted(int(seed) for seed in self.rows["seed"].unique())
-
-    def final(self) -> pd.DataFrame:
-        """The last round of every seed, in the order of `seeds`."""
-        last = self.rows[self.rows["t"] == self.rounds]
-        return last.sort_values("seed", ignore_index=True)
 
 
 def read_runs(directories: list[Path], warn: Warn, where: Where = EVERY) -> list[Run]:
@@ -84,9 +60,9 @@ def read_run(stored: StoredRun, warn: Warn) -> Run:
         try:
             if seed in stored.damage:
                 raise UnreadableError(stored.damage[seed])
-            tables.append(
-                read_seed(path, summary.rounds, summary.files[path.name]).assign(seed=seed)
-            )
+            table = read_seed(path, summary.rounds, summary.files[path.name])
+            table["seed"] = seed
+            tables.append(table)
         except UnreadableError as error:
             warn(f"skipped {path}: {error}")
     present = filter(None, map(SEED_FILE.fullmatch, os.listdir(stored.directory)))
@@ -113,19 +89,21 @@ def read_seed(path: Path, rounds: int, record: Mapping[str, Any]) -> pd.DataFram
     missing = [column for column in REQUIRED_COLUMNS if column not in table]
     if missing:
         raise UnreadableError(f"it has no column {', '.join(missing)}")
+    numbers = {  # arrays, because pandas takes as long for each of its steps as to read the file
+        name: column.to_numpy() for name, column in table.items() if column.dtype.kind in "iuf"
+    }
     checked = [*REQUIRED_COLUMNS, *(["regret"] if "regret" in table else [])]
-    for column in checked:
-        if not is_numeric_dtype(table[column]):
-            table[column] = pd.to_numeric(table[column], errors="coerce")
-    if not np.isfinite(table[checked].to_numpy(dtype=float)).all():
+    if not all(name in numbers and np.isfinite(numbers[name]).all() for name in checked):
         raise UnreadableError("it holds cells that are not finite numbers")
-    t = table["t"].to_numpy(dtype=float)
+    t = numbers["t"]
     if (t < 1).any() or (t % 1 != 0).any() or (np.diff(t) <= 0).any():
         raise UnreadableError("t should count rounds upwards from 1")
     if t[-1] != rounds:
         raise UnreadableError(f"it ends at round {t[-1]:.0f} of {rounds}")
-    table["t"] = t.astype(int)
-    return table.select_dtypes("number")
+    if t.dtype != np.int64:
+        table["t"] = t.astype(np.int64)
+    words = [name for name in table if name not in numbers]
+    return table.drop(columns=words) if words else table
 
 
 def with_averages(table: pd.DataFrame) -> pd.DataFrame:
@@ -152,7 +130,8 @@ def _summary(run: Run, keys: list[str]) -> dict[str, Any]:
 
 def final_figures(run: Run) -> dict[str, float]:
     """`<column>_mean` and `<column>_ci95` of every column over the seeds, after the last round."""
-    final = run.final().drop(columns=["t", "seed"])
+    last = run.rows[run.rows["t"] == run.rounds].sort_values("seed")
+    final = last.drop(columns=["t", "seed"])
     figures: dict[str, float] = {}
     for column in final:
         mean, ci95 = mean_ci95(final[column].to_numpy())

@@ -54,7 +54,7 @@ def is_watched() -> bool:
 def print_result(summary: Summary, seeds: Seeds, directory: Path) -> None:
     """The closing table of a run, one line high; averages are over the seeds asked for."""
     row = {
-        "algorithm": summary.choices["algo"],
+        "algorithm": summary.content["choices"]["algo"],
         "average cost": average(summary, "avg_cost", seeds),
         "average MSE": average(summary, "avg_mse", seeds),
         "seeds": str(len(seeds)),

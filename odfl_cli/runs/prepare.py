@@ -182,7 +182,7 @@ def check_directory(state: StoredRun, job: str) -> None:
         raise UserError(f"{state.directory}: {state.reason}; choose other outputs or update odfl")
     if state.summary is None:
         return
-    if (state.summary.content.get("job") or identity(dict(state.summary.config))) != job:
+    if (state.summary.content.get("job") or identity(dict(state.config))) != job:
         raise UserError(
             f"{state.directory}: it holds results of another configuration; choose another directory"
         )

@@ -118,7 +118,7 @@ def group(rounds: int, columns: dict[str, np.ndarray], **settings: float) -> Gro
     """Two seeds of DF-OGD with the same columns [rounds]."""
     rows = pd.DataFrame({"t": np.arange(1, rounds + 1), **columns})
     both = pd.concat([rows.assign(seed=0), rows.assign(seed=1)])
-    return Group("df_ogd", {}, {"horizon.rounds": rounds, **settings}, rounds, both)
+    return Group(Path(), "df_ogd", {"horizon.rounds": rounds, **settings}, rounds, both)
 
 
 def test_exponents_in_closed_form():

@@ -1,5 +1,6 @@
 """Every predictor, polytope and regulariser with a kernel: both engines play the same game."""
 
+import tempfile
 from dataclasses import fields, replace
 from typing import get_args
 
@@ -23,6 +24,7 @@ from odfl_cli.problem.polytopes import (
     Assignment,
     Box,
     Budget,
+    Custom,
     Knapsack,
     Polytope,
     ShortestPath,
@@ -35,6 +37,17 @@ from odfl_cli.problem.regularizers import Quadratic as Projection
 
 ALGORITHMS = with_kernel()
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
+
+
+def from_file(polytope: Polytope) -> Custom:
+    """The same set, stated in a file."""
+    A, b = polytope.faces()
+    with tempfile.NamedTemporaryFile(suffix=".npz") as file:
+        np.savez(file, A=A, b=b)
+        file.flush()
+        return Custom(file=file.name)
+
+
 SETS: dict[type[Polytope], st.SearchStrategy[Polytope]] = {
     Simplex: st.builds(Simplex, dimension=st.integers(2, 7)),
     Box: st.builds(
@@ -51,15 +64,17 @@ SETS: dict[type[Polytope], st.SearchStrategy[Polytope]] = {
     ),
     ShortestPath: st.builds(ShortestPath, rows=st.integers(2, 4), columns=st.integers(2, 4)),
     Assignment: st.builds(Assignment, size=st.integers(2, 4)),
+    Custom: st.builds(
+        from_file, st.builds(Knapsack, dimension=st.integers(2, 4), capacity=st.floats(0.5, 3.0))
+    ),
 }
 KINDS = (Linear, Affine, PerItem, Quadratic)
-BY_A_SOLVER = (ShortestPath, Assignment)
+BY_A_SOLVER = (ShortestPath, Assignment, Custom)
 """Sets onto which quadprog projects."""
 SMOOTHED: list[tuple[type[Polytope], type[Regularizer]]] = [
     (Simplex, Entropy),
-    *((polytope, LogBarrier) for polytope in SETS if polytope is not Assignment),
+    *((polytope, LogBarrier) for polytope in reversed(SETS)),
     *((polytope, Projection) for polytope in SETS if polytope not in BY_A_SOLVER),
-    (Assignment, LogBarrier),
 ]
 SAMPLE_AN_ITEM = {"policy_gradient"}
 """Algorithms that refuse every set but the simplex, and every smoothing but the softmax."""

@@ -306,6 +306,28 @@ def test_a_set_from_a_file_is_the_set_itself(name, sets):
     np.testing.assert_allclose(custom.minimise(costs), polytope.minimise(costs), atol=1e-12)
 
 
+def test_the_vertices_of_a_set_from_a_file_are_listed_where_they_are_few(sets):
+    """A cube, the corners of a simplex, the 35 subsets of three in seven; not of a set with many cuts."""
+    corners = sets["custom box around zero"].packed.reshape(-1, 3)
+    assert {tuple(corner) for corner in corners} == set(product([-1.0, 2.0], repeat=3))
+    np.testing.assert_allclose(sets["custom simplex"].packed.reshape(-1, 6), np.eye(6), atol=1e-12)
+    subsets = sets["custom budget"].packed.reshape(-1, 7)
+    assert len(subsets) == len(set(map(tuple, np.round(subsets)))) == 35
+    assert sets["custom random"].packed is None
+
+
+@pytest.mark.parametrize("angle", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_almost_parallel_faces_lose_no_optimum(tmp_path, angle):
+    """A roof over the square: whether its ridge is a vertex or lost in rounding, costs are least."""
+    A = [[-1, 0], [1, 0], [0, -1], [angle, 1], [-angle, 1]]
+    roof = Custom(file=write_npz(tmp_path / "roof.npz", A=A, b=[1, 1, 0, 1, 1]))
+    costs = np.random.default_rng(1).normal(size=(50, 2))
+    costs[:10] = [0.0, -1.0]
+    reached = (roof.minimise(costs) * costs).sum(1)
+    np.testing.assert_allclose(reached, least_costs(roof, costs), rtol=0, atol=1e-8)
+    assert roof.contains(roof.minimise(costs)).all()
+
+
 def test_the_three_formats_say_the_same(tmp_path):
     (tmp_path / "set.yaml").write_text(
         "A: [[-1, 0, 0], [0, -1, 0], [0, 0, -1], [0, 0, 1]]\n"

@@ -46,14 +46,14 @@ def test_recovery_is_the_length_of_the_trouble_and_the_window(length: int) -> No
     per_round = np.ones(200)
     per_round[100 : 100 + length] = 11
     rows = pd.DataFrame({"t": np.arange(1, 201), "seed": 0, "regret": per_round.cumsum()})
-    group = Group("a", {}, {}, 200, rows)
+    group = Group(Path(), "a", {}, 200, rows)
     assert recoveries(group, [101]) == [{"mark": 101, "rounds": length + 10}]
 
 
 def test_no_recovery_before_the_next_switch() -> None:
     per_round = np.where(np.arange(300) < 100, 1.0, 11.0)
     rows = pd.DataFrame({"t": np.arange(1, 301), "seed": 0, "regret": per_round.cumsum()})
-    found = recoveries(Group("a", {}, {}, 300, rows), [101, 201])
+    found = recoveries(Group(Path(), "a", {}, 300, rows), [101, 201])
     assert found == [{"mark": 101, "rounds": None}, {"mark": 201, "rounds": 10}]
 
 

@@ -61,7 +61,7 @@ def test_runs_that_differ_in_seeds_only_are_pooled_and_no_seed_counts_twice(tmp_
     write_run(tmp_path / "a", levels={0: 0.5, 1: 0.6})
     write_run(tmp_path / "b", levels={1: 0.6, 2: 0.8}, thin=3)
     (group,) = grouped(tmp_path)
-    assert group.seeds == 3
+    assert len(group.seeds) == 3
     (line,) = curves([group], "avg_mse")
     np.testing.assert_allclose(line.points["mean"], 2 * np.mean([0.5, 0.6, 0.8]))
     assert set(np.diff(line.points["x"])) <= {21, 15}  # rounds that both logged: every 3rd and 7th
@@ -174,7 +174,7 @@ def test_engines_give_the_same_numbers_and_are_pooled(tmp_path):
         config = {"engine._target_": f"package.{engine}", f"engine.{engine}_threads": seed}
         write_run(tmp_path / engine, levels={seed: 0.5}, config=config, choices={"engine": engine})
     (group,) = grouped(tmp_path)
-    assert group.seeds == 2
+    assert len(group.seeds) == 2
 
 
 def test_another_component_counts_by_the_name_of_its_choice(tmp_path):

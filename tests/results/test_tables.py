@@ -185,11 +185,10 @@ def test_final_rows_and_thinned_regret_count_every_round(tmp_path, warnings):
     rounds, levels = 100, {3: 0.5, 7: 0.75}
     (run,) = read_runs([write_run(tmp_path / "run", levels=levels)], warnings.append)
     assert len(run.rows) < 2 * rounds
-    final = run.final()
-    assert final["seed"].tolist() == [3, 7]
+    assert run.seeds == run.final("regret").index.tolist() == [3, 7]
     above = np.array([0.5, 0.75]) - BEST_COST + harmonic(rounds) / rounds
-    np.testing.assert_allclose(final["avg_regret"], above)
-    np.testing.assert_allclose(final["regret"], rounds * above)
+    np.testing.assert_allclose(run.final("avg_regret"), above)
+    np.testing.assert_allclose(run.final("regret"), rounds * above)
 
 
 def test_extra_columns_are_kept_and_the_regret_column_may_be_absent(tmp_path, warnings):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from odfl_cli.core.compiling import exact, exact_allocating
-from odfl_cli.engine.parts import BOX, BUDGET, KNAPSACK, SHORTEST_PATH, SIMPLEX
+from odfl_cli.engine.parts import BOX, BUDGET, KNAPSACK, SHORTEST_PATH, SIMPLEX, VERTICES
 from odfl_cli.problem.polytopes.matching import assign
 from odfl_cli.problem.polytopes.shortest_path import ROUNDING
 
@@ -22,6 +22,8 @@ def minimise(polytope, numbers, costs, w):
         pack(numbers[0], numbers[1:], costs, w)
     elif polytope == SHORTEST_PATH:
         shortest_path(int(numbers[0]), int(numbers[1]), costs, w)
+    elif polytope == VERTICES:
+        take_vertex(numbers, costs, w)
     else:
         assign(int(numbers[0]), costs, w)
 
@@ -92,3 +94,17 @@ def shortest_path(rows, columns, costs, w):
         right = node // columns * (2 * columns - 1) + node % columns
         w[right if goes_right[node] else right + columns - 1] = 1.0
         node += 1 if goes_right[node] else columns
+
+
+@exact
+def take_vertex(vertices, costs, w):
+    """The first of the vertices of least cost; `vertices` are their coordinates, one after another."""
+    d, best, chosen = w.shape[0], np.inf, 0
+    for start in range(0, vertices.shape[0], d):
+        total = 0.0
+        for i in range(d):
+            total += costs[i] * vertices[start + i]
+        if total < best:
+            best, chosen = total, start
+    for i in range(d):
+        w[i] = vertices[chosen + i]

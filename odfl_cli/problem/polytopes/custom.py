@@ -1,4 +1,4 @@
-"""A decision set from a file, minimised by HiGHS."""
+"""A decision set from a file, minimised over its vertices if these can be listed, else by HiGHS."""
 
 import csv
 import os
@@ -15,7 +15,9 @@ from odfl_cli.core.errors import RowError, UserError
 from odfl_cli.core.settings import settings
 from odfl_cli.problem.polytopes.highs import EXACT, HiGHS
 from odfl_cli.problem.polytopes.linear import LinearSet
+from odfl_cli.problem.polytopes.vertices import cheapest_rows, vertices_of
 
+PROBES = 50
 KEYS = ("A", "b", "A_eq", "b_eq")
 
 
@@ -28,6 +30,7 @@ class Custom(LinearSet):
     """
 
     file: Annotated[str, Field(min_length=1)]
+    kernel = "vertices"
 
     def __post_init__(self) -> None:
         if len(self.equalities()[1]) == self.dimension:
@@ -42,15 +45,23 @@ class Custom(LinearSet):
         return self._given["A"].shape[1]
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
-        """A vertex that HiGHS finds; among equals, the one that its pivots reach first."""
+        """The first vertex of least cost; without a list of them, the one that HiGHS reaches first."""
+        if not (finite := np.isfinite(costs).all(axis=1)).all():
+            raise self._no_optimum(costs, int(finite.argmin()))
+        if self._vertices is not None:
+            return cheapest_rows(self._vertices, costs)
         w = np.empty_like(costs)
         for row, cost in enumerate(costs):
             vertex = self._solver.vertex(cost)
             if vertex is None:
-                reason = f"HiGHS found no optimum for costs up to {np.abs(cost).max():g}"
-                raise RowError(row, len(costs), str(self.refusal(reason)))
+                raise self._no_optimum(costs, row)
             w[row] = vertex
         return w
+
+    @property
+    def packed(self) -> np.ndarray | None:
+        """The vertices' coordinates; None where they are not listed."""
+        return None if self._vertices is None else self._vertices.ravel()
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
         """A w ≤ b as in the file."""
@@ -63,6 +74,25 @@ class Custom(LinearSet):
     def refusal(self, reason: str) -> UserError:
         """The error, with the file's name."""
         return UserError(f"polytope.file={self.file}: {reason}")
+
+    def _no_optimum(self, costs: np.ndarray, row: int) -> RowError:
+        reason = f"the solver found no optimum for costs up to {np.abs(costs[row]).max():g}"
+        return RowError(row, len(costs), str(self.refusal(reason)))
+
+    @cached_property
+    def _vertices(self) -> np.ndarray | None:
+        """The list, if HiGHS finds nothing beyond it in any of many directions; else None.
+
+        Faces that are almost parallel meet in points which no arithmetic tells apart.
+        """
+        found = vertices_of(*self.faces(), *self.equalities())
+        if found is None or not len(found):
+            return None
+        for cost in np.random.default_rng(0).normal(size=(PROBES, self.dimension)):
+            least, vertex = (found @ cost).min(), self._solver.vertex(cost)
+            if vertex is None or abs(least - vertex @ cost) > EXACT * max(1.0, abs(least)):
+                return None
+        return found
 
     @cached_property
     def _given(self) -> dict[str, np.ndarray]:
