@@ -75,12 +75,8 @@ def _prefer_own_defaults() -> None:
 
     An override in conf/config.yaml would do the same, but no experiment could choose another.
     """
-    if ConfigStore.instance().repo["hydra"]["config.yaml"].provider == "odfl":
-        return
-    hydra = ConfigStore.instance().load("hydra/config.yaml").node
-    for choice in hydra.defaults:
+    for choice in ConfigStore.instance().repo["hydra"]["config.yaml"].node.defaults:
         choice.update({group: "odfl" for group in ("launcher", "sweeper") if group in choice})
-    ConfigStore.instance().store(name="config", node=hydra, group="hydra", provider="odfl")
 
 
 def require_extras(config: DictConfig) -> None:

@@ -5,7 +5,7 @@ from numba import f8, void
 
 from odfl_cli.algorithms import Hedge
 from odfl_cli.algorithms.hedge import HedgeState
-from odfl_cli.core.compiling import kernel
+from odfl_cli.core.compiling import inner, kernel
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.inner import (
     PARTS,
@@ -23,6 +23,15 @@ from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
 
 
+@inner
+def add_losses(parts, X, costs, t, experts, prediction, w, losses):
+    """L_k ← L_k + ⟨c_t, w*(θ_k)⟩ for every expert."""
+    for k in range(experts.shape[0]):
+        predict(parts.predictor, X[t], experts[k], prediction)
+        minimise(parts.polytope, parts.numbers, prediction, w)
+        losses[k] += dot(costs[t], w)
+
+
 @kernel(
     void(
         PARTS, f8, f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[::1],
@@ -35,11 +44,7 @@ def play(parts, eta, experts, X, costs, uniform, theta, losses, played):
     weights = np.empty(experts.shape[0])
     for t in range(costs.shape[0]):
         decide(parts, X, costs, t, theta, prediction, w, played)
-        # L_k ← L_k + ⟨c_t, w*(θ_k)⟩
-        for k in range(experts.shape[0]):
-            predict(parts.predictor, X[t], experts[k], prediction)
-            minimise(parts.polytope, parts.numbers, prediction, w)
-            losses[k] += dot(costs[t], w)
+        add_losses(parts, X, costs, t, experts, prediction, w, losses)
         weights[:] = 1.0
         exponential_weights(losses, eta, weights)
         theta[:] = experts[sampled(weights, uniform[t])]
