@@ -19,6 +19,7 @@ from odfl_cli.problem.polytopes.custom import Custom
 from odfl_cli.problem.polytopes.knapsack import Knapsack
 from odfl_cli.problem.polytopes.linear import LinearSet
 from odfl_cli.problem.polytopes.shortest_path import ShortestPath
+from odfl_cli.problem.polytopes.vertices import AT_ONCE, cheapest_rows, vertices_of
 
 CLOSED = {
     "simplex": Simplex(dimension=6),
@@ -326,6 +327,28 @@ def test_almost_parallel_faces_lose_no_optimum(tmp_path, angle):
     reached = (roof.minimise(costs) * costs).sum(1)
     np.testing.assert_allclose(reached, least_costs(roof, costs), rtol=0, atol=1e-8)
     assert roof.contains(roof.minimise(costs)).all()
+
+
+def test_a_wide_item_widens_no_other_face(tmp_path):
+    """z is a million times as wide as the corner that x + y ≤ 1.9995 cuts off."""
+    A = [*np.eye(3), *-np.eye(3), [1, 1, 0]]
+    b = [1, 1, 2e6, 0, 0, -1e6, 1.9995]
+    cut = Custom(file=write_npz(tmp_path / "cut.npz", A=A, b=b))
+    assert len(cut.packed.reshape(-1, 3)) == 10  # five corners in x and y, two ends in z
+    assert cut.contains(cut.minimise(np.array([[-1.0, -1.0, 0.0], [-1.0, -1.0, 1.0]]))).all()
+
+
+def test_a_set_of_many_items_is_not_listed_even_if_its_vertices_are_few():
+    """A thousand systems of a thousand equations would fill the memory."""
+    d = 1000
+    assert vertices_of(-np.eye(d), np.zeros(d), np.ones((1, d)), np.ones(1)) is None
+
+
+def test_many_costs_are_compared_with_many_vertices_in_parts():
+    vertices = np.random.default_rng(0).normal(size=(AT_ONCE // 3, 2))
+    costs = np.random.default_rng(1).normal(size=(7, 2))
+    best = (costs @ vertices.T).min(axis=1)
+    np.testing.assert_allclose((cheapest_rows(vertices, costs) * costs).sum(axis=1), best)
 
 
 def test_the_three_formats_say_the_same(tmp_path):

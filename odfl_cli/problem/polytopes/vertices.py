@@ -5,38 +5,48 @@ from math import comb
 
 import numpy as np
 
-MOST_CHOICES = 20_000
-"""Choices of faces that are tried, a few microseconds each."""
-EXACT = 1e-9
+MOST_CHOICES, MOST_NUMBERS = 20_000, 2**20
+"""Choices of faces that are tried, and numbers in all their systems of equations: about a second."""
+AT_ONCE = 2**20
+"""Costs of vertices that are in memory at once."""
+EXACT, ROUNDING = 1e-9, 1e-12
+"""How far beyond a face a vertex may lie, and the same relative to the terms of the face's sum."""
 SINGULAR = 1e-9
-"""The determinant of rows of length 1 below which they are taken for dependent."""
+"""The least singular value of rows of length 1 below which they are taken for dependent."""
 
 
 def vertices_of(A: np.ndarray, b: np.ndarray, C: np.ndarray, e: np.ndarray) -> np.ndarray | None:
-    """All vertices of {A w ≤ b, C w = e} [n, d], the last coordinate rising fastest from the largest.
+    """All vertices of {A w ≤ b, C w = e} [n, d], those with the largest first coordinates first.
 
     None where there are too many choices: a vertex lies on the equalities, whose rows are
     independent, and on as many faces as make d of them.
     """
-    free = A.shape[1] - len(e)
-    if comb(len(b), free) > MOST_CHOICES:
+    d, free = A.shape[1], A.shape[1] - len(e)
+    choices = comb(len(b), free)
+    if choices > MOST_CHOICES or choices * d**2 > MOST_NUMBERS:
         return None
     rows, right = np.vstack([A, C]), np.concatenate([b, e])
     lengths = np.linalg.norm(rows, axis=1)
     rows, right = rows / lengths[:, None], right / lengths
     equal = tuple(range(len(b), len(right)))
     chosen = np.array([faces + equal for faces in combinations(range(len(b)), free)])
-    chosen = chosen[np.abs(np.linalg.det(rows[chosen])) > SINGULAR]
+    chosen = chosen[np.linalg.svd(rows[chosen], compute_uv=False)[:, -1] > SINGULAR]
     points = np.linalg.solve(rows[chosen], right[chosen][..., None])[..., 0]
-    beyond = points @ rows[: len(b)].T - right[: len(b)]
-    inside = points[(beyond <= EXACT * np.maximum(1.0, np.abs(right).max())).all(axis=1)]
+    faces = rows[: len(b)].T
+    tolerance = np.maximum(EXACT, ROUNDING * (np.abs(points) @ np.abs(faces)))
+    inside = points[(points @ faces - right[: len(b)] <= tolerance).all(axis=1)]
     _, first = np.unique(np.round(inside, 9), axis=0, return_index=True)
     return inside[first[::-1]] + 0.0  # no −0
 
 
 def cheapest_rows(vertices: np.ndarray, costs: np.ndarray) -> np.ndarray:
     """The vertex of least cost for every row of costs [N, d]; the first of equals."""
-    totals = np.zeros((len(costs), len(vertices)))
-    for i in range(vertices.shape[1]):  # in the kernel's order, so that ties are the same
-        totals += costs[:, i, None] * vertices[:, i]
-    return vertices[totals.argmin(axis=1)]
+    chosen = np.empty(len(costs), dtype=np.int64)
+    length = max(1, AT_ONCE // len(vertices))
+    for start in range(0, len(costs), length):
+        some = costs[start : start + length]
+        totals = np.zeros((len(some), len(vertices)))
+        for i in range(vertices.shape[1]):  # in the kernel's order, so that ties are the same
+            totals += some[:, i, None] * vertices[:, i]
+        chosen[start : start + length] = totals.argmin(axis=1)
+    return vertices[chosen]
