@@ -25,7 +25,8 @@ def is_tuning(group: str) -> bool:
 
 def choices_of(group: str, directories: list[Path]) -> list[str]:
     """The choices of a group: the names of its files, in any of the directories."""
-    return sorted({path.stem for folder in directories for path in (folder / group).glob("*.yaml")})
+    paths = (path for folder in directories for path in (folder / group).glob("*.yaml"))
+    return sorted({path.stem for path in paths if path.is_file()})  # not a link to nowhere
 
 
 def group_listing(directories: list[Path]) -> str:

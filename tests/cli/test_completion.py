@@ -173,6 +173,22 @@ def test_hydra_is_asked_once_until_a_file_changes(cache, tmp_path, monkeypatch) 
     assert completions(line=line, cwd=tmp_path) == ["algo.speed=", "algo.spread="]
 
 
+def test_paths_are_those_of_now(cache, tmp_path) -> None:
+    line = "odfl run polytope=custom polytope.file=./s"
+    for name in ("set.csv", "sides.npz"):
+        (tmp_path / name).touch()
+        paths = [f"polytope.file=./{path.name}" for path in sorted(tmp_path.glob("s*"))]
+        assert completions(line=line, cwd=tmp_path) == paths
+
+
+def test_a_link_to_nowhere_among_the_files_is_no_choice(cache, tmp_path) -> None:
+    """As some editors mark a file that is open."""
+    (tmp_path / "own" / "algo").mkdir(parents=True)
+    (tmp_path / "own" / "algo" / ".#mine.yaml").symlink_to("somebody@somewhere.1")
+    assert completions(line="odfl run --config-dir own data.gam", cwd=tmp_path) == ["data.gamma="]
+    assert "algo=.#mine" not in completions(line="odfl run --config-dir own algo=", cwd=tmp_path)
+
+
 @pytest.mark.parametrize(
     ("line", "asked", "kept"),
     [

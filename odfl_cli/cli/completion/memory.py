@@ -44,6 +44,9 @@ class Memory:
 
 def _stamp(folders: list[Path]) -> str:
     """Changes with the names, lengths and times of the files, and with the version of odfl."""
-    files = [path for folder in folders for path in sorted(folder.absolute().rglob("*.yaml"))]
-    found = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+    found = []
+    for path in (path for folder in folders for path in sorted(folder.absolute().rglob("*.yaml"))):
+        with suppress(OSError):  # a link to nowhere, such as the locks of some editors
+            status = path.stat()
+            found.append((str(path), status.st_size, status.st_mtime_ns))
     return hashlib.sha256(repr((__version__, found)).encode()).hexdigest()

@@ -14,6 +14,9 @@ from pathlib import Path
 from odfl_cli.cli.completion.memory import Memory
 from odfl_cli.config.directory import choices_of, conf_directory, is_tuning
 
+PATH = (".", "/", "\\")
+"""By which Hydra knows that a value is a path, and completes it."""
+
 
 def answer(arguments: list[str], hydra: Callable[[list[str]], int]) -> int:
     """Prints the completions of the last word of COMP_LINE."""
@@ -56,7 +59,7 @@ def question(line: str) -> tuple[str, str]:
 def choices(asked: str, folders: list[Path]) -> list[str] | None:
     """`group=choice` for the last word, from the files' names; None where it is no group of theirs."""
     group, equals, value = asked.rpartition(" ")[2].partition("=")
-    if not equals or "hydra" in asked or value.startswith((".", "/", "\\")):  # a path
+    if not equals or "hydra" in asked or value.startswith(PATH):
         return None
     found = choices_of(group, folders)
     return [f"{group}={name}" for name in found if name.startswith(value)] if found else None
@@ -64,9 +67,9 @@ def choices(asked: str, folders: list[Path]) -> list[str] | None:
 
 def keys(asked: str, folders: list[Path], ask: Callable[[str], list[str]]) -> list[str]:
     """Hydra's answer: remembered for all words that begin alike, or asked for."""
-    if "hydra" in asked:  # whose plugins are not among the files
-        return ask(asked)
     before, _, last = asked.rpartition(" ")
+    if "hydra" in asked or last.partition("=")[2].startswith(PATH):
+        return ask(asked)  # plugins, or files below the working directory, may change unseen
     if "=" in last:  # the key's value
         return Memory(folders).recall(asked, ask)
     start = re.sub(r"[^./+~]*$", "", last)  # all keys of a group, all names
