@@ -96,7 +96,10 @@ def _candidates() -> list[Path]:
 
 @cache
 def _fingerprint() -> str:
-    """Changes with any kernel's source, which numba's own time stamps may miss, and the CPU."""
+    """Changes with any kernel's source, which numba's own time stamps may miss, and the CPU.
+
+    A source is one that names odfl_cli.core.compiling, as those do whose constants kernels take.
+    """
     package = Path(__file__).resolve().parents[1]
     sources = [path.read_bytes() for path in sorted(package.rglob("*.py"))]
     kernels = [source for source in sources if b"odfl_cli.core.compiling" in source]

@@ -1,5 +1,7 @@
 """The problem's parts as kernels take them: a small integer for each kind, and its numbers.
 
+The integers are compiled, by odfl_cli.core.compiling, into kernels.
+
 A part that a kernel computes names it: `kernel = "linear"` in its class. A subclass may compute
 something else, so that it does not inherit the name. Polytopes with a kernel also offer their numbers
 as `packed`, one array of floats, or None for one that is too large; regularisers as `packed`, an array

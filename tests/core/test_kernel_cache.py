@@ -337,6 +337,51 @@ def test_the_fingerprint_follows_every_source_of_a_kernel(tmp_path, monkeypatch)
         assert fingerprint() != before, source.name
 
 
+DECORATORS = {"inner", "exact", "allocating", "exact_allocating", "kernel"}
+
+
+def imports(tree: ast.Module) -> dict[str, tuple[str, str]]:
+    """Name → module and name there, of what is imported from this package."""
+    return {
+        alias.asname or alias.name: (str(node.module), alias.name)
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("odfl_cli.")
+        for alias in node.names
+    }
+
+
+def home(module: str, name: str) -> Path:
+    """The source that defines what a module may only pass on."""
+    source = PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")
+    if not source.is_file():
+        return source.with_suffix("") / f"{name}.py"  # a module of a package
+    passed_on = imports(ast.parse(source.read_text())).get(name)
+    return home(*passed_on) if passed_on else source
+
+
+def compiled_names(tree: ast.Module) -> set[str]:
+    """All names in functions that are compiled, or called by such."""
+    compiled = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        and {n.id for d in node.decorator_list for n in ast.walk(d) if isinstance(n, ast.Name)}
+        & DECORATORS
+    ]
+    return {n.id for function in compiled for n in ast.walk(function) if isinstance(n, ast.Name)}
+
+
+def test_constants_that_kernels_take_come_from_sources_the_fingerprint_follows() -> None:
+    """Numba compiles their values: a kernel on disk would keep the old ones."""
+    taken = set()
+    for source in filter(imports_compiling, PACKAGE.rglob("*.py")):
+        tree = ast.parse(source.read_text())
+        found = {name: place for name, place in imports(tree).items() if place[1] not in DECORATORS}
+        taken |= {home(*found[name]) for name in compiled_names(tree) & found.keys()}
+    assert PACKAGE / "engine" / "parts.py" in taken
+    assert [path for path in taken if "odfl_cli.core.compiling" not in path.read_text()] == []
+
+
 INNER = """
 from odfl_cli.core.compiling import inner
 

@@ -16,7 +16,10 @@ from odfl_cli.problem.regularizers.projection import null_space
 
 ROWS = "odfl_cli.problem.regularizers.barrier_rows"
 GOOD_ENOUGH = 1e-8
-"""A residual up to this size may be due to rounding and is not an error."""
+"""A residual up to this size may be due to rounding and is not an error.
+
+It is compiled, by odfl_cli.core.compiling, into kernels.
+"""
 
 
 @settings

@@ -2,6 +2,8 @@
 
 Both classes project the points w₀ − g/α, with w₀ the interior point of the set, for rows g [N, d] and alpha [N, 1]. They take g and α apart:
 at tiny α the point is far away, and only its differences along the set may keep their digits.
+
+`ACTIVE` and `WeightedSum` are compiled, by odfl_cli.core.compiling, in sum_projection.py.
 """
 
 import importlib
