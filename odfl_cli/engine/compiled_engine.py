@@ -33,7 +33,7 @@ def missing_kernel(algorithm: Algorithm) -> str | None:
             return f"{name} {type(part).__name__}"
     problem: Any = algorithm.problem
     if problem.polytope.packed is None:
-        return f"polytope {type(problem.polytope).__name__} with so many faces"
+        return f"polytope {type(problem.polytope).__name__}, whose vertices are not listed"
     if problem.regularizer.packed is None:
         return f"regularizer {type(problem.regularizer).__name__} on polytope {type(problem.polytope).__name__}"
     if problem.kappa > 0 and algorithm.learners:

@@ -7,21 +7,22 @@ import numpy as np
 from odfl_cli.core.compiling import exact
 
 LEAST = -708.0
-"""Below it eˣ is subnormal."""
+"""A little above ln(2⁻¹⁰²²), below which eˣ is subnormal."""
 
 LOG2_E = 1.4426950408889634
 LN2, LN2_REST = 0.693145751953125, 1.4286068203094173e-06
 """ln 2 in two parts, the first so short that its multiples by whole numbers are exact."""
 
 SHIFT = 1.5 * 2.0**52 + 1023.0
-"""x + SHIFT has no digits after the point, and n + 1023, as an exponent of two is stored, in its lowest bits."""
+"""x / ln 2 + SHIFT is rounded to a whole number, n + SHIFT, whose lowest bits are those of n + 1023: the
+exponent of 2ⁿ as a float stores it."""
 
 C = tuple(1.0 / math.factorial(k) for k in range(14))
 
 
 @exact
 def exp(x):
-    """eˣ for x ≤ 0, to one unit in the last place; 0 where it is subnormal.
+    """eˣ for x ≤ 0, to one unit in the last place; 0 below LEAST, NaN of NaN.
 
     eˣ = 2ⁿ eʳ with n = round(x / ln 2), so that |r| ≤ ln 2 / 2, where Taylor's series is short.
     """

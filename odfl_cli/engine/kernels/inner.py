@@ -82,8 +82,8 @@ def squared_error(prediction, costs):
 def decide(parts, X, costs, t, theta, prediction, w, played):
     """Predicts and decides into `prediction` and `w`, and records what that costs in round t.
 
-    X [B, d, p] and costs [B, d] are those of all rounds: where a kernel, which allocates, takes those
-    of one, it counts references.
+    X [B, d, p] and costs [B, d] hold all rounds of the block, because a kernel that passed X[t]
+    would count references to it in every round, and this function does not.
     """
     predict(parts.predictor, X[t], theta, prediction)
     minimise(parts.polytope, parts.numbers, prediction, w)
