@@ -57,8 +57,8 @@ def experiments(paths: list[Path], where: Where = EVERY, most: int = MOST_RUNS) 
         name = free_name(sweep.name, found)
         found[name] = _experiment(name, [sweep], room)
     if loose := [path for path in paths if not sweeps_in(path)]:
-        name = loose[0].resolve().name if len(loose) == 1 else LOOSE
-        found[free_name(name, found)] = _experiment(name, loose, room)
+        name = free_name(loose[0].resolve().name if len(loose) == 1 else LOOSE, found)
+        found[name] = _experiment(name, loose, room)
     shown = [one for one in found.values() if one.runs]
     if not shown:
         place = ", ".join(map(str, paths))

@@ -329,6 +329,14 @@ def test_almost_parallel_faces_lose_no_optimum(tmp_path, angle):
     assert roof.contains(roof.minimise(costs)).all()
 
 
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("cost", [np.nan, np.inf, -np.inf])
+def test_whatever_the_costs_a_path_reaches_the_end(cost):
+    """Diverging predictions are refused where they are measured, not by half a path."""
+    path = ShortestPath(rows=3, columns=4)
+    assert path.contains(path.minimise(np.full((1, path.dimension), cost))).all()
+
+
 def test_a_wide_item_widens_no_other_face(tmp_path):
     """z is a million times as wide as the corner that x + y ≤ 1.9995 cuts off."""
     A = [*np.eye(3), *-np.eye(3), [1, 1, 0]]

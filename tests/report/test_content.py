@@ -93,6 +93,15 @@ def test_a_damaged_seed_is_left_out_and_told(tmp_path: Path) -> None:
     assert "seed-1.csv" in facts["reason"]
 
 
+def test_of_sweeps_and_folders_with_one_name_every_experiment_has_its_own(tmp_path: Path) -> None:
+    """A sweep called `same` twice, and a folder `same` of runs that belong to none."""
+    run = write_finished(tmp_path / "runs" / "spo", "spo")
+    sweeps = [write_sweep(tmp_path / place / "same", [run]) for place in "ab"]
+    write_finished(tmp_path / "c" / "same" / "rls", "rls")
+    found = experiments([*sweeps, tmp_path / "c" / "same"])
+    assert [one.name for one in found] == ["same", "same-2", "same-3"]
+
+
 @pytest.mark.slow
 def test_ten_by_ten_by_ten_is_below_a_megabyte(tmp_path: Path) -> None:
     """Noise compresses badly: real curves are smaller."""

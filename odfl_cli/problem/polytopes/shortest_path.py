@@ -12,8 +12,8 @@ from odfl_cli.problem.polytopes.linear import LinearSet
 NO_EDGE = -1
 ROUNDING = 1e-12
 """Paths whose costs differ by less than this share of all costs together are equal: where edges
-repeat each other's costs, paths tie, and the last digit of a sum should not choose between them. It is compiled, by
-odfl_cli.core.compiling, into kernels."""
+repeat each other's costs, paths tie, and the last digit of a sum should not choose between them. It
+is compiled, by odfl_cli.core.compiling, into kernels."""
 
 
 @settings
@@ -47,6 +47,8 @@ class ShortestPath(LinearSet):
             along = by_edge[right[node]] + to_go[node + 1]
             below = by_edge[down[node]] + to_go[min(node + self.columns, last)]
             goes_right[node] = along <= below + rounding
+            if NO_EDGE in (right[node], down[node]):  # whatever the costs are, not finite ones too
+                goes_right[node] = down[node] == NO_EDGE
             to_go[node] = np.where(goes_right[node], along, below)
         return self._walk(goes_right)
 
