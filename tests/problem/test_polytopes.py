@@ -422,6 +422,8 @@ def test_wrong_settings_are_refused(kind, given, words):
         ({**CUBE, "A_eq": [[1, 1]], "b_eq": [3]}, "empty"),
         ({**CUBE, "A_eq": [[1, 1], [2, 2]], "b_eq": [1, 1]}, "contradict"),
         ({**CUBE, "A_eq": [[1, 0], [0, 1]], "b_eq": [0, 0]}, "at most one point"),
+        ({**CUBE, "b": [1e9, 1, 1, 1]}, "unbounded, or its numbers are too large"),
+        ({**CUBE, "b": [1e200, 1, 1, 1]}, "b holds a number beyond"),
         ({**CUBE, "b": [1, np.nan, 1, 1]}, "b holds a number that is not finite"),
         ({**CUBE, "b": [1, 1, np.inf, 1]}, "b holds a number that is not finite"),
         ({**CUBE, "b": [1, 1]}, "A has 4 rows; b should have as many"),

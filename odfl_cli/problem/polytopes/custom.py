@@ -19,6 +19,8 @@ from odfl_cli.problem.polytopes.vertices import cheapest_rows, vertices_of
 
 PROBES = 50
 KEYS = ("A", "b", "A_eq", "b_eq")
+LARGEST = 1e100
+"""The square of a larger number may overflow."""
 
 
 @settings
@@ -37,7 +39,10 @@ class Custom(LinearSet):
             raise self.refusal("the equalities leave at most one point, so nothing to decide")
         self.interior_point()
         if not self._solver.bounded:
-            raise self.refusal("the set is unbounded")
+            raise self.refusal(
+                "the set is unbounded, or its numbers are too large or too small for the solver; "
+                "state it in units in which they are near 1"
+            )
 
     @property
     def dimension(self) -> int:
@@ -194,6 +199,8 @@ def _numbers(values: Any, name: str) -> np.ndarray:
         raise ValueError(f"{name} should hold numbers, in rows of one length") from error
     if not np.isfinite(numbers).all():
         raise ValueError(f"{name} holds a number that is not finite")
+    if (np.abs(numbers) > LARGEST).any():
+        raise ValueError(f"{name} holds a number beyond {LARGEST:g}")
     return numbers
 
 
