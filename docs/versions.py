@@ -2,8 +2,8 @@
 
 `python docs/versions.py OLD NEW` takes two commands, such as ../odfl-0.2.0/.venv/bin/odfl and
 .venv/bin/odfl, and runs every algorithm of the older version on both engines, with regret, and all
-of its experiments on drawn data, at horizon=smoke with two seeds. Runs that are finished under
---outputs are kept.
+of its experiments, at horizon=smoke with two seeds or on one or two periods of recorded data. Runs
+that are finished under --outputs are kept.
 """
 
 import argparse
@@ -49,11 +49,15 @@ EXPERIMENTS = [
     "regularizers",
     "shortest_path",
 ]
+ENGINES = ("auto", "torch")
 SMALL = ["horizon=smoke", "seeds=2"]
+RECORDED = {"electricity": ["seeds=[1]"], "stocks": ["seeds=[1,2]"]}
+"""Seeds of recorded data are its periods; constants were tuned on the first one, which is shorter."""
 COMMANDS = [
-    *([f"algo={a}", f"engine={e}", "metrics=regret"] for a in ALGORITHMS for e in ("auto", "torch")),
-    *([f"experiment={name}", f"sweep={name}"] for name in EXPERIMENTS),
-]  # fmt: skip
+    *([f"algo={a}", f"engine={e}", "metrics=regret", *SMALL] for a in ALGORITHMS for e in ENGINES),
+    *([f"experiment={name}", f"sweep={name}", *SMALL] for name in EXPERIMENTS),
+    *([f"experiment={name}", f"sweep={name}", *seeds] for name, seeds in RECORDED.items()),
+]
 BELIEFS = {"belief=exact": "algo.belief={}"} | {
     f"belief={key}_{name}": f"algo.belief={{{key}:{factor}}}"
     for key in ("horizon", "parameters", "faces")
@@ -78,7 +82,7 @@ def main() -> None:
     for side in ("old", "new"):
         outputs = (options.outputs / side).resolve()
         for overrides in COMMANDS:
-            command = [getattr(options, side), "run", *overrides, *SMALL, f"outputs={outputs}"]
+            command = [getattr(options, side), "run", *overrides, f"outputs={outputs}"]
             subprocess.run(command, check=True)
         jobs[side] = finished(outputs)
     rows = [
@@ -124,9 +128,13 @@ def compared(old: Path, new: Path) -> dict[str, Any]:
 
 
 def difference(old: pd.DataFrame, new: pd.DataFrame) -> float:
-    """The largest difference of a value in any column but those apart, relative where it is above 1."""
+    """The largest difference of a value in any column but those apart, relative where it is above 1.
+
+    Of the rows that both have: stocks logs every round by now.
+    """
     columns = [column for column in old if column not in APART]
-    before, after = old[columns].to_numpy(float), new[columns].to_numpy(float)
+    before = old[old["t"].isin(new["t"])][columns].to_numpy(float)
+    after = new[new["t"].isin(old["t"])][columns].to_numpy(float)
     if not np.array_equal(np.isnan(before), np.isnan(after)):
         return np.inf
     return float(np.nanmax(np.abs(after - before) / np.maximum(1, np.abs(before))))
@@ -138,18 +146,18 @@ def better(old: pd.DataFrame, new: pd.DataFrame) -> float:
 
 
 def settings(directory: Path) -> dict[str, Any]:
-    """The settings of a run with dotted keys, without classes and places."""
+    """The settings of a run with dotted keys, without classes, places and the number of rows."""
     config = yaml.safe_load((directory / ".hydra" / "config.yaml").read_text())
     flat = pd.json_normalize(config).iloc[0].to_dict()
     return {
         k: v
         for k, v in flat.items()
-        if not k.endswith("_target_") and k not in ("outputs", "sweep")
+        if not k.endswith("_target_") and k not in ("outputs", "sweep", "horizon.rows")
     }
 
 
 def versions() -> str:
-    """How many jobs are how close, and those with other constants one by one."""
+    """How many jobs are how close, and those that are not close one by one."""
     data = pd.read_csv(DATA / "versions.csv", keep_default_na=False, na_values={SEARCHED: ""})
     tuned, apart = data["settings"] != "", " and ".join(f"`{column}`" for column in APART)
     kinds = {
@@ -163,12 +171,14 @@ def versions() -> str:
     for kind, members in kinds.items():
         rows.append([kind, str((members & ~counted).sum())])
         counted |= members
-    changed = data.loc[tuned, ["job", "settings"]].to_numpy()
-    constants = [["job", "setting"], *([f"`{cell}`" for cell in row] for row in changed)]
+    moved = data[data["difference"] >= 1e-9]
+    moves = [["job", "largest difference", "setting"]]
+    for job, by, change in moved[["job", "difference", "settings"]].to_numpy():
+        moves.append([f"`{job}`", f"{by:.2g}", f"`{change}`" if change else "as before"])
     regrets = [["rounds", "jobs with `static_regret`", "its mean difference, new − old"]]
     for rounds, values in data[~tuned].dropna(subset=SEARCHED).groupby("rounds")[SEARCHED]:
         regrets.append([str(rounds), str(len(values)), plus_minus(values.mean())])
-    return "\n\n".join(table(rows) for rows in (rows, constants, regrets))
+    return "\n\n".join(table(rows) for rows in (rows, moves, regrets))
 
 
 if __name__ == "__main__":
