@@ -43,7 +43,8 @@ def print_table(sections: list[Section]) -> None:
         title_justify="left",
         box=box.SIMPLE_HEAD,
     )
-    for heading in ("", "time", "ratio", "", "peak memory", "target"):
+    table.add_column("")  # folds, so that no figure is cut
+    for heading in ("time", "ratio", "", "peak memory", "target"):
         table.add_column(heading, no_wrap=True, justify="left" if not heading else "right")
     for section in sections:
         table.add_row(f"[bold]{section.title}[/bold]")
