@@ -1,7 +1,6 @@
 """How kernels are compiled."""
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numba
@@ -48,7 +47,7 @@ def kernel(signature: Any) -> Callable[..., Any]:
         if numba.config.CACHE_DIR:
             dispatcher._cache = _KernelCache(function)
         else:
-            _announce(function.__module__)
+            _announce(function)
         dispatcher.compile(signature)
         dispatcher.disable_compile()
         return dispatcher
@@ -56,10 +55,8 @@ def kernel(signature: Any) -> Callable[..., Any]:
     return compiled
 
 
-@cache
-def _announce(module: str) -> None:
-    """Once for all that a module compiles."""
-    name = module.rsplit(".", 1)[-1]
+def _announce(function: Callable[..., Any]) -> None:
+    name = function.__module__.rsplit(".", 1)[-1]
     tell(f"compiling the {name} kernel, once for this machine: 5 to 30 seconds …")
 
 
@@ -83,5 +80,5 @@ class _KernelCache(FunctionCache):
         else:
             found = super().load_overload(sig, target_context)
         if found is None:
-            _announce(self._py_func.__module__)
+            _announce(self._py_func)
         return found
