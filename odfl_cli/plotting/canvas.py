@@ -15,6 +15,7 @@ from odfl_cli.plotting.request import Request
 
 PANEL_HEIGHT, STACKED_HEIGHT = 2.5, 2.1  # inches
 ROW_HEIGHT = 0.17  # inches per line of text: of the legend, of the title, of a list of gaps
+SMALLEST, LARGEST = 1e-4, 1e5  # on a logarithmic axis whose ticks are not powers
 LETTER, HANDLE = 0.062, 0.6  # inches of the legend
 
 
@@ -62,7 +63,7 @@ def finish(
 
 
 class Decimals(LogFormatterSciNotation):
-    """Ticks of a logarithmic axis as 0.01 and 1000; far from 1 as the powers that matplotlib writes.
+    """Ticks of a logarithmic axis as 0.01 and 1000; of one that goes far from 1 as powers of ten.
 
     Powers are formulas, each of which takes as long to lay out as a curve.
     """
@@ -70,7 +71,8 @@ class Decimals(LogFormatterSciNotation):
     def __call__(self, x: float, pos: Any = None) -> str:
         """The number, or nothing where no label should be."""
         power: str = super().__call__(x, pos)
-        return f"{x:g}" if power and 1e-4 <= abs(x) < 1e6 else power
+        low, high = sorted(self.axis.get_view_interval()) if self.axis else (x, x)
+        return f"{x:g}" if power and low >= SMALLEST and high <= LARGEST else power
 
 
 def logarithmic(axis: Axes, directions: str = "xy") -> None:
