@@ -16,6 +16,9 @@ from odfl_cli.core.machine_code import target
 
 log = logging.getLogger("odfl")
 
+WAYS = ("compiling", "machine_code", "signatures")
+"""The modules of this room that decide how a kernel is compiled and stored."""
+
 
 @cache
 def load_kernel(name: str) -> ModuleType:
@@ -102,7 +105,7 @@ def _fingerprint() -> str:
     package = Path(__file__).resolve().parents[1]
     sources = [path.read_bytes() for path in sorted(package.rglob("*.py"))]
     kernels = [source for source in sources if b"odfl_cli.core.compiling" in source]
-    ways = [(package / "core" / f"{n}.py").read_bytes() for n in ("compiling", "machine_code")]
+    ways = [(package / "core" / f"{name}.py").read_bytes() for name in WAYS]
     return hashlib.sha256(b"".join([target().encode(), *ways, *kernels])).hexdigest()[:12]
 
 

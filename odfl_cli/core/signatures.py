@@ -43,12 +43,11 @@ class Number(Type):
         return is_array and value.dtype == self.name and value.flags.carray
 
     def of_numba(self) -> Any:
-        """`numba.f8` and so on."""
-        import numba
+        """`numba.f8`, `numba.f8[:, ::1]` and so on."""
+        from numba import types
 
-        number = getattr(numba, self.name)
-        in_order = (*[slice(None)] * (self.axes - 1), slice(None, None, 1))
-        return number[in_order] if self.axes else number
+        number = getattr(types, self.name)
+        return types.Array(number, self.axes, "C") if self.axes else number
 
 
 @dataclass(frozen=True)

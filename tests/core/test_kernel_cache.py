@@ -18,7 +18,7 @@ from support.processes import Start
 from odfl_cli.core import kernel_cache
 from odfl_cli.core.kernel_cache import cache_directory, load_kernel
 from odfl_cli.core.locks import locked
-from odfl_cli.core.signatures import b1, f8, i8, record, u8
+from odfl_cli.core.signatures import b1, f8, i8, record, u8, void
 from odfl_cli.environments.replay.files import cache_directory as replay_cache
 
 PACKAGE = Path(kernel_cache.__file__).parents[1]
@@ -293,6 +293,21 @@ def test_machine_code_is_given_nothing_that_it_was_not_compiled_for(good, monkey
         load(good, monkeypatch).twice(1.0, 2.0)
 
 
+def test_signatures_mean_what_numba_means_by_them() -> None:
+    import numba
+    from numba import types
+
+    vector, cube = numba.f8[::1], numba.f8[:, :, ::1]
+    assert f8[::1].of_numba() == vector
+    assert f8[:, :, ::1].of_numba() == cube
+    named = types.NamedTuple([vector, numba.u8], Pair)
+    assert record(Pair, f8[::1], u8).of_numba() == named
+    assert record(tuple, f8, f8).of_numba() == types.UniTuple(numba.f8, 2)
+    signature = i8(b1, f8[:, :, ::1], record(Pair, f8[::1], u8))
+    assert signature.of_numba() == numba.i8(numba.b1, cube, named)
+    assert void(i8).of_numba() == numba.void(numba.i8)
+
+
 class Pair(NamedTuple):
     """Two fields of a signature."""
 
@@ -388,16 +403,12 @@ def test_the_fingerprint_follows_every_source_of_a_kernel(tmp_path, monkeypatch)
     sources = [path for path in copy.rglob("*.py") if imports_compiling(path)]
     rooms = {path.relative_to(copy).parts[0] for path in sources}
     assert rooms == {"core", "engine", "environments", "metrics", "problem"}
-    for source in [
-        *sources,
-        *(copy / "core" / f"{name}.py" for name in ("compiling", "machine_code")),
-    ]:
+    for source in [*sources, *(copy / "core" / f"{name}.py" for name in kernel_cache.WAYS)]:
         before = fingerprint()
         source.write_text(source.read_text() + "\n")
         assert fingerprint() != before, source.name
 
 
-COMPILER = "odfl_cli.core.compiling"
 DECORATORS = {"inner", "exact", "allocating", "exact_allocating", "intrinsic", "kernel"}
 
 
@@ -434,10 +445,10 @@ def compiled_names(tree: ast.Module) -> set[str]:
 
 def test_constants_that_kernels_take_come_from_sources_the_fingerprint_follows() -> None:
     """Numba compiles their values: a kernel on disk would keep the old ones."""
-    taken = set()
+    taken, ways = set(), [f"odfl_cli.core.{name}" for name in kernel_cache.WAYS]
     for source in filter(imports_compiling, PACKAGE.rglob("*.py")):
         tree = ast.parse(source.read_text())
-        found = {name: place for name, place in imports(tree).items() if place[0] != COMPILER}
+        found = {name: place for name, place in imports(tree).items() if place[0] not in ways}
         taken |= {home(*found[name]) for name in compiled_names(tree) & found.keys()}
     assert PACKAGE / "engine" / "parts.py" in taken
     assert [path for path in taken if "odfl_cli.core.compiling" not in path.read_text()] == []
