@@ -91,9 +91,10 @@ def draw_by_numpy(seed: int, name: str, spec: Draw, start: int, out: np.ndarray)
         out[first - start : last - start] = values[first - block * length : last - block * length]
 
 
+@cache
 def block_length(shape: tuple[int, ...]) -> int:
     """Rounds drawn by one generator. It defines the numbers, so it depends on the shape alone."""
-    fitting = BLOCK_BUDGET // max(1, int(np.prod(shape)))
+    fitting = BLOCK_BUDGET // max(1, math.prod(shape))
     power_of_two = 1 << max(fitting, 1).bit_length() - 1
     return min(max(power_of_two, SHORTEST_BLOCK), LONGEST_BLOCK)
 

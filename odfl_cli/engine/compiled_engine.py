@@ -13,9 +13,12 @@ from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.engine.base import Engine, Play, Trace
-from odfl_cli.engine.parts import KERNELS, kernel_of
+from odfl_cli.engine.parts import KERNELS, fits_lanes, kernel_of
 from odfl_cli.engine.torch_engine import Dtype, TorchEngine
 from odfl_cli.environments import Rounds
+
+IN_LANES = ("df_ogd",)
+"""The kernels that exist a second time, for several seeds at once."""
 
 
 def missing_kernel(algorithm: Algorithm) -> str | None:
@@ -56,19 +59,24 @@ class CompiledEngine:
 
     def start(self, algorithm: Algorithm) -> None:
         """Compiles the kernels, or loads them from disk."""
-        for learner in algorithm.learners:
-            self.start(learner)
-        kernel_module(algorithm)
+        widest_kernel_module(algorithm)
+        learners = list(algorithm.learners)
+        while learners:
+            learner = learners.pop()
+            kernel_module(learner)
+            learners += learner.learners
 
     def advance(
         self, algorithm: Algorithm, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]
     ) -> tuple[Any, Trace]:
-        """One kernel call per seed; the kernels release the interpreter's lock."""
+        """One kernel call per seed, or for some at once; the kernels release the interpreter's lock."""
         seeds, length = rounds.costs.shape[:2]
         trace = Trace.blank(algorithm, seeds, length)
-        state, play = kernel_module(algorithm).prepare(algorithm, state, rounds, draws, trace)
+        module = widest_kernel_module(algorithm)
+        state, play = module.prepare(algorithm, state, rounds, draws, trace)
+        calls = -(-seeds // getattr(module, "LANES", 1))
         failures = [
-            failure for failure in on_threads(attempt(play), seeds, self.threads) if failure
+            failure for failure in on_threads(attempt(play), calls, self.threads) if failure
         ]
         if failures:
             raise min(failures, key=lambda failure: (failure.round_index, failure.seed_index))
@@ -76,8 +84,18 @@ class CompiledEngine:
 
 
 def kernel_module(algorithm: Algorithm) -> ModuleType:
-    """The module in odfl_cli.engine.kernels that plays the algorithm."""
+    """The module in odfl_cli.engine.kernels that plays the algorithm, one seed at a time."""
     return load_kernel(f"odfl_cli.engine.kernels.{algorithm.kernel}")
+
+
+def widest_kernel_module(algorithm: Algorithm) -> ModuleType:
+    """The same, or one that plays several seeds at once where there is one for these parts.
+
+    Which of the two does not depend on the number of seeds, on which a seed's numbers would then depend.
+    """
+    if algorithm.kernel not in IN_LANES or not fits_lanes(algorithm.problem):
+        return kernel_module(algorithm)
+    return load_kernel(f"odfl_cli.engine.kernels.{algorithm.kernel}_lanes")
 
 
 def attempt(play: Play) -> Callable[[int], RoundError | None]:

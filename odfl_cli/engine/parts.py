@@ -55,3 +55,10 @@ def parts_of(problem: Problem) -> Parts:
     chosen: Any = problem
     numbers, (ints, floats) = chosen.polytope.packed, chosen.regularizer.packed
     return Parts(predictor, polytope, numbers, regularizer, ints, floats, problem.kappa)
+
+
+def fits_lanes(problem: Problem) -> bool:
+    """Whether the problem is the paper's: linear model, simplex, entropy, exact decisions."""
+    parts = parts_of(problem)
+    paper = (LINEAR, SIMPLEX, ENTROPY, 0.0)
+    return (parts.predictor, parts.polytope, parts.regularizer, parts.kappa) == paper

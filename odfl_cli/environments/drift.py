@@ -61,7 +61,9 @@ class Drifting:
         """θ*_t of rounds start ≤ t < stop, [S, B, p]."""
         mean = self.mean_theta(seeds, start, stop)
         zeta = draw(seeds, "data/drift", Draw("normal", mean.shape[-1:]), start, stop)
-        return (1.0 - self.zeta_weight) * mean + self.zeta_weight * zeta
+        zeta *= self.zeta_weight
+        zeta += (1.0 - self.zeta_weight) * mean
+        return zeta
 
     def mean_theta(self, seeds: tuple[int, ...], start: int, stop: int) -> np.ndarray:
         """μ_t of rounds start ≤ t < stop, [S, B, p]."""

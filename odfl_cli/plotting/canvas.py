@@ -3,16 +3,19 @@
 import math
 import re
 import textwrap
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatterSciNotation
 
 from odfl_cli.plotting.request import Request
 
 PANEL_HEIGHT, STACKED_HEIGHT = 2.5, 2.1  # inches
 ROW_HEIGHT = 0.17  # inches per line of text: of the legend, of the title, of a list of gaps
+SMALLEST, LARGEST = 1e-4, 1e5  # on a logarithmic axis whose ticks are not powers
 LETTER, HANDLE = 0.062, 0.6  # inches of the legend
 
 
@@ -57,6 +60,28 @@ def finish(
         handles, names, loc="outside lower center", ncols=legend_columns(names, width),
         frameon=False, handlelength=2.8, columnspacing=1.4, borderaxespad=0.2, labelspacing=0.35,
     )  # fmt: skip
+
+
+class Decimals(LogFormatterSciNotation):
+    """Ticks of a logarithmic axis as 0.01 and 1000; of one that goes far from 1 as powers of ten.
+
+    Powers are formulas, each of which takes as long to lay out as a curve.
+    """
+
+    def __call__(self, x: float, pos: Any = None) -> str:
+        """The number, or nothing where no label should be."""
+        power: str = super().__call__(x, pos)
+        low, high = sorted(self.axis.get_view_interval()) if self.axis else (x, x)
+        return f"{x:g}" if power and low >= SMALLEST and high <= LARGEST else power
+
+
+def logarithmic(axis: Axes, directions: str = "xy") -> None:
+    """Makes the axes logarithmic."""
+    for direction in directions:
+        axis.set(**{f"{direction}scale": "log"})
+        ticks = {"x": axis.xaxis, "y": axis.yaxis}[direction]
+        ticks.set_major_formatter(Decimals())
+        ticks.set_minor_formatter(Decimals())
 
 
 def folded(names: list[str], width: float) -> list[str]:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from odfl_cli.core.text import plus_minus
-from odfl_cli.plotting.canvas import finish, new_figure
+from odfl_cli.plotting.canvas import finish, logarithmic, new_figure
 from odfl_cli.plotting.limits import DRAWN_FROM, Limits, off_scale, view
 from odfl_cli.plotting.request import Request
 from odfl_cli.plotting.style import GREY, Drawn
@@ -82,7 +82,8 @@ def draw_rates(panels: Mapping[str, list[Drawn]], title: str, request: Request) 
         for one in drawn:
             points = one.line.points[one.line.points["mean"] > 0]  # as logarithms want
             axis.plot(points["x"], points["mean"], label=one.name, **_line(one))
-        axis.set(xlabel="round $t$", ylabel=column_label(column), xscale="log", yscale="log")
+        axis.set(xlabel="round $t$", ylabel=column_label(column))
+        logarithmic(axis)
         draw_guide(axis, drawn)
     _complete_legend(axes[0], list(panels.values()))
     finish(figure, axes[0], names, title, labels=names)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from odfl_cli.plotting.canvas import finish, new_figure
+from odfl_cli.plotting.canvas import finish, logarithmic, new_figure
 from odfl_cli.plotting.figure_files import Sheet
 from odfl_cli.plotting.request import Request
 from odfl_cli.plotting.style import GREY, INK, line_styles
@@ -41,9 +41,8 @@ def _draw_margin(table: pd.DataFrame, names: list[str], title: str, request: Req
     figure, (axis,) = new_figure(1, names, title, request)
     axis.plot(table["epsilon"], table["share"], color=INK, marker="o", markersize=3, label=names[0])
     axis.plot(table["epsilon"], table["curve"], color=GREY, linestyle="--", label=names[1])
+    logarithmic(axis)
     axis.set(
-        xscale="log",
-        yscale="log",
         xlabel=r"margin $\varepsilon$",
         ylabel="share of rounds whose second best\nvertex is within "
         + r"$\varepsilon$ of the best",

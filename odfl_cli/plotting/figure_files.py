@@ -5,8 +5,8 @@ import hashlib
 import io
 import json
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +28,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "svg": {"metadata": {"Date": None}},
 }
 WORTH_A_PROCESS = 4  # figures
+LAYOUT_TABLES = ("GDEF", "GPOS", "GSUB", "MATH")  # of a font: how programs place its glyphs
 
 
 class Sheet(NamedTuple):
@@ -47,7 +48,8 @@ class Sheet(NamedTuple):
         _place(figure)
         for path, ending in zip(self.paths(out, formats), formats, strict=False):
             content = io.BytesIO()
-            figure.savefig(content, format=ending, **OPTIONS[ending])
+            with _without_layout_tables():
+                figure.savefig(content, format=ending, **OPTIONS[ending])
             _write(path, content.getvalue())
         write_table(self.numbers, out, self.stem)
 
@@ -61,6 +63,21 @@ def _place(figure: "Figure") -> None:
         engine.execute(figure)
     with rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
         figure.set_layout_engine(None)
+
+
+@contextmanager
+def _without_layout_tables() -> Iterator[None]:
+    """Fonts in PDFs have no layout tables: to cut these to the glyphs in use takes longer than to
+    draw, and nobody reads them, because a PDF says where every glyph is.
+    """
+    from fontTools.subset import Options
+
+    dropped = Options._drop_tables_default
+    Options._drop_tables_default = [*dropped, *LAYOUT_TABLES]
+    try:
+        yield
+    finally:
+        Options._drop_tables_default = dropped
 
 
 def write_sheets(sheets: list[Sheet], out: Path, formats: tuple[str, ...]) -> list[Path]:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 from matplotlib.transforms import Transform, offset_copy
 
-from odfl_cli.plotting.canvas import ROW_HEIGHT, finish, folded, new_figure
+from odfl_cli.plotting.canvas import ROW_HEIGHT, finish, folded, logarithmic, new_figure
 from odfl_cli.plotting.curves import GUIDE, Slope, draw_guide, shown_slope
 from odfl_cli.plotting.request import Request
 from odfl_cli.plotting.style import GREY, INK, Drawn
@@ -37,7 +37,7 @@ def draw_sweep(
     extra = [] if slopes is None else [GUIDE]
     figure, (axis,) = new_figure(1, [*names, *extra], title, request)
     if slopes is not None:
-        axis.set(xscale="log", yscale="log")
+        logarithmic(axis)
     _draw_points(figure, axis, drawn, request.x[0])
     axis.set_ylabel(column_label(request.column, final=True))
     if slopes is not None:
@@ -123,7 +123,7 @@ def _draw_points(figure: Figure, axis: Axes, drawn: list[Drawn], key: str) -> No
         _draw_bars(axis, one, places, aside, joined=numeric)
     log = axis.get_xscale() == "log" or (numeric and is_swept_in_ratios(list(places.values())))
     if log:
-        axis.set_xscale("log")
+        logarithmic(axis, "x")
     if not numeric or (log and len(values) <= MOST_TICKS):
         axis.set_xticks(list(places.values()), [shown(value) for value in values])
         _tilt_if_crowded(axis, figure.get_figwidth())

@@ -26,6 +26,7 @@ from odfl_cli.plotting.style import INK, Drawn, LineStyle, line_styles, styled, 
 from odfl_cli.plotting.words import column_label, column_words, label, plain, symbol
 from odfl_cli.results.aggregation import (
     Line,
+    bounded_regret,
     check_column,
     curve_slope,
     curves,
@@ -154,13 +155,6 @@ def curve_axes(groups: list[Group], column: str, axis: Axes | None = None) -> Ax
         draw_panel(axis, column_label(column), drawn, _marks(groups))
         finish(figure, axis, [one.name for one in drawn], _title(groups, lines, Request()))
         return axis
-
-
-def bounded_regret(group: Group) -> str:
-    """The regret that the algorithm's theorem is about: static for DF-FTPL, dynamic for DF-OGD."""
-    target = str(group.settings.get("algo._target_", ""))
-    is_ftpl = group.algorithm == "df_ftpl" or target.endswith(".DFFTPL")
-    return "avg_static_regret" if is_ftpl else "avg_dynamic_regret"
 
 
 def _curve_sheet(

@@ -166,9 +166,11 @@ def _group(
 
 def _finals(group: Group, seeds: list[int]) -> dict[str, list[float | None]]:
     """By column, in the order of the seeds."""
-    last = group.rows[group.rows["t"] == group.rounds].set_index("seed").reindex(seeds)
+    last = group.last.reindex(seeds)
     return {
-        column: [_finite(float(value)) for value in last[column]] for column in curve_columns(last)
+        column: [_finite(float(value)) for value in last[column]]
+        for column in curve_columns(group)
+        if last[column].notna().any()
     }
 
 
@@ -205,7 +207,7 @@ def _cleaned(value: Any) -> Any:
 
 
 def _columns(groups: list[Group]) -> dict[str, dict[str, Any]]:
-    names = dict.fromkeys(column for group in groups for column in curve_columns(group.rows))
+    names = dict.fromkeys(column for group in groups for column in curve_columns(group))
     return {
         name: {"words": column_words(name), "average": average_words(name)}
         if name in CUMULATIVE

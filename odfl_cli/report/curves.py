@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from odfl_cli.core.statistics import mean_ci95
 from odfl_cli.report.arrays import Arrays
@@ -49,18 +48,16 @@ class CurveRoom:
         return cls(mean_points, seed_points, frozenset(kept), drawn)
 
 
-def curve_columns(rows: pd.DataFrame) -> list[str]:
+def curve_columns(group: Group) -> list[str]:
     """What is drawn against the rounds; averages of sums are left to the page."""
-    return [
-        str(name) for name in rows.columns if name not in NOT_CURVES and rows[name].notna().any()
-    ]
+    return [name for name in group.columns if name not in NOT_CURVES]
 
 
 def pack_curves(group: Group, arrays: Arrays, room: CurveRoom) -> dict[str, Any]:
     """By column: rounds, mean, half the 95% interval, and seeds on rounds of their own."""
     if id(group) not in room.drawn:
         return {}
-    return {column: _packed(group, column, arrays, room) for column in curve_columns(group.rows)}
+    return {column: _packed(group, column, arrays, room) for column in curve_columns(group)}
 
 
 def thinned(rounds: np.ndarray, points: int) -> np.ndarray:
@@ -87,5 +84,5 @@ def _packed(group: Group, column: str, arrays: Arrays, room: CurveRoom) -> dict[
 
 
 def _ordered(groups: list[Group]) -> list[str]:
-    names = dict.fromkeys(column for group in groups for column in curve_columns(group.rows))
+    names = dict.fromkeys(column for group in groups for column in curve_columns(group))
     return sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from odfl_cli.results.aggregation import by_seed
 from odfl_cli.results.grouping import Group
 
 WINDOW = 0.1  # of the rounds between two switches: regret per round is averaged over it
@@ -17,7 +18,7 @@ def recoveries(group: Group, marks: list[int]) -> list[dict[str, int | None]]:
     """
     if "regret" not in group.rows or not marks:
         return []
-    mean = group.rows.pivot(index="t", columns="seed", values="regret").dropna().mean(axis=1)
+    mean = by_seed(group, "regret").mean(axis=1)
     ends = [*marks[1:], group.rounds + 1]
     return [
         {"mark": mark, "rounds": _recovery(mean, mark, min(end, group.rounds + 1))}

@@ -3,8 +3,7 @@
 import math
 from typing import Any
 
-from odfl_cli.plotting.sheets import bounded_regret
-from odfl_cli.results.aggregation import by_seed, curve_slope
+from odfl_cli.results.aggregation import bounded_regret, by_seed, curve_slope
 from odfl_cli.results.grouping import Group
 
 SLOPES = ("static_regret", "expected_static_regret", "dynamic_regret")
@@ -20,7 +19,7 @@ def theory(group: Group) -> dict[str, Any]:
     }
     if slopes:
         found["slopes"] = slopes
-    if "bound" in group.rows and group.rows["bound"].notna().any():
+    if "bound" in group.columns:
         found["bounded"] = bounded_regret(group).removeprefix("avg_")
     margin = group.extras.get("margin")
     if isinstance(margin, dict):

@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from odfl_cli.core.errors import UserError
@@ -30,7 +31,14 @@ def curves(groups: list[Group], column: str) -> list[Line]:
 
 def having(groups: list[Group], column: str) -> list[Group]:
     """Those with values in the column."""
-    return [group for group in groups if column in group.rows and group.rows[column].notna().any()]
+    return [group for group in groups if column in group.columns]
+
+
+def bounded_regret(group: Group) -> str:
+    """The regret that the algorithm's theorem is about: static for DF-FTPL, dynamic for DF-OGD."""
+    target = str(group.settings.get("algo._target_", ""))
+    is_ftpl = group.algorithm == "df_ftpl" or target.endswith(".DFFTPL")
+    return "avg_static_regret" if is_ftpl else "avg_dynamic_regret"
 
 
 def curve_slope(table: pd.DataFrame) -> tuple[float, float]:
@@ -76,7 +84,7 @@ def tabulate(lines: list[Line], x: str) -> pd.DataFrame:
             **{key: str(line.varying.get(key, "")) for key in keys},
         }
         points = line.points.rename(columns={"x": x})
-        tables.append(pd.DataFrame(named, index=points.index).join(points))
+        tables.append(pd.DataFrame({**named, **points}))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -100,8 +108,16 @@ def curve(table: pd.DataFrame) -> pd.DataFrame:
 
 def by_seed(group: Group, column: str) -> pd.DataFrame:
     """A row per round that every seed logged, as pooled runs may not all have, a column per seed."""
-    table = group.rows.pivot(index="t", columns="seed", values=column)
-    return table.dropna(axis=1, how="all").dropna()
+    rounds, seeds, places = group.grid
+    values = np.full((len(rounds), len(seeds)), np.nan)
+    values[places] = group.rows[column]
+    having = ~np.isnan(values).all(axis=0)
+    logged = ~np.isnan(values[:, having]).any(axis=1)
+    return pd.DataFrame(
+        values[logged][:, having],
+        index=pd.Index(rounds[logged], name="t"),
+        columns=pd.Index(seeds[having], name="seed"),
+    )
 
 
 def point(x: Any, values: pd.Series) -> pd.DataFrame:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numbers
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import did_you_mean
 
 if TYPE_CHECKING:  # distinguishing runs needs no tables
+    import numpy as np
     import pandas as pd
 
     from odfl_cli.results.finding import Warn
@@ -29,6 +31,14 @@ IGNORED = ("seeds", "experiment", "engine", "outputs", "sweep", "hydra", "horizo
 Settings = Mapping[str, Any]
 
 
+class Grid(NamedTuple):
+    """Where the rows of a run are in a table with a row per round and a column per seed."""
+
+    rounds: np.ndarray  # ascending
+    seeds: np.ndarray  # ascending
+    places: tuple[np.ndarray, np.ndarray]  # row and column for each row of the run
+
+
 @dataclass(frozen=True)
 class Run:
     """One job with its rows. `settings` maps dotted config keys, and each group to its choice."""
@@ -41,17 +51,35 @@ class Run:
     extras: Mapping[str, Any] = field(default_factory=dict)  # marks, margin, oracle_share
     varying: Settings = field(default_factory=dict)  # of a group, how it differs from others
 
+    @cached_property
+    def grid(self) -> Grid:
+        """Its rounds and seeds, and where its rows are in a table of them."""
+        import numpy as np
+
+        rounds, row = np.unique(self.rows["t"], return_inverse=True)
+        seeds, column = np.unique(self.rows["seed"], return_inverse=True)
+        return Grid(rounds, seeds, (row, column))
+
     @property
     def seeds(self) -> list[int]:
         """Those that could be read, ascending."""
-        return sorted(int(seed) for seed in self.rows["seed"].unique())
+        return [int(seed) for seed in self.grid.seeds]
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """Those with values."""
+        return [str(name) for name, values in self.rows.items() if values.notna().any()]
+
+    @cached_property
+    def last(self) -> pd.DataFrame:
+        """The rows of the last round, by seed."""
+        return self.rows[self.rows["t"] == self.rounds].set_index("seed")
 
     def final(self, column: str) -> pd.Series:
         """The column's value after the last round, by seed; none of a run without it."""
         import pandas as pd
 
-        last = self.rows[self.rows["t"] == self.rounds].set_index("seed")
-        return last[column].dropna() if column in last else pd.Series(dtype=float)
+        return self.last[column].dropna() if column in self.last else pd.Series(dtype=float)
 
 
 Group = Run

@@ -20,6 +20,7 @@ from odfl_cli.metrics.base import Basic, Metrics, PlayedBlock, Recorder, RoundSt
 from odfl_cli.problem.problem import Horizon
 
 BLOCK_BYTES = 32 * 2**20  # two blocks are held: one is drawn while the other is played
+MOST_ROUNDS = 2048  # of a block: fewer blocks have less overhead, more of them overlap better
 T = TypeVar("T")
 PHASES = ("start", "data", "learn", "metrics")
 
@@ -59,7 +60,7 @@ class Job:
         """Rounds processed at once: as many as the memory budget holds, a power of two."""
         numbers = math.prod(shape_of(self.environment)) + 4 * self.environment.items
         per_round = 8 * len(self.seeds) * numbers
-        return min(1024, max(16, 1 << max(1, BLOCK_BYTES // per_round).bit_length() - 1))
+        return min(MOST_ROUNDS, max(16, 1 << max(1, BLOCK_BYTES // per_round).bit_length() - 1))
 
     def drawn(self, blocks: Iterator[tuple[int, int]]) -> Iterator["Drawn"]:
         """The blocks start ≤ t < stop; each drawn while the one before is played, where that is safe."""

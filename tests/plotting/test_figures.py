@@ -3,14 +3,17 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
+import zlib
 from contextlib import redirect_stdout
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from fontTools.ttLib import TTFont
 from matplotlib import image
 from support.pictures import colours
 from support.synthetic_runs import BEST_COST, harmonic, write_gamma_sweep, write_run, write_sweep
@@ -91,6 +94,16 @@ def test_pdfs_embed_truetype_fonts_and_are_reproducible(drawn, drawn_elsewhere):
     assert b"/FontFile2" in content
     assert b"/Type3" not in content
     assert content == (drawn_elsewhere[0] / "cost.pdf").read_bytes()
+
+
+def test_fonts_in_pdfs_have_the_glyphs_and_no_layout_tables(drawn):
+    content = (drawn[0] / "cost.pdf").read_bytes()
+    streams = re.findall(rb"/Length1 .*?stream\r?\n(.*?)endstream", content, re.DOTALL)
+    fonts = [TTFont(io.BytesIO(zlib.decompress(stream))) for stream in streams]
+    assert fonts
+    for font in fonts:
+        assert font["maxp"].numGlyphs > 1
+        assert not {"GDEF", "GPOS", "GSUB"}.intersection(font.keys())
 
 
 def test_neither_torch_nor_hydra_nor_seaborn_is_imported(drawn_elsewhere):

@@ -12,6 +12,7 @@ from support.synthetic_runs import harmonic, write_gamma_sweep, write_run
 
 from odfl_cli.cli.plot import main
 from odfl_cli.core.errors import UserError
+from odfl_cli.plotting.canvas import logarithmic, new_figure
 from odfl_cli.plotting.figure_files import STAMPS
 from odfl_cli.plotting.request import Request
 from odfl_cli.plotting.sheets import curve_sheets, sheets
@@ -115,6 +116,18 @@ def test_the_final_regret_against_the_horizon_has_a_slope(tmp_path):
     table = pd.read_csv(tmp_path / "out" / "x_horizon.rounds.csv")
     assert list(table["horizon.rounds"]) == [100, 400, 1600]
     np.testing.assert_allclose(table["slope"], -0.25, atol=1e-9)
+
+
+@pytest.mark.parametrize(("high", "words"), [(50.0, "0.1"), (1e7, "10^{-1}")])
+def test_logarithmic_ticks_are_numbers_unless_they_go_far(high, words):
+    figure, (axis,) = new_figure(1, [], "", Request())
+    logarithmic(axis)
+    axis.set(xlim=(0.02, high), ylim=(0.02, high))
+    figure.draw_without_rendering()
+    for direction in (axis.xaxis, axis.yaxis):
+        ticks = [text.get_text() for text in direction.get_ticklabels()]
+        assert any(words in tick for tick in ticks)
+        assert any("$" in tick for tick in ticks) == (high > 1e5)
 
 
 def test_marked_rounds_are_drawn(tmp_path):

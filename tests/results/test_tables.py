@@ -55,6 +55,20 @@ SPOILT = {
 }
 
 
+def test_seeds_are_read_together_as_they_are_alone(tmp_path, warnings):
+    run = write_run(tmp_path / "run", levels={seed: 1 / (seed + 3) for seed in range(45)})
+    other = pd.read_csv(run / "seed-7.csv").drop(index=1, columns="regret")  # rounds and columns
+    other.to_csv(run / "seed-7.csv", index=False)
+    seal(run)
+    (read,) = read_runs([tmp_path], warnings.append)
+    assert read.seeds == list(range(45))
+    assert not warnings
+    for seed in read.seeds:
+        alone = pd.read_csv(run / f"seed-{seed}.csv")
+        together = read.rows[read.rows["seed"] == seed].reset_index(drop=True)
+        pd.testing.assert_frame_equal(together[alone.columns], alone, check_exact=True)
+
+
 @pytest.mark.parametrize(("spoil", "reason"), SPOILT.values(), ids=SPOILT)
 def test_a_spoilt_csv_is_named_and_skipped(tmp_path, warnings, spoil, reason):
     run = write_run(tmp_path / "run")

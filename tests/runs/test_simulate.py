@@ -12,7 +12,7 @@ from support.problems import make_job
 from odfl_cli.algorithms import PFOGD, Uniform
 from odfl_cli.core.errors import UserError
 from odfl_cli.environments import Rounds, Sin4
-from odfl_cli.runs.simulate import BLOCK_BYTES, simulate
+from odfl_cli.runs.simulate import BLOCK_BYTES, MOST_ROUNDS, simulate
 
 
 @dataclass
@@ -154,11 +154,11 @@ def test_a_block_fits_the_memory_budget(seeds, items, features):
     )
     block = job.block_rounds()
     assert block.bit_count() == 1
-    assert 16 <= block <= 1024
+    assert 16 <= block <= MOST_ROUNDS
     bytes_of_data = 8 * seeds * block * items * (features + 1)
     assert bytes_of_data <= BLOCK_BYTES or block == 16
     # and no block is shorter than it must be
-    assert block == 1024 or 2 * block * 8 * seeds * items * (features + 4) > BLOCK_BYTES
+    assert block == MOST_ROUNDS or 2 * block * 8 * seeds * items * (features + 4) > BLOCK_BYTES
 
 
 def test_the_largest_job_asked_for_fits():

@@ -2,9 +2,8 @@
 
 import math
 
-import numpy as np
-
 from odfl_cli.core.compiling import exact
+from odfl_cli.engine.kernels.lanes import low_bits_as_exponent, where_less
 
 LEAST = -708.0
 """A little above ln(2⁻¹⁰²²), below which eˣ is subnormal."""
@@ -22,7 +21,7 @@ C = tuple(1.0 / math.factorial(k) for k in range(14))
 
 @exact
 def exp(x):
-    """eˣ for x ≤ 0, to one unit in the last place; 0 below LEAST, NaN of NaN.
+    """eˣ for x ≤ 0, a float or lanes, to one unit in the last place; 0 below LEAST, NaN of NaN.
 
     eˣ = 2ⁿ eʳ with n = round(x / ln 2), so that |r| ≤ ln 2 / 2, where Taylor's series is short.
     """
@@ -35,5 +34,4 @@ def exp(x):
     middle = (C[6] + C[7] * r) + (C[8] + C[9] * r) * r2
     high = (C[10] + C[11] * r) + (C[12] + C[13] * r) * r2
     series = 1.0 + (r + r2 * (low + r4 * (middle + r4 * high)))
-    power = np.int64(np.float64(shifted).view(np.int64) << 52).view(np.float64)
-    return 0.0 if x < LEAST else power * series
+    return where_less(x, LEAST, 0.0, low_bits_as_exponent(shifted) * series)

@@ -1,0 +1,197 @@
+"""DF-OGD as the paper runs it (linear model, simplex, entropy), compiled for four seeds at a time.
+
+The rounds of `df_ogd.py` in the same order, with registers for numbers; see odfl_cli.algorithms.df_ogd.
+"""
+
+from typing import cast
+
+import numpy as np
+from numba import f8, i8, void
+
+from odfl_cli.algorithms import DFOGD
+from odfl_cli.algorithms.df_ogd import DFOGDState
+from odfl_cli.core.compiling import exact, kernel
+from odfl_cli.engine.base import Play, Trace
+from odfl_cli.engine.kernels.exponential import exp
+from odfl_cli.engine.kernels.lanes import LANES, any_less, load, root, spread, store, where_less
+from odfl_cli.environments import Rounds
+from odfl_cli.problem.oracles import SGD
+
+
+@exact
+def gather(values, k, out):
+    """Round k of the seeds' values [S, B, n] as out [n, LANES]; lanes without a seed repeat the last one."""
+    for lane in range(LANES):
+        s = min(lane, len(values) - 1)
+        for i in range(out.shape[0]):
+            out[i, lane] = values[s, k, i]
+
+
+@exact
+def product(X, first, step, v):
+    """Σ_k X[first + k·step] v[k]; four at a time, because a sum waits for the one before."""
+    fours, total = v.shape[0] // 4 * 4, spread(0.0)
+    for k in range(0, fours, 4):
+        at = first + k * step
+        one = load(X, (at,)) * load(v, (k,)) + load(X, (at + step,)) * load(v, (k + 1,))
+        at += 2 * step
+        other = load(X, (at,)) * load(v, (k + 2,)) + load(X, (at + step,)) * load(v, (k + 3,))
+        total = total + (one + other)
+    for k in range(fours, v.shape[0]):
+        total = total + load(X, (first + k * step,)) * load(v, (k,))
+    return total
+
+
+@exact
+def predict(X, theta, g):
+    """g = Xθ for X [d·p], θ [p] and g [d] of registers."""
+    for i in range(g.shape[0]):
+        store(g, (i,), product(X, i * theta.shape[0], 1, theta))
+
+
+@exact
+def played(g, costs):
+    """(the cost of the item with the least prediction, the first of equals, and the mean squared error)."""
+    lowest, cost, squares = load(g, (0,)), load(costs, (0,)), spread(0.0)
+    for i in range(g.shape[0]):
+        guess, truth = load(g, (i,)), load(costs, (i,))
+        error = guess - truth
+        squares = squares + error * error
+        cost = where_less(guess, lowest, truth, cost)
+        lowest = where_less(guess, lowest, guess, lowest)
+    return cost, squares / float(g.shape[0])
+
+
+@exact
+def entropy_vjp(w, sharpness, costs):
+    """w = −(1/α) w̃ ∘ (c − f̃) in place of g, with w̃ = softmax(−g/α) and f̃ = ⟨c, w̃⟩; sharpness = 1/α."""
+    lowest, first = load(w, (0,)), load(costs, (0,))
+    for i in range(1, w.shape[0]):
+        lowest = where_less(load(w, (i,)), lowest, load(w, (i,)), lowest)
+    total, value = spread(0.0), spread(0.0)
+    for i in range(w.shape[0]):
+        weight = exp((lowest - load(w, (i,))) * sharpness)
+        total = total + weight
+        value = value + weight * (load(costs, (i,)) - first)
+        store(w, (i,), weight)
+    value, scale = value / total, sharpness / total
+    for i in range(w.shape[0]):
+        store(w, (i,), load(w, (i,)) * ((value - (load(costs, (i,)) - first)) * scale))
+
+
+@exact
+def descend(X, costs, at, sharpness, rate, radius, w, theta):
+    """θ = Π_Θ(θ − rate·∇f̃(at)) in place; w [d] is scratch."""
+    p = theta.shape[0]
+    predict(X, at, w)
+    entropy_vjp(w, sharpness, costs)
+    square = spread(0.0)
+    for j in range(p):
+        moved = load(theta, (j,)) - rate * product(X, j, p, w)
+        square = square + moved * moved
+        store(theta, (j,), moved)
+    if any_less(radius * radius, square):
+        inside = where_less(square, np.inf, radius / root(square), np.nan)
+        scale = where_less(radius * radius, square, inside, 1.0)
+        for j in range(p):
+            store(theta, (j,), load(theta, (j,)) * scale)
+
+
+@exact
+def move_between(theta, vartheta, delta, u):
+    """ϑ = u, then u = ϑ + δ (θ − ϑ); returns how far ϑ moved."""
+    square = spread(0.0)
+    for j in range(u.shape[0]):
+        new = load(u, (j,))
+        way = new - load(vartheta, (j,))
+        square = square + way * way
+        store(vartheta, (j,), new)
+        store(u, (j,), new + delta * (load(theta, (j,)) - new))
+    return root(square)
+
+
+@kernel(
+    void(
+        f8[:, :, ::1], f8[:, :, ::1], f8[:, :, ::1], i8, f8[:, ::1], f8[:, ::1], f8[:, ::1],
+        f8, f8, f8, f8, i8, f8, i8, f8[:, :, ::1],
+    )
+)  # fmt: skip
+def play(
+    X, costs, deltas, t, theta, vartheta, path,
+    c_alpha, c_eta, n, radius, steps, lr, every, out,
+):  # fmt: skip
+    """Rounds t + 1, … of some seeds: X [S, B, d·p], costs [S, B, d] and δ [S, B, 1].
+
+    θ [m], ϑ [m] and P [1] of registers are updated in place; out [B, 5] of registers is what was paid,
+    the error, α, η and P.
+    """
+    items = costs.shape[2]
+    x, c, w = np.empty((X.shape[2], LANES)), np.empty((items, LANES)), np.empty((items, LANES))
+    u, delta = np.empty_like(theta), np.empty((1, LANES))
+    length, scale = load(path, (0,)), n**-0.5
+    for k in range(X.shape[1]):
+        t += 1
+        gather(X, k, x)
+        gather(costs, k, c)
+        gather(deltas, k, delta)
+        predict(x, theta, w)
+        cost, error = played(w, c)
+        alpha = (c_alpha * scale * t**-0.25) * root(root(1.0 + length))
+        for j in range(u.shape[0]):
+            store(u, (j,), load(vartheta, (j,)))
+        # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}
+        for _ in range(steps if (t - 1) % every == 0 else 0):
+            descend(x, c, u, 1.0 / alpha, spread(lr), radius, w, u)
+        # 6: u_t = ϑ_t + δ_t (θ_t − ϑ_t)
+        way = move_between(theta, vartheta, load(delta, (0,)), u)
+        length = length + way if t > 1 else length
+        # 7: θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(u_t))
+        fourth = root(root(1.0 + length))
+        eta = (c_eta * scale * t**-0.75) * (fourth * fourth * fourth)
+        descend(x, c, u, 1.0 / alpha, eta, radius, w, theta)
+        store(out, (k, 0), cost)
+        store(out, (k, 1), error)
+        store(out, (k, 2), alpha)
+        store(out, (k, 3), eta)
+        store(out, (k, 4), length)
+    store(path, (0,), length)
+
+
+def prepare(
+    algorithm: DFOGD, state: DFOGDState, rounds: Rounds, draws: dict[str, np.ndarray], trace: Trace
+) -> tuple[DFOGDState, Play]:
+    """The state after the block, and the function that fills it and the trace for group number k of seeds."""
+    problem, oracle = algorithm.problem, cast(SGD, algorithm.problem.oracle)
+    seeds, length = rounds.costs.shape[:2]
+    X, deltas = rounds.X.reshape(seeds, length, -1), draws["df_ogd/delta"][:, :, None]
+    constants = (
+        algorithm.c_alpha,
+        algorithm.c_eta,
+        algorithm.n,
+        problem.theta_set.radius,
+        oracle.steps,
+        oracle.lr,
+        oracle.every,
+    )
+    theta, vartheta = state.theta.copy(), state.vartheta.copy()
+    path, alpha, eta = (np.empty_like(state.alpha) for _ in range(3))
+    filled = trace.cost, trace.mse, *(trace.notes[name] for name in algorithm.noted)
+
+    def play_group(k: int) -> None:
+        group = slice(k * LANES, (k + 1) * LANES)
+        before = state.theta[group].T, state.vartheta[group].T, state.path_length[None, group]
+        own = [in_lanes(values) for values in before]
+        out = np.empty((length, len(filled), LANES))
+        play(X[group], rounds.costs[group], deltas[group], state.t, *own, *constants, out)
+        count = len(X[group])
+        for number, values in enumerate(filled):
+            values[group] = out[:, number, :count].T
+        theta[group], vartheta[group] = own[0][:, :count].T, own[1][:, :count].T
+        alpha[group], eta[group], path[group] = out[-1, 2:, :count]
+
+    return DFOGDState(state.t + length, theta, vartheta, path, alpha, eta), play_group
+
+
+def in_lanes(values: np.ndarray) -> np.ndarray:
+    """Values [n, S ≤ LANES] of seeds as registers [n, LANES]; lanes without a seed repeat the last one."""
+    return values.take(np.minimum(np.arange(LANES), values.shape[1] - 1), axis=1)

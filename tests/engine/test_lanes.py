@@ -1,0 +1,55 @@
+"""Four seeds in one register are four seeds."""
+
+import numpy as np
+import pytest
+from support.problems import composed_job
+
+from odfl_cli.algorithms.base import for_seeds
+from odfl_cli.core.kernel_cache import load_kernel
+from odfl_cli.core.streams import draw_all
+from odfl_cli.engine.base import Trace
+from odfl_cli.engine.compiled_engine import kernel_module, widest_kernel_module
+from odfl_cli.runs.simulate import NotFiniteError, simulate
+
+ROUNDS = 300
+
+
+@pytest.mark.parametrize(
+    ("seeds", "items", "features"), [(1, 5, 10), (4, 2, 1), (5, 3, 3), (6, 13, 7)]
+)
+def test_seeds_in_lanes_learn_what_they_learn_alone(seeds: int, items: int, features: int) -> None:
+    job = composed_job(
+        "algo=df_ogd", f"data.items={items}", f"data.features={features}", f"seeds={seeds}"
+    )
+    algorithm = for_seeds(job.algorithm, job.seeds)
+    rounds = job.environment.rounds(job.seeds, 0, ROUNDS)
+    draws = draw_all(job.seeds, algorithm.draws(), 0, ROUNDS)
+    ends = []
+    for module in (kernel_module(algorithm), widest_kernel_module(algorithm)):
+        trace = Trace.blank(algorithm, seeds, ROUNDS)
+        start = algorithm.init(seeds, None)
+        after, play = module.prepare(algorithm, start, rounds, draws, trace)
+        for group in range(-(-seeds // getattr(module, "LANES", 1))):
+            play(group)
+        ends.append((after, trace))
+    (alone, one), (together, other) = ends
+    np.testing.assert_array_equal(one.cost, other.cost)
+    np.testing.assert_allclose(one.mse, other.mse, rtol=1e-9)
+    for name, values in one.notes.items():
+        np.testing.assert_allclose(values, other.notes[name], rtol=1e-9)
+    for field, wanted in zip(together, alone, strict=True):
+        np.testing.assert_allclose(field, wanted, rtol=1e-9, atol=1e-12)
+
+
+def test_other_parts_are_played_one_seed_at_a_time() -> None:
+    plain = composed_job("algo=df_ogd").algorithm
+    assert widest_kernel_module(plain) is load_kernel("odfl_cli.engine.kernels.df_ogd_lanes")
+    for other in ("regularizer=quadratic", "predictor=affine", "kappa=0.1"):
+        algorithm = composed_job("algo=df_ogd", other).algorithm
+        assert widest_kernel_module(algorithm) is kernel_module(algorithm)
+
+
+def test_a_parameter_whose_square_overflows_stops_the_run() -> None:
+    job = composed_job("algo=df_ogd", "algo.c_eta=1e200", "horizon.rounds=50", "seeds=2")
+    with pytest.raises(NotFiniteError, match="round"):
+        simulate(job)
