@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cached_property, wraps
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,13 @@ directory: ContextVar[Path | None] = ContextVar("directory", default=None)
 class Part:
     """A function that numba compiles into kernels, or an intrinsic that it expands there."""
 
-    def __init__(self, function: Callable[..., Any], made: Callable[..., Any]) -> None:
-        self._function, self._made = function, made
+    def __init__(self, made: Callable[[], Any]) -> None:
+        self._made = made
 
     @cached_property
     def of_numba(self) -> Any:
         """What numba makes of the function."""
-        return self._made(self._function)
+        return self._made()
 
     @cached_property
     def _numba_type_(self) -> Any:
@@ -43,7 +44,8 @@ class Part:
         from numba.core.registry import cpu_target
 
         known, made = cpu_target.typing_context, self.of_numba
-        known.refresh()  # with what was just made
+        for context in (known, cpu_target.target_context):
+            context.refresh()  # with what was just made
         return known.resolve_value_type(made)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -57,7 +59,7 @@ def part(**options: Any) -> Callable[[Callable[..., Any]], Part]:
     Always inlined: otherwise a fresh kernel calls the function as it was compiled by itself and a
     kernel from the disk its own copy, and the two may differ in the last digit.
     """
-    return lambda function: Part(function, lambda f: _jit(f, forceinline=True, **options))
+    return lambda function: Part(lambda: _jit(function, forceinline=True, **options))
 
 
 inner = part(**OPTIONS, **NO_COUNTS)
@@ -74,12 +76,17 @@ exact_allocating = part(**PLAIN, **COUNTS)
 def intrinsic(function: Callable[..., Any]) -> Part:
     """Decorates functions that write instructions of LLVM."""
 
-    def made(function: Callable[..., Any]) -> Any:
-        from numba.extending import intrinsic
+    def made() -> Any:
+        from numba import extending
 
-        return intrinsic(function)
+        return extending.intrinsic(function)
 
-    return Part(function, made)
+    return Part(made)
+
+
+def deferred(module: str, name: str) -> Part:
+    """A part of a module that is imported when it is compiled, for it needs numba."""
+    return Part(lambda: getattr(import_module(module), name))
 
 
 def kernel(signature: Signature) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -6,11 +6,11 @@ The rounds of `df_ogd.py` in the same order, with registers for numbers; see odf
 from typing import cast
 
 import numpy as np
-from numba import f8, i8, void
 
 from odfl_cli.algorithms import DFOGD
 from odfl_cli.algorithms.df_ogd import DFOGDState
 from odfl_cli.core.compiling import exact, kernel
+from odfl_cli.core.signatures import f8, i8, void
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.exponential import exp
 from odfl_cli.engine.kernels.lanes import LANES, any_less, load, root, spread, store, where_less
