@@ -2,18 +2,18 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from odfl_cli.environments.base import Environment, Rounds, shape_of
 from odfl_cli.metrics.losses import Losses
-from odfl_cli.metrics.search import Effort, search
+from odfl_cli.metrics.search import Effort, prepare, uncertainty_of
 
 KEPT_BYTES = 512 * 2**20
 BLOCK = 1024
-GUESSES, FINALISTS = 2, 2
-"""How many known parameters a search starts from, and how many that it finds are scored."""
+SEARCHED = 200_000
+"""A search uses so many predictions of a seed at most, evenly over its rounds."""
 
 RATIO, SHORTEST, FEWEST = 8, 64, 2
 """Comparators are searched for the first T, T/8, T/64, … rounds, down to so many, the shorter ones twice."""
@@ -45,22 +45,15 @@ class PlayedRounds:
         else:
             self._aside.append(Rounds(X.copy(), costs.copy()))
 
-    def to_search(self, row: int) -> Rounds:
-        """The rounds of seed number `row` that were kept apart."""
-        return Rounds(
-            np.concatenate([X[row] for X, _ in self._aside]),
-            np.concatenate([costs[row] for _, costs in self._aside]),
-        )
-
-    def count_to_search(self, stop: int) -> int:
-        """How many of these belong to the first `stop` rounds."""
-        return -(-stop // self._stride)
-
-    def evenly(self, row: int, count: int) -> Rounds:
-        """At most `count` of these."""
-        X, costs = self.to_search(row)
-        part = slice(None, None, -(-len(costs) // count))
-        return Rounds(X[part], costs[part])
+    def some(self, row: int, stop: int, most: int) -> Rounds:
+        """At most `most` of the first `stop` rounds of seed number `row`, evenly, of those kept apart."""
+        count, first, parts = -(-stop // self._stride), 0, []
+        every = -(-count // most)
+        for X, costs in self._aside:
+            part = slice(-first % every, max(0, count - first), every)
+            parts.append((X[row, part], costs[row, part]))
+            first += costs.shape[1]
+        return Rounds(*map(np.concatenate, zip(*parts, strict=True)))
 
     def all(self, row: int) -> Iterator[Rounds]:
         """Every round of seed number `row`, in blocks."""
@@ -95,20 +88,21 @@ def in_hindsight(
 
     `unsearched` [C', m] are scored too, but no search starts from them.
     """
-    horizons = [int(t[-1])]
-    while horizons[-1] // RATIO >= SHORTEST:
-        horizons.append(horizons[-1] // RATIO)
-    pool, uncertainty, aside = near, [], played.to_search(row)
-    for stop in horizons:
-        first = slice(played.count_to_search(stop))
-        searched = Rounds(aside.X[first], aside.costs[first])
-        found = search(losses, searched, pool[-GUESSES:], played.seeds[row], effort)
-        effort = replace(effort, repeats=FEWEST)  # no uncertainty is reported of the shorter ones
-        pool = np.concatenate([pool, found.finalists[:FINALISTS][::-1]])
-        uncertainty.append(found.uncertainty)
+    T, most = int(t[-1]), max(1, SEARCHED // losses.problem.items)
+    rounds = played.some(row, T, most)
+    search = prepare(losses, rounds, played.seeds[row], effort)
+    guesses = np.concatenate([near, search.suggested])
+    pool = np.concatenate([search.found(rounds, guesses, effort.repeats), guesses])
+    repeat, stop = np.arange(len(pool)) % effort.repeats, T // RATIO
+    while stop >= SHORTEST:  # no uncertainty is reported of the shorter ones
+        found = search.found(played.some(row, stop, most), pool, FEWEST)
+        pool, stop = np.concatenate([pool, found]), stop // RATIO
     sums = _cumulative(losses, np.concatenate([pool, unsearched]), played.all(row), t)
     pieces = np.diff(sums, axis=-1, prepend=0.0).min(0)
-    return Hindsight(sums.min(0), np.cumsum(pieces), uncertainty[0])
+    values = [(sums[: len(repeat), -1][repeat == r] / T).min() for r in range(effort.repeats)]
+    one_round = float(np.ptp(rounds.costs)) / T
+    uncertainty = max(one_round, uncertainty_of(np.array(values)))
+    return Hindsight(sums.min(0), np.cumsum(pieces), uncertainty)
 
 
 def _cumulative(

@@ -48,10 +48,10 @@ NOTES = ("alpha", "eta", "path_length")
 REGRETS = ("expected_cost", "static_regret", "expected_static_regret", "dynamic_regret")
 OF_THE_LAW = ("expected_cost", "expected_static_regret")
 
-FINER = 4
+FINER = 2
 """Realised costs are searched in so many times the steps: their minima are narrower."""
 
-SCORED = 4
+SCORED = 3
 """So many of the parameters that were played are comparators in hindsight themselves."""
 
 log = logging.getLogger("odfl")
@@ -75,7 +75,7 @@ class Regret:
 
     def effort(self) -> Effort:
         """For the best fixed parameter in hindsight."""
-        return Effort(self.repeats, 1, FINER * self.steps, self.lines)
+        return Effort(self.repeats, FINER * self.steps, self.lines)
 
     def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
         """Those of every run, those of regret, and what was asked for besides."""
@@ -243,7 +243,7 @@ class RegretMetrics:
             return {}, {}
         if not has_bound(self._algorithm):
             return {"bound": np.full((len(self._seeds), len(self._evaluated)), np.nan)}, {}
-        constants = measured_constants(self._algorithm.problem, self._played)
+        constants = measured_constants(self._algorithm.problem, self._played, int(self.watched[-1]))
         column = bound(self._algorithm, constants, self._evaluated, notes, xi)
         return {"bound": column}, bound_report(self._seeds, constants, xi)
 

@@ -73,10 +73,10 @@ def mean_so_far(values: np.ndarray) -> np.ndarray:
     return np.cumsum(np.where(known, values, 0.0), axis=-1) / np.cumsum(known, axis=-1)
 
 
-def measured_constants(problem: Problem, played: PlayedRounds) -> list[Constants]:
+def measured_constants(problem: Problem, played: PlayedRounds, rounds: int) -> list[Constants]:
     """Of every seed on its own rounds, evenly spread over the run, so that no seed depends on others."""
     measured = []
     for row in range(len(played.seeds)):
-        own, (X, costs) = problem.rows(slice(row, row + 1)), played.evenly(row, SAMPLED)
+        own, (X, costs) = problem.rows(slice(row, row + 1)), played.some(row, rounds, SAMPLED)
         measured.append(constants_of(Sample(own, X, costs, on_the_sphere(own, len(X)))))
     return measured

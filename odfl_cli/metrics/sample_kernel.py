@@ -90,7 +90,7 @@ def add_gradient(XT, costsT, theta, alpha, w, lowest, total, value, out):
         g = w[i]
         predict_rounds(XT[i], theta, g)
         for b in range(len(g)):
-            lowest[b] = min(lowest[b], g[b])
+            lowest[b] = np.fmin(lowest[b], g[b])  # `min` would become a slow masked store
     for i in range(len(w)):
         g, cost = w[i], costsT[i]
         for b in range(len(g)):

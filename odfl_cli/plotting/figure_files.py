@@ -45,12 +45,12 @@ class Sheet(NamedTuple):
     def write(self, out: Path, formats: Iterable[str]) -> None:
         """Writes all its files."""
         figure = self.draw()
-        _place(figure)
-        for path, ending in zip(self.paths(out, formats), formats, strict=False):
-            content = io.BytesIO()
-            with _without_layout_tables():
+        with _repeating_less():
+            _place(figure)
+            for path, ending in zip(self.paths(out, formats), formats, strict=False):
+                content = io.BytesIO()
                 figure.savefig(content, format=ending, **OPTIONS[ending])
-            _write(path, content.getvalue())
+                _write(path, content.getvalue())
         write_table(self.numbers, out, self.stem)
 
 
@@ -66,18 +66,30 @@ def _place(figure: "Figure") -> None:
 
 
 @contextmanager
-def _without_layout_tables() -> Iterator[None]:
-    """Fonts in PDFs have no layout tables: to cut these to the glyphs in use takes longer than to
-    draw, and nobody reads them, because a PDF says where every glyph is.
+def _repeating_less() -> Iterator[None]:
+    """Spares matplotlib what takes longer than to draw.
+
+    Layout tables of fonts are cut to the glyphs in use, and nobody reads them, because a PDF says
+    where every glyph is. Formulas are parsed anew by each figure, because each has a parser.
     """
     from fontTools.subset import Options
+    from matplotlib.mathtext import MathTextParser
 
+    same = {
+        "__hash__": lambda parser: hash(parser._output_type),
+        "__eq__": lambda parser, other: parser._output_type == other._output_type,
+    }
+    before = {name: getattr(MathTextParser, name) for name in same}
     dropped = Options._drop_tables_default
     Options._drop_tables_default = [*dropped, *LAYOUT_TABLES]
+    for name, method in same.items():
+        setattr(MathTextParser, name, method)
     try:
         yield
     finally:
         Options._drop_tables_default = dropped
+        for name, method in before.items():
+            setattr(MathTextParser, name, method)
 
 
 def write_sheets(sheets: list[Sheet], out: Path, formats: tuple[str, ...]) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import combinations, product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,14 +12,28 @@ from support.problems import make_problem
 from support.samples import marked
 
 from odfl_cli.environments import Rounds, Sin4
+from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
 from odfl_cli.metrics.losses import CompiledLosses, Losses, losses_for, on_circle
 from odfl_cli.metrics.regret import Regret
-from odfl_cli.metrics.search import Effort, search, uncertainty_of
+from odfl_cli.metrics.search import Effort, prepare, uncertainty_of
 from odfl_cli.problem.polytopes.box import Box
 from odfl_cli.problem.regularizers import Quadratic
 
 DEFAULT = Regret().effort()
-NOBODY = np.empty((0, 3))
+
+
+def search(rounds: Rounds, seed: int, effort: Effort = DEFAULT) -> Hindsight:
+    """The best fixed parameter on all of these rounds, without any guesses."""
+    size, items, features = rounds.X.shape
+    played = PlayedRounds(SimpleNamespace(items=items, features=features), (seed,), size)
+    played.add(0, Rounds(rounds.X[None], rounds.costs[None]))
+    losses, nobody = losses_for(make_problem(items, features)), np.empty((0, features))
+    return in_hindsight(losses, played, 0, np.array([size]), nobody, nobody, effort)
+
+
+def value(found: Hindsight, rounds: Rounds) -> float:
+    """Its average cost."""
+    return found.best_fixed[-1] / len(rounds.costs)
 
 
 def noise(seed: int, rounds: int, items: int, features: int, whole: bool = False) -> Rounds:
@@ -118,34 +133,29 @@ def test_out_of_sample_the_uncertainty_reaches_the_known_optimum(name):
     for seed in range(20):
         rounds = make(seed)
         exact = paid(cells(rounds), rounds).min()
-        losses = losses_for(make_problem(items=rounds.costs.shape[1], features=rounds.X.shape[2]))
-        nobody = np.empty((0, rounds.X.shape[2]))
-        found = search(losses, rounds, nobody, seed, DEFAULT)
-        assert found.value == pytest.approx(paid(found.theta[None], rounds)[0])
-        assert exact <= found.value + 1e-12
-        covered.append(found.value - found.uncertainty <= exact + 1e-12)
+        found = search(rounds, seed)
+        assert exact <= value(found, rounds) + 1e-12
+        covered.append(value(found, rounds) - found.uncertainty <= exact + 1e-12)
     assert np.mean(covered) >= 0.85, covered
 
 
 def test_with_more_effort_the_optimum_is_found():
-    losses, found = losses_for(make_problem(items=3, features=3)), []
+    found = []
     for seed in range(12):
         rounds = noise(seed, 24, 3, 3)
-        slow = search(losses, rounds, NOBODY, seed, Effort(24, 1, 48, 20))
-        found.append(slow.value <= paid(cells_of_the_sphere(rounds), rounds).min() + 1e-12)
+        slow = search(rounds, seed, Effort(repeats=24, steps=48, lines=20))
+        found.append(value(slow, rounds) <= paid(cells_of_the_sphere(rounds), rounds).min() + 1e-12)
     assert np.mean(found) >= 0.9
 
 
 def test_the_uncertainty_is_honest_in_many_dimensions():
     """Against a search of a hundred times the effort: the default's interval holds what that one finds."""
-    losses = losses_for(make_problem(items=5, features=8))
     covered = []
     for seed in range(20):
-        X, costs = Sin4(items=5, features=8).rounds((seed,), 0, 400)
-        rounds, nobody = Rounds(X[0], costs[0]), np.empty((0, 8))
-        found = search(losses, rounds, nobody, seed, DEFAULT)
-        better = search(losses, rounds, nobody, 1000 + seed, Effort(40, 1, 160, 20))
-        covered.append(found.value - found.uncertainty <= better.value)
+        rounds = law(seed, 400, 5, 8)
+        found = search(rounds, seed)
+        better = search(rounds, 1000 + seed, Effort(repeats=40, steps=160, lines=20))
+        covered.append(value(found, rounds) - found.uncertainty <= value(better, rounds))
     assert np.mean(covered) >= 0.8, covered
 
 
@@ -155,10 +165,9 @@ def test_a_planted_optimum_is_found(seed):
     rng = np.random.default_rng(seed)
     X, theta = rng.normal(size=(400, 5, 6)) * [0.01, 1, 1, 1, 10, 100], rng.normal(size=6)
     rounds = Rounds(X, X @ (theta / [0.01, 1, 1, 1, 10, 100]))
-    found = search(
-        losses_for(make_problem(items=5, features=6)), rounds, np.empty((0, 6)), seed, DEFAULT
+    assert value(search(rounds, seed), rounds) == pytest.approx(
+        rounds.costs.min(-1).mean(), rel=1e-9
     )
-    assert found.value == pytest.approx(rounds.costs.min(-1).mean(), rel=1e-9)
 
 
 def test_moments_point_at_the_index():
@@ -181,7 +190,23 @@ def test_the_uncertainty_of_repeats_by_hand():
 
 
 def test_a_search_is_a_function_of_the_rounds_and_the_seed():
-    losses, rounds = losses_for(make_problem(items=4, features=3)), noise(3, 60, 4, 3)
-    one, again, other = (search(losses, rounds, NOBODY, seed, DEFAULT) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(one.finalists, again.finalists)
-    assert not np.array_equal(one.finalists, other.finalists)
+    losses, rounds, nobody = losses_for(make_problem(4, 3)), noise(3, 60, 4, 3), np.empty((0, 3))
+    one, again, other = (
+        prepare(losses, rounds, seed, DEFAULT).found(rounds, nobody, 3) for seed in (3, 3, 4)
+    )
+    np.testing.assert_array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("stop", "most", "taken"),
+    [(12, 12, range(12)), (12, 4, (0, 3, 6, 9)), (11, 3, (0, 4, 8)), (6, 3, (0, 2, 4))],
+)
+def test_rounds_to_search_are_even_over_all_blocks(stop, most, taken):
+    numbers = np.arange(12.0).reshape(1, 12, 1)
+    played = PlayedRounds(SimpleNamespace(items=1, features=1), (0,), 12)
+    for start, end in ((0, 5), (5, 7), (7, 12)):
+        played.add(start, Rounds(numbers[:, start:end, :, None], numbers[:, start:end]))
+    X, costs = played.some(0, stop, most)
+    assert costs[:, 0].tolist() == list(taken)
+    assert X[:, 0, 0].tolist() == list(taken)
