@@ -94,7 +94,7 @@ class Signature:
             raise TypeError(f"{name} takes {len(self.arguments)} arguments, not {len(values)}")
         for number, (expected, value) in enumerate(zip(self.arguments, values, strict=True)):
             if not expected.fits(value):
-                raise TypeError(f"{name}: argument {number} is no {expected}: {value!r}")
+                raise TypeError(f"{name}: argument {number} is no {expected}: {type(value)}")
 
     def of_numba(self) -> Any:
         """The same as numba's."""

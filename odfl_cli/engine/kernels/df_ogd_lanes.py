@@ -182,8 +182,9 @@ def prepare(
         before = state.theta[group].T, state.vartheta[group].T, state.path_length[None, group]
         own = [in_lanes(values) for values in before]
         out = np.empty((length, len(filled), LANES))
-        play(X[group], rounds.costs[group], deltas[group], state.t, *own, *constants, out)
-        count = len(X[group])
+        seen = [np.ascontiguousarray(values[group]) for values in (X, rounds.costs, deltas)]
+        play(*seen, state.t, *own, *constants, out)
+        count = len(seen[0])
         for number, values in enumerate(filled):
             values[group] = out[:, number, :count].T
         theta[group], vartheta[group] = own[0][:, :count].T, own[1][:, :count].T
