@@ -9,10 +9,15 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+from odfl_cli.core import compiling
 from odfl_cli.core.files import is_own, make_private, user_cache, write_json
 from odfl_cli.core.locks import locked
+from odfl_cli.core.machine_code import target
 
 log = logging.getLogger("odfl")
+
+WAYS = ("compiling", "machine_code", "signatures")
+"""The modules of this room that decide how a kernel is compiled and stored."""
 
 
 @cache
@@ -31,9 +36,9 @@ def load_kernel(name: str) -> ModuleType:
         with locked(place):  # of processes that start together, one compiles
             found = _intact(place, kernel)
             module = _import(name, place)
-            if (now := _checksums(place, kernel)) != found:
-                write_json(place / f"{kernel}.json", now)
-    except Exception as error:  # a full disk, a file that numba cannot load
+            if {path.name for path in _files(place, kernel)} != found.keys():
+                write_json(place / f"{kernel}.json", _checksums(place, kernel))
+    except Exception as error:  # a full disk, a file that cannot be loaded
         log.warning("compiled kernels cannot be kept (%s); compiling %s for this run", error, name)
         return _import(name, None)
     return module
@@ -54,10 +59,7 @@ def is_compiled(kernel: str) -> bool:
 
 
 def _intact(directory: Path, kernel: str) -> dict[str, str]:
-    """The checksums of the compiled kernel if they are the recorded ones; any other is removed.
-
-    Numba runs whatever machine code it finds.
-    """
+    """The checksums of the compiled kernel if they are the recorded ones; any other is removed."""
     seal = directory / f"{kernel}.json"
     found = _checksums(directory, kernel)
     if not found or (seal.is_file() and is_own(seal) and json.loads(seal.read_text()) == found):
@@ -78,7 +80,7 @@ def _checksums(directory: Path, kernel: str) -> dict[str, str]:
 
 
 def _files(directory: Path, kernel: str) -> list[Path]:
-    return sorted(directory.rglob(f"{kernel}.*.nb[ic]"))
+    return sorted(directory.glob(f"{kernel}.*.o"))
 
 
 def cache_directory() -> Path | None:
@@ -96,33 +98,21 @@ def _candidates() -> list[Path]:
 
 @cache
 def _fingerprint() -> str:
-    """Changes with any kernel's source, which numba's own time stamps may miss, and the CPU.
+    """Changes with any kernel's source and with the CPU.
 
     A source is one that names odfl_cli.core.compiling, as those do whose constants kernels take.
     """
     package = Path(__file__).resolve().parents[1]
     sources = [path.read_bytes() for path in sorted(package.rglob("*.py"))]
     kernels = [source for source in sources if b"odfl_cli.core.compiling" in source]
-    options = (package / "core" / "compiling.py").read_bytes()
-    return hashlib.sha256(b"".join([_target().encode(), options, *kernels])).hexdigest()[:12]
-
-
-def _target() -> str:
-    """What machine code is made for, and by which numba: several may share a file system."""
-    import numba
-    from llvmlite import binding  # type: ignore[import-untyped]
-
-    features = numba.config.CPU_FEATURES or binding.get_host_cpu_features().flatten()
-    return f"{numba.__version__} {numba.config.CPU_NAME or binding.get_host_cpu_name()} {features}"
+    ways = [(package / "core" / f"{name}.py").read_bytes() for name in WAYS]
+    return hashlib.sha256(b"".join([target().encode(), *ways, *kernels])).hexdigest()[:12]
 
 
 def _import(name: str, directory: Path | None) -> ModuleType:
-    """Imports the module while numba's cache points at `directory` (None: no cache)."""
-    import numba
-
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(directory or "")
+    """Imports the module while kernels are kept in `directory` (None: nowhere)."""
+    before = compiling.directory.set(directory)
     try:
         return importlib.import_module(name)
     finally:
-        numba.config.CACHE_DIR = before
+        compiling.directory.reset(before)

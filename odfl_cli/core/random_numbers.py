@@ -7,18 +7,17 @@ Method for Generating Random Variables*, Journal of Statistical Software 5(8), 2
 """
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import f8, i8, types, u8, void
-from numba.extending import intrinsic
-from numba.np.random import _constants as tables
 
-from odfl_cli.core.compiling import exact, exact_allocating, kernel
+from odfl_cli.core.compiling import exact, exact_allocating, intrinsic, kernel
+from odfl_cli.core.machine_code import part_of_numba
+from odfl_cli.core.signatures import f8, i8, u8, void
 
 UNIFORM, NORMAL, EXPONENTIAL = range(3)
 
 WORD = np.uint64(0xFFFFFFFF)
 MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
 MANTISSA = np.uint64(0x000FFFFFFFFFFFFF)
+tables = part_of_numba("np.random._constants")
 NORMAL_X, NORMAL_K, NORMAL_F = tables.wi_double, tables.ki_double, tables.fi_double
 EXPONENTIAL_X, EXPONENTIAL_K = tables.we_double, tables.ke_double
 EXPONENTIAL_F = tables.fe_double
@@ -29,6 +28,9 @@ EXPONENTIAL_TAIL = tables.ziggurat_exp_r
 @intrinsic
 def advanced(typing_context, high, low, increment_high, increment_low):
     """state · MULTIPLIER + increment modulo 2^128, as (high, low)."""
+    from llvmlite import ir  # type: ignore[import-untyped]
+    from numba import types
+
     signature = types.UniTuple(types.uint64, 2)(*[types.uint64] * 4)
 
     def generate(context, builder, signature, words):

@@ -1,8 +1,7 @@
 """The recursion behind the covariates of the sin⁴ data, compiled."""
 
-from numba import f8, void
-
 from odfl_cli.core.compiling import exact, kernel
+from odfl_cli.core.signatures import f8, void
 
 
 @exact

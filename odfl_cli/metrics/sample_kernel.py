@@ -6,6 +6,7 @@ Innermost loops go over parameters or over rounds, for these become vector instr
 import numpy as np
 
 from odfl_cli.core.compiling import inner, kernel
+from odfl_cli.core.signatures import f8, i8, void
 from odfl_cli.engine.kernels.predictors import vjp_linear
 
 BLOCK = 256
@@ -21,7 +22,7 @@ for _ in range(SQUARINGS):
 # products of such numbers would be subnormal and slow
 
 
-@kernel("void(f8[:,:,::1], f8[:,::1], f8[:,::1], f8[:,::1])")
+@kernel(void(f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1]))
 def score(X, costs, thetas, paid):
     """paid[c, n] = cost of the item that θ_c of thetas [m, C] plays in round n; the first of equals."""
     count = thetas.shape[1]
@@ -123,7 +124,7 @@ def length(vector):
     return np.sqrt(square)
 
 
-@kernel("void(f8[:,:,::1], f8[:,::1], i8, f8[::1], f8[::1], f8, f8, f8[:,::1])")
+@kernel(void(f8[:, :, ::1], f8[:, ::1], i8, f8[::1], f8[::1], f8, f8, f8[:, ::1]))
 def descend(X, costs, stride, alphas, rates, momentum, radius, thetas):
     """Moves the parameters `thetas` [C, m] by as many steps as there are rates, within the radius.
 

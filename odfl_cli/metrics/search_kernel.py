@@ -7,6 +7,7 @@ lowest of K lines: a concave envelope. Between its corners, over all rounds, the
 import numpy as np
 
 from odfl_cli.core.compiling import exact, inner, kernel
+from odfl_cli.core.signatures import f8, i8, record, void
 
 NARROW = 1e-12
 """A piece of the line that is no longer than this, relative to its place, may be rounding alone."""
@@ -122,7 +123,7 @@ def lowest_piece(start, at, jump, order, reach):
     return best, s
 
 
-@kernel("UniTuple(f8, 2)(f8[:,:,::1], f8[:,::1], f8[::1], f8[::1], f8)")
+@kernel(record(tuple, f8, f8)(f8[:, :, ::1], f8[:, ::1], f8[::1], f8[::1], f8))
 def lowest_on_line(X, costs, theta, direction, reach):
     """(min_s Σ_n f_n(θ + s·d), an s that attains it): X [N, d, p], costs [N, d]; |s| ≤ reach ≤ ∞."""
     rounds, items = costs.shape
@@ -139,7 +140,7 @@ def lowest_on_line(X, costs, theta, direction, reach):
     return lowest_piece(total, at[:count], jump[:count], order, reach)
 
 
-@kernel("void(f8[:,:,::1], f8[:,::1], i8, f8[:,::1], f8[:,::1], f8[::1])")
+@kernel(void(f8[:, :, ::1], f8[:, ::1], i8, f8[:, ::1], f8[:, ::1], f8[::1]))
 def add_moments(X, costs, stride, S, M, m):
     """S += Σ x xᵀ, M += Σ c x xᵀ and m += Σ c x over the items of every `stride`-th round.
 

@@ -53,3 +53,12 @@ def test_a_parameter_whose_square_overflows_stops_the_run() -> None:
     job = composed_job("algo=df_ogd", "algo.c_eta=1e200", "horizon.rounds=50", "seeds=2")
     with pytest.raises(NotFiniteError, match="round"):
         simulate(job)
+
+
+def test_blocks_of_rounds_that_are_kept_are_played_alike() -> None:
+    """Regret keeps all rounds of a run, so that a block is a view with gaps between the seeds."""
+    basic, regret = (
+        simulate(composed_job("algo=df_ogd", "horizon=short", "seeds=2", f"metrics={metrics}"))
+        for metrics in ("basic", "regret")
+    )
+    np.testing.assert_array_equal(basic.table["cost"], regret.table["cost"])

@@ -3,11 +3,11 @@
 from typing import cast
 
 import numpy as np
-from numba import f8, i8
 
 from odfl_cli.algorithms import DFFTPL
 from odfl_cli.algorithms.df_ftpl import DFFTPLState
 from odfl_cli.core.compiling import kernel
+from odfl_cli.core.signatures import f8, i8
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, played_by, step
 from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_gradient

@@ -6,11 +6,11 @@ The rounds of `df_ogd.py` in the same order, with registers for numbers; see odf
 from typing import cast
 
 import numpy as np
-from numba import f8, i8, void
 
 from odfl_cli.algorithms import DFOGD
 from odfl_cli.algorithms.df_ogd import DFOGDState
 from odfl_cli.core.compiling import exact, kernel
+from odfl_cli.core.signatures import f8, i8, void
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.exponential import exp
 from odfl_cli.engine.kernels.lanes import LANES, any_less, load, root, spread, store, where_less
@@ -182,8 +182,9 @@ def prepare(
         before = state.theta[group].T, state.vartheta[group].T, state.path_length[None, group]
         own = [in_lanes(values) for values in before]
         out = np.empty((length, len(filled), LANES))
-        play(X[group], rounds.costs[group], deltas[group], state.t, *own, *constants, out)
-        count = len(X[group])
+        seen = [np.ascontiguousarray(values[group]) for values in (X, rounds.costs, deltas)]
+        play(*seen, state.t, *own, *constants, out)
+        count = len(seen[0])
         for number, values in enumerate(filled):
             values[group] = out[:, number, :count].T
         theta[group], vartheta[group] = own[0][:, :count].T, own[1][:, :count].T

@@ -1,10 +1,10 @@
 """θ_{t+1} = Π_Θ(θ_t − η ∇gᵀ v_t), compiled for every v_t of odfl_cli.algorithms.gradient."""
 
 import numpy as np
-from numba import f8, i8
 
 from odfl_cli.algorithms import GradientLearner, State
 from odfl_cli.core.compiling import allocating, kernel
+from odfl_cli.core.signatures import f8, i8
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, dot, played_by, step
 from odfl_cli.engine.kernels.polytopes import minimise

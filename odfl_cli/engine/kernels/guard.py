@@ -1,11 +1,11 @@
 """(A,B)-Prod, compiled; see odfl_cli.algorithms.guard."""
 
 import numpy as np
-from numba import f8, i8
 
 from odfl_cli.algorithms.guard import TINY, Guard, GuardState
 from odfl_cli.core.compiling import kernel
 from odfl_cli.core.errors import RoundError
+from odfl_cli.core.signatures import f8, i8
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.mixture import SideBySide
 from odfl_cli.environments import Rounds

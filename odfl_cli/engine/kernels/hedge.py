@@ -1,11 +1,11 @@
 """Hedge over a discretised Θ, compiled; see odfl_cli.algorithms.hedge."""
 
 import numpy as np
-from numba import f8, void
 
 from odfl_cli.algorithms import Hedge
 from odfl_cli.algorithms.hedge import HedgeState
 from odfl_cli.core.compiling import inner, kernel
+from odfl_cli.core.signatures import f8, void
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.inner import (
     PARTS,

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import f8, i8, types
 
 from odfl_cli.core.compiling import allocating, exact, inner
+from odfl_cli.core.signatures import f8, i8, record
 from odfl_cli.engine.base import KAPPA_GAP, Trace
 from odfl_cli.engine.kernels.exponential import exp
 from odfl_cli.engine.kernels.polytopes import least, minimise
@@ -25,8 +25,8 @@ class Played(NamedTuple):
     gap: np.ndarray  # filled where κ > 0
 
 
-PARTS = types.NamedTuple([i8, i8, f8[::1], i8, i8[::1], f8[::1], f8], Parts)
-PLAYED = types.NamedUniTuple(f8[::1], 3, Played)
+PARTS = record(Parts, i8, i8, f8[::1], i8, i8[::1], f8[::1], f8)
+PLAYED = record(Played, *[f8[::1]] * 3)
 
 
 def played_by(s: int, trace: Trace) -> Played:

@@ -1,10 +1,10 @@
 """DF-OGD without its oracle, compiled; see odfl_cli.algorithms.df_ogd."""
 
 import numpy as np
-from numba import f8, i8
 
 from odfl_cli.algorithms import OGD, State
 from odfl_cli.core.compiling import kernel
+from odfl_cli.core.signatures import f8, i8
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, played_by, step
 from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_gradient

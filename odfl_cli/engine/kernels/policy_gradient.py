@@ -1,11 +1,11 @@
 """The score-function gradient of a softmax policy, compiled; see odfl_cli.algorithms.policy_gradient."""
 
 import numpy as np
-from numba import f8, i8, void
 
 from odfl_cli.algorithms import PolicyGradient
 from odfl_cli.algorithms.policy_gradient import PolicyGradientState
 from odfl_cli.core.compiling import kernel
+from odfl_cli.core.signatures import f8, i8, void
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, played_by, sampled, step
 from odfl_cli.engine.kernels.predictors import vjp

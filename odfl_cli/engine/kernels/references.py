@@ -1,10 +1,10 @@
 """The two references: the uniform one is a formula, the clairvoyant one decides and never learns."""
 
 import numpy as np
-from numba import f8, void
 
 from odfl_cli.algorithms import Algorithm, State
 from odfl_cli.core.compiling import kernel
+from odfl_cli.core.signatures import f8, void
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.inner import PARTS, PLAYED, decide, played_by
 from odfl_cli.engine.parts import parts_of

@@ -4,13 +4,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import f8, i8
 
 from odfl_cli.algorithms import Restart
 from odfl_cli.algorithms.restart import RestartState
 from odfl_cli.core.arrays import map_arrays
 from odfl_cli.core.compiling import kernel
 from odfl_cli.core.errors import RoundError
+from odfl_cli.core.signatures import f8, i8
 from odfl_cli.engine.base import NEWTON_STEPS, Play, Trace
 from odfl_cli.engine.compiled_engine import attempt, kernel_module
 from odfl_cli.engine.kernels.inner import exponential_weights, sampled

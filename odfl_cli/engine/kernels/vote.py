@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import b1, f8, i8, types, void
 
 from odfl_cli.algorithms.vote import TINY, Vote, VoteState
 from odfl_cli.core.compiling import inner, kernel
+from odfl_cli.core.signatures import b1, f8, i8, record, void
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.mixture import SideBySide
 from odfl_cli.environments import Rounds
@@ -26,7 +26,7 @@ class Counts(NamedTuple):
 
 
 VECTOR, MATRIX = f8[::1], f8[:, ::1]
-COUNTS = types.NamedTuple([VECTOR, MATRIX, MATRIX, *[VECTOR] * 5], Counts)
+COUNTS = record(Counts, VECTOR, MATRIX, MATRIX, *[VECTOR] * 5)
 NO_WEIGHT = np.log(TINY) - np.log(2.0)
 """ln of the weight of a copy with R ≤ −1."""
 

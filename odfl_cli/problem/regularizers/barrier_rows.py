@@ -1,8 +1,7 @@
 """The log barrier, one row of a batch after another. Import through odfl_cli.core.kernel_cache."""
 
-from numba import f8, i8, void
-
 from odfl_cli.core.compiling import kernel
+from odfl_cli.core.signatures import f8, i8, void
 from odfl_cli.problem.regularizers.newton import smooth, unpacked, vjp, workspace
 
 

@@ -1,9 +1,9 @@
 """The projection onto a weighted sum, row by row. Import through odfl_cli.core.kernel_cache."""
 
 import numpy as np
-from numba import f8, i8, void
 
 from odfl_cli.core.compiling import kernel
+from odfl_cli.core.signatures import f8, i8, void
 from odfl_cli.problem.regularizers import sum_projection
 
 MATRIX = f8[:, ::1]
