@@ -113,13 +113,12 @@ def test_rounds_to_search_and_to_measure_on_lie_evenly(monkeypatch, block, step)
         played.add(start, law.rounds((5, 6), start, min(100, start + block)))
     whole = law.rounds((6,), 0, 100)
     for values, searched, all_in_blocks in zip(
-        whole, played.to_search(1), zip(*played.all(1), strict=True), strict=True
+        whole, played.some(1, 100, 100), zip(*played.all(1), strict=True), strict=True
     ):
         np.testing.assert_array_equal(searched, values[0, ::step])
         np.testing.assert_array_equal(np.concatenate(all_in_blocks), values[0])
-    assert played.count_to_search(100) == -(-100 // step)
-    assert played.count_to_search(12) == 12 // step
-    few = played.evenly(1, 12)
+    assert len(played.some(1, 12, 100).costs) == 12 // step
+    few = played.some(1, 100, 12)
     np.testing.assert_array_equal(few.X, whole.X[0, ::9])
     assert len(few.costs) == 12
 
@@ -217,7 +216,7 @@ def test_constants_of_a_long_run_come_from_a_part_of_it():
 
     played = PlayedRounds(Counting(), (0,), 1000)
     played.add(0, Counting().rounds((0,), 0, 1000))
-    rounds = played.evenly(0, SAMPLED)
+    rounds = played.some(0, 1000, SAMPLED)
     np.testing.assert_array_equal(rounds.costs[:, 0], np.arange(0, 1000, 4))
 
 
