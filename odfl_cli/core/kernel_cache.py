@@ -5,9 +5,11 @@ import importlib
 import json
 import logging
 import os
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from odfl_cli.core import compiling
 from odfl_cli.core.files import is_own, make_private, user_cache, write_json
@@ -62,13 +64,20 @@ def _intact(directory: Path, kernel: str) -> dict[str, str]:
     """The checksums of the compiled kernel if they are the recorded ones; any other is removed."""
     seal = directory / f"{kernel}.json"
     found = _checksums(directory, kernel)
-    if not found or (seal.is_file() and is_own(seal) and json.loads(seal.read_text()) == found):
+    if not found or (seal.is_file() and is_own(seal) and _recorded(seal) == found):
         return found
     if seal.is_file():
         log.warning("the compiled %s kernel on disk is broken; compiling it anew", kernel)
     for path in _files(directory, kernel):
         path.unlink(missing_ok=True)
     return {}
+
+
+def _recorded(seal: Path) -> Any:
+    """What the file holds, None if it is damaged."""
+    with suppress(ValueError):
+        return json.loads(seal.read_bytes())
+    return None
 
 
 def _checksums(directory: Path, kernel: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -20,6 +21,12 @@ from llvmlite import binding  # type: ignore[import-untyped]
 
 TRIED = '"0.68.'
 """The version of numba whose parts are known to work alone; those of others follow the package."""
+
+VECTOR_MATHEMATICS = b"__svml_"
+"""How functions of Intel's library begin, which numba loads where there is one and kernels then call."""
+
+_numbers = count()
+"""A linker wants a new name for every library, even of a kernel that is loaded again."""
 
 
 class MachineCode(NamedTuple):
@@ -41,12 +48,14 @@ class MachineCode(NamedTuple):
 
     def function(self, name: str) -> Callable[..., Any]:
         """Takes and returns Python objects; the caller must see to their types."""
+        if VECTOR_MATHEMATICS in self.image:
+            import_module("numba")
         linked = binding.JITLibraryBuilder().add_current_process().add_object_img(self.image)
         for symbol in (self.entry, self.environment):
             linked.export_symbol(symbol)
         for symbol, address in _symbols().items():
             linked.import_symbol(symbol, address)
-        library = linked.link(_linker(), self.entry)
+        library = linked.link(_linker(), f"{self.entry} {next(_numbers)}")
         functions = part_of_numba("_dynfunc")
         environment = functions.Environment({})
         place = ctypes.c_void_p.from_address(library[self.environment])
@@ -87,7 +96,13 @@ def _home() -> Path:
 
 @cache
 def _version() -> str:
-    return (_home() / "_version.py").read_text(encoding="utf-8")
+    """Text with the version of numba; a file is read in a hundredth of the time of its metadata."""
+    try:
+        return (_home() / "_version.py").read_text(encoding="utf-8")
+    except OSError:
+        from importlib.metadata import version
+
+        return version("numba")
 
 
 @cache

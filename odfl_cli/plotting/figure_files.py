@@ -6,7 +6,7 @@ import io
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -48,7 +48,7 @@ class Sheet(NamedTuple):
         _place(figure)
         for path, ending in zip(self.paths(out, formats), formats, strict=False):
             content = io.BytesIO()
-            with _without_layout_tables():
+            with _without_layout_tables() if ending == "pdf" else nullcontext():
                 figure.savefig(content, format=ending, **OPTIONS[ending])
             _write(path, content.getvalue())
         write_table(self.numbers, out, self.stem)

@@ -156,8 +156,8 @@ def _checked(table: pd.DataFrame, ends: np.ndarray, rounds: int) -> dict[str, np
     if not all(name in numbers and np.isfinite(numbers[name]).all() for name in checked):
         raise UnreadableError("it holds cells that are not finite numbers")
     t = numbers["t"]
-    steps = np.delete(np.diff(t), ends[:-1] - 1)  # without those from seed to seed
-    if (t < 1).any() or (t % 1 != 0).any() or (steps <= 0).any():
+    rising = np.delete(t[1:] > t[:-1], ends[:-1] - 1)  # but for steps from seed to seed
+    if (t < 1).any() or (t % 1 != 0).any() or not rising.all():
         raise UnreadableError("t should count rounds upwards from 1")
     for last in t[ends - 1]:
         if last != rounds:

@@ -15,7 +15,7 @@ from support.attempts import csvs
 from support.commands import Done, odfl_process
 from support.processes import Start
 
-from odfl_cli.core import kernel_cache
+from odfl_cli.core import kernel_cache, machine_code
 from odfl_cli.core.kernel_cache import cache_directory, load_kernel
 from odfl_cli.core.locks import locked
 from odfl_cli.core.signatures import b1, f8, i8, record, u8, void
@@ -118,6 +118,24 @@ def test_a_damaged_cache_is_rebuilt(tmp_path, good, damage, monkeypatch, caplog,
     assert COMPILING in capsys.readouterr().err
     caplog.clear()
     load(cache, monkeypatch)
+    assert caplog.records == []
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("content", [b"", b'{"small', b"\xff\xfe", b"[]"])
+def test_a_kernel_whose_checksums_are_damaged_is_rebuilt_once(
+    tmp_path, good, content, monkeypatch, caplog, capsys
+) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(good, cache)
+    (seal,) = cache.rglob("*.json")
+    seal.write_bytes(content)
+    load(cache, monkeypatch)
+    assert "broken" in caplog.text
+    assert COMPILING in capsys.readouterr().err
+    caplog.clear()
+    for _ in range(2):  # the same file twice in one process, too
+        load(cache, monkeypatch)
     assert caplog.records == []
     assert capsys.readouterr().err == ""
 
@@ -266,6 +284,33 @@ def test_a_loaded_kernel_and_numba_live_in_one_process(good) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "compiling the __main__ kernel" in done.stderr
+
+
+WITH_VECTOR_MATHEMATICS = """
+import sys
+from pathlib import Path
+from odfl_cli.core.machine_code import MachineCode, VECTOR_MATHEMATICS
+code = MachineCode.read(Path(sys.argv[1]))
+for image in (code.image, code.image + VECTOR_MATHEMATICS + b"exp4"):
+    assert code._replace(image=image).function("twice")(21.0) == 42.0
+    print("numba" in sys.modules)
+"""
+
+
+def test_a_library_that_kernels_call_is_loaded_by_numba(good) -> None:
+    (path,) = good.rglob("*.o")
+    command = [sys.executable, "-c", WITH_VECTOR_MATHEMATICS, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout.split() == ["False", "True"], done.stderr
+
+
+def test_the_version_of_numba_is_known_without_its_own_file(tmp_path, monkeypatch) -> None:
+    import numba
+
+    version = machine_code._version.__wrapped__
+    assert f'"{numba.__version__}"' in version()
+    monkeypatch.setattr(machine_code, "_home", lambda: tmp_path)
+    assert version() == numba.__version__
 
 
 def test_machine_code_is_given_nothing_that_it_was_not_compiled_for(good, monkeypatch) -> None:

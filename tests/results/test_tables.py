@@ -51,6 +51,10 @@ SPOILT = {
         lambda path: seed_table(1.0, 100)[::-1].to_csv(path, index=False),
         "count rounds upwards",
     ),
+    "beyond signed integers": (
+        lambda path: path.write_text(path.read_text().replace("\n1,", f"\n{2**64 - 1},", 1)),
+        "count rounds upwards",
+    ),
     "gone": (lambda path: path.unlink(), "No such file"),
 }
 
