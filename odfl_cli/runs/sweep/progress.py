@@ -108,7 +108,7 @@ class Bar:
         )
         self._total = total
         self._rich = Progress(*columns, console=console or Console(stderr=True), transient=True)
-        self._task = self._rich.add_task("", total=total, jobs="")
+        self._task = self._rich.add_task("", total=total, jobs=jobs_line(0, total, []))
         self._rich.start()
 
     def show(self, entries: list[Entry]) -> None:
