@@ -16,6 +16,7 @@ Kind = Literal["uniform", "normal", "exponential", "constant"]
 KINDS = {"uniform": "random", "normal": "standard_normal", "exponential": "standard_exponential"}
 """Those that are random, in the order of core/random_numbers.py, and numpy's names for them."""
 
+GENERATOR = "odfl_cli.core.random_numbers"
 MANY = 2**16
 """Numbers for which it pays to load the compiled generator, or to wake threads."""
 
@@ -51,13 +52,14 @@ def draw(
 ) -> np.ndarray:
     """Draws of rounds start ≤ t < stop for every seed, [S, stop − start, *shape], into `out` if given.
 
-    A few are drawn by numpy, many by a compiled generator of the same numbers, seeds in parallel.
+    Many are drawn by a compiled generator, seeds in parallel, and once it is loaded a few, too; before
+    that these are drawn by numpy, the same numbers.
     """
     if out is None:
         out = np.empty((len(seeds), stop - start, *spec.shape))
     if spec.kind == "constant":
         out.fill(spec.value)
-    elif out.size >= MANY or "numba" in sys.modules:
+    elif out.size >= MANY or GENERATOR in sys.modules:
         _draw_compiled(seeds, name, spec, start, out)
     else:
         for row, seed in enumerate(seeds):
@@ -69,7 +71,7 @@ def _draw_compiled(
     seeds: tuple[int, ...], name: str, spec: Draw, start: int, out: np.ndarray
 ) -> None:
     """Draws from round `start` on into out [S, B, *shape], to the last bit as numpy's."""
-    fill = load_kernel("odfl_cli.core.random_numbers").fill
+    fill = load_kernel(GENERATOR).fill
     kind, hashed, width = list(KINDS).index(spec.kind), stable_hash(name), math.prod(spec.shape)
     length, rows = width * block_length(spec.shape), out.reshape(len(seeds), -1)
 
