@@ -62,8 +62,8 @@ class PlayedRounds:
             return
         for start in range(0, self._rounds, BLOCK):
             stop = min(start + BLOCK, self._rounds)
-            X, costs = self._environment.rounds((self.seeds[row],), start, stop)
-            yield Rounds(np.ascontiguousarray(X[0]), np.ascontiguousarray(costs[0]))
+            block = self._environment.rounds((self.seeds[row],), start, stop)
+            yield Rounds(*(np.require(values[0], np.float64, ["C", "W"]) for values in block))
 
 
 @dataclass(frozen=True)

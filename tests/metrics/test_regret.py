@@ -245,6 +245,25 @@ def test_rounds_that_do_not_fit_in_memory_are_drawn_again(monkeypatch):
     np.testing.assert_allclose(drawn[known], kept[known], atol=0.05 * 200)
 
 
+class Shared(Sin4):
+    """Rounds in single precision that nobody may change."""
+
+    def rounds(self, seeds, start, stop):
+        rounds = Rounds(*(x.astype(np.float32) for x in super().rounds(seeds, start, stop)))
+        for values in rounds:
+            values.flags.writeable = False
+        return rounds
+
+
+def test_rounds_that_are_drawn_again_are_any_arrays(monkeypatch):
+    job = replace(make_job(PFOGD, seeds=(4, 5), rounds=80), metrics=QUICK)
+    law = job.environment
+    job = replace(job, environment=Shared(items=law.items, features=law.features))
+    kept = simulate(job).table["static_regret"]
+    monkeypatch.setattr("odfl_cli.metrics.hindsight.KEPT_BYTES", 8 * 80 * 4 * 4)  # one seed's
+    np.testing.assert_array_equal(simulate(job).table["static_regret"], kept)
+
+
 @dataclass
 class Turning:
     """θ*_t turns by a right angle half way; costs are X θ*_t."""
