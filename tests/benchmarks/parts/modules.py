@@ -1,6 +1,11 @@
 """Torch modules as predictors: against the closed forms, one seed against ten, and PyEPO's loop."""
 
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from importlib.util import find_spec
+from multiprocessing import get_context
 from shutil import which
 
 import torch
@@ -20,7 +25,7 @@ ROUNDS, REPETITIONS = 200, 9
 
 def sections() -> list[Section]:
     """Processor seconds per seed and round."""
-    return [*(linear(algo) for algo in ("pf_ogd", "spo", "df_ogd")), network(), compiled()]
+    return [*(linear(algo) for algo in ("pf_ogd", "spo", "df_ogd")), network(), *apart(compiled)]
 
 
 class Learning:
@@ -72,6 +77,15 @@ def network() -> Section:
     one, ten = learning(Learning("pf_ogd", 1, *NETWORK), Learning("pf_ogd", 10, *NETWORK))
     row = Row("one seed, against ten batched", one, one / ten, "ten seeds", at_least=5)
     return Section("pf_ogd, a network of three layers, torch", [Row("ten seeds batched", ten), row])
+
+
+def apart(part: Callable[[], Section]) -> Iterator[Section]:
+    """The section, measured in a process of its own: torch.compile was seen to end it."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        try:
+            yield process.submit(part).result()
+        except BrokenProcessPool:
+            print(f"{part.__name__}: torch.compile ended its process", file=sys.stderr)
 
 
 def compiled() -> Section:
