@@ -60,7 +60,7 @@ def beside_tuning(text: str) -> list[str]:
 def test_a_second_process_compiles_nothing_and_computes_the_same_digits(
     tmp_path, algorithm, engine
 ) -> None:
-    """The kernels that draw the data; those of algorithms compile longer and are slow tests."""
+    """The kernel of the covariates; those of algorithms compile longer and are slow tests."""
     cache, first, second = (tmp_path / name for name in ("cache", "first", "second"))
     done = run(first, cache, algorithm, f"engine={engine}")
     assert done.returncode == 0, done.stderr
@@ -68,7 +68,7 @@ def test_a_second_process_compiles_nothing_and_computes_the_same_digits(
     assert lines
     assert all(line.startswith("odfl: compiling the ") for line in lines)
     before = stamps(cache)
-    assert len(before) >= 2  # random numbers, covariates
+    assert before  # covariates; so few numbers are drawn by numpy
     again = run(second, cache, algorithm, f"engine={engine}")
     assert again.returncode == 0
     assert beside_tuning(again.stderr) == []
