@@ -57,6 +57,12 @@ def parts_of(problem: Problem) -> Parts:
     return Parts(predictor, polytope, numbers, regularizer, ints, floats, problem.kappa)
 
 
+def descent_of(problem: Problem) -> tuple[float, int, float, int]:
+    """The radius of Θ, and of an oracle that descends: steps, their rate, rounds from call to call."""
+    oracle: Any = problem.oracle
+    return problem.theta_set.radius, oracle.steps, oracle.lr, oracle.every
+
+
 def fits_lanes(problem: Problem) -> bool:
     """Whether the problem is the paper's: linear model, simplex, entropy, exact decisions."""
     parts = parts_of(problem)

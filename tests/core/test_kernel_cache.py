@@ -1,28 +1,23 @@
 """Kernels are compiled once per machine, and a bad cache costs time but never a run."""
 
-import ast
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 from support.attempts import csvs
 from support.commands import Done, odfl_process
+from support.kernels import PACKAGE, SMALL, in_cache, load
 from support.processes import Start
 
-from odfl_cli.core import kernel_cache, machine_code
+from odfl_cli.core import kernel_cache
 from odfl_cli.core.kernel_cache import cache_directory, load_kernel
 from odfl_cli.core.locks import locked
-from odfl_cli.core.signatures import b1, f8, i8, record, u8, void
 from odfl_cli.environments.replay.files import cache_directory as replay_cache
 
-PACKAGE = Path(kernel_cache.__file__).parents[1]
-SMALL = "support.small_kernel"
 COMPILING = "compiling the small_kernel kernel"
 COMPILED = ("uniform", "df_ogd", "df_ftpl", "spo")
 
@@ -75,25 +70,6 @@ def test_a_second_process_compiles_nothing_and_computes_the_same_digits(
     assert stamps(cache) == before
     assert csvs(first) == csvs(second)
     assert len(csvs(first)) == 2
-
-
-def load(cache: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The small kernel as a new process would load it."""
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache))
-    sys.modules.pop(SMALL, None)
-    load_kernel.cache_clear()
-    module = load_kernel(SMALL)
-    assert module.twice(21.0) == 42.0
-    return module
-
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with the small kernel in it."""
-    cache = tmp_path_factory.mktemp("good")
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        load(cache, monkeypatch)
-    return cache
 
 
 DAMAGE = {
@@ -165,13 +141,6 @@ print(load_kernel({SMALL!r}).twice(21.0))
 """
 
 
-def in_cache(cache: Path) -> dict[str, str]:
-    return os.environ | {
-        "NUMBA_CACHE_DIR": str(cache),
-        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), str(Path(__file__).parents[1])]),
-    }
-
-
 def test_a_disk_too_full_for_the_kernel_is_no_reason_to_fail(tmp_path) -> None:
     """A limit on the size of files stands for the full disk: no machine code fits."""
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
@@ -233,131 +202,6 @@ def test_a_copied_source_is_not_compiled_again_and_a_changed_one_once(
     assert told == [1, 0, 1, 0]
     assert capsys.readouterr().err.count("compiling the copied_kernel kernel") == 2
     assert caplog.records == []  # what others compiled is not taken for damage
-
-
-LIGHTLY = """
-import sys
-from odfl_cli.core.kernel_cache import is_compiled, kernels, load_kernel
-for name, module in kernels().items():
-    if is_compiled(name):
-        load_kernel(module)
-assert "numba" not in sys.modules, "numba is imported"
-"""
-
-
-def test_compiled_kernels_load_without_numba() -> None:
-    """All of this machine's: a symbol that is in no part of numba would make them compile again."""
-    done = subprocess.run([sys.executable, "-c", LIGHTLY], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
-AMONG_OTHERS = f"""
-import sys
-from odfl_cli.core.kernel_cache import load_kernel
-light = load_kernel({SMALL!r})
-assert "numba" not in sys.modules
-import numba, numpy
-from odfl_cli.core.compiling import inner, kernel
-from odfl_cli.core.signatures import f8
-
-@inner
-def tripled(x):
-    return 3.0 * x
-
-@kernel(f8(f8[::1]))
-def total(values):
-    copy = numpy.empty(values.shape[0])
-    for i in range(values.shape[0]):
-        copy[i] = tripled(values[i])
-    return copy.sum()
-
-assert total(numpy.array([1.0, 2.0])) == 9.0
-assert light.twice(21.0) == 42.0
-assert numba.njit(lambda x: numpy.zeros(x).sum())(3) == 0.0
-"""
-
-
-def test_a_loaded_kernel_and_numba_live_in_one_process(good) -> None:
-    """The parts of numba that loading uses are loaded again with the package."""
-    done = subprocess.run(
-        [sys.executable, "-c", AMONG_OTHERS], env=in_cache(good), capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert "compiling the __main__ kernel" in done.stderr
-
-
-WITH_VECTOR_MATHEMATICS = """
-import sys
-from pathlib import Path
-from odfl_cli.core.machine_code import MachineCode, VECTOR_MATHEMATICS
-code = MachineCode.read(Path(sys.argv[1]))
-for image in (code.image, code.image + VECTOR_MATHEMATICS + b"exp4"):
-    assert code._replace(image=image).function("twice")(21.0) == 42.0
-    print("numba" in sys.modules)
-"""
-
-
-def test_a_library_that_kernels_call_is_loaded_by_numba(good) -> None:
-    (path,) = good.rglob("*.o")
-    command = [sys.executable, "-c", WITH_VECTOR_MATHEMATICS, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.stdout.split() == ["False", "True"], done.stderr
-
-
-def test_the_version_of_numba_is_known_without_its_own_file(tmp_path, monkeypatch) -> None:
-    import numba
-
-    version = machine_code._version.__wrapped__
-    assert f'"{numba.__version__}"' in version()
-    monkeypatch.setattr(machine_code, "_home", lambda: tmp_path)
-    assert version() == numba.__version__
-
-
-def test_machine_code_is_given_nothing_that_it_was_not_compiled_for(good, monkeypatch) -> None:
-    """It would read whatever lies in memory."""
-    signature = i8(i8, f8, b1, f8[:, ::1], record(Pair, f8[::1], u8))
-    matrix, vector = np.zeros((2, 3)), np.zeros(3)
-    fitting = (1, 2.0, True, matrix, Pair(vector, 3))
-    signature.check("play", fitting)
-    signature.check("play", (np.int64(1), 2, np.True_, matrix, Pair(vector, np.uint64(3))))
-    frozen = np.zeros(3)
-    frozen.flags.writeable = False
-    for place, wrong in (
-        (0, 1.0),
-        (3, vector),
-        (3, matrix.T),
-        (3, matrix.astype(np.float32)),
-        (3, matrix.tolist()),
-        (4, (vector, 3)),
-        (4, Pair(np.zeros(6)[::2], 3)),
-        (4, Pair(frozen, 3)),
-    ):
-        with pytest.raises(TypeError, match=f"play: argument {place} "):
-            signature.check("play", (*fitting[:place], wrong, *fitting[place + 1 :]))
-    with pytest.raises(TypeError, match="twice takes 1 arguments, not 2"):
-        load(good, monkeypatch).twice(1.0, 2.0)
-
-
-def test_signatures_mean_what_numba_means_by_them() -> None:
-    import numba
-    from numba import types
-
-    vector, cube = numba.f8[::1], numba.f8[:, :, ::1]
-    assert f8[::1].of_numba() == vector
-    assert f8[:, :, ::1].of_numba() == cube
-    named = types.NamedTuple([vector, numba.u8], Pair)
-    assert record(Pair, f8[::1], u8).of_numba() == named
-    assert record(tuple, f8, f8).of_numba() == types.UniTuple(numba.f8, 2)
-    signature = i8(b1, f8[:, :, ::1], record(Pair, f8[::1], u8))
-    assert signature.of_numba() == numba.i8(numba.b1, cube, named)
-    assert void(i8).of_numba() == numba.void(numba.i8)
-
-
-class Pair(NamedTuple):
-    """Two fields of a signature."""
-
-    values: np.ndarray
-    count: int
 
 
 def test_kernels_can_be_compiled_ahead(tmp_path) -> None:
@@ -427,118 +271,3 @@ def test_the_candidates_in_order(tmp_path, monkeypatch) -> None:
     assert beside.is_relative_to(PACKAGE)
     monkeypatch.delenv("NUMBA_CACHE_DIR")
     assert kernel_cache._candidates() == [beside, user]
-
-
-def imports_compiling(source: Path) -> bool:
-    """Whether a module makes kernels or functions that kernels call."""
-    imported = [n for n in ast.walk(ast.parse(source.read_text())) if isinstance(n, ast.ImportFrom)]
-    return any(
-        node.module == "odfl_cli.core.compiling"
-        or (node.module == "odfl_cli.core" and "compiling" in {a.name for a in node.names})
-        for node in imported
-    )
-
-
-def test_the_fingerprint_follows_every_source_of_a_kernel(tmp_path, monkeypatch) -> None:
-    copy = tmp_path / "odfl_cli"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(kernel_cache, "__file__", str(copy / "core" / "kernel_cache.py"))
-    fingerprint = kernel_cache._fingerprint.__wrapped__
-    assert fingerprint() == kernel_cache._fingerprint()
-    sources = [path for path in copy.rglob("*.py") if imports_compiling(path)]
-    rooms = {path.relative_to(copy).parts[0] for path in sources}
-    assert rooms == {"core", "engine", "environments", "metrics", "problem"}
-    for source in [*sources, *(copy / "core" / f"{name}.py" for name in kernel_cache.WAYS)]:
-        before = fingerprint()
-        source.write_text(source.read_text() + "\n")
-        assert fingerprint() != before, source.name
-
-
-DECORATORS = {"inner", "exact", "allocating", "exact_allocating", "intrinsic", "kernel"}
-
-
-def imports(tree: ast.Module) -> dict[str, tuple[str, str]]:
-    """Name → module and name there, of what is imported from this package."""
-    return {
-        alias.asname or alias.name: (str(node.module), alias.name)
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("odfl_cli.")
-        for alias in node.names
-    }
-
-
-def home(module: str, name: str) -> Path:
-    """The source that defines what a module may only pass on."""
-    source = PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")
-    if not source.is_file():
-        return source.with_suffix("") / f"{name}.py"  # a module of a package
-    passed_on = imports(ast.parse(source.read_text())).get(name)
-    return home(*passed_on) if passed_on else source
-
-
-def compiled_names(tree: ast.Module) -> set[str]:
-    """All names in functions that are compiled, or called by such."""
-    compiled = [
-        node
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef)
-        and {n.id for d in node.decorator_list for n in ast.walk(d) if isinstance(n, ast.Name)}
-        & DECORATORS
-    ]
-    return {n.id for function in compiled for n in ast.walk(function) if isinstance(n, ast.Name)}
-
-
-def test_constants_that_kernels_take_come_from_sources_the_fingerprint_follows() -> None:
-    """Numba compiles their values: a kernel on disk would keep the old ones."""
-    taken, ways = set(), [f"odfl_cli.core.{name}" for name in kernel_cache.WAYS]
-    for source in filter(imports_compiling, PACKAGE.rglob("*.py")):
-        tree = ast.parse(source.read_text())
-        found = {name: place for name, place in imports(tree).items() if place[0] not in ways}
-        taken |= {home(*found[name]) for name in compiled_names(tree) & found.keys()}
-    assert PACKAGE / "engine" / "parts.py" in taken
-    assert [path for path in taken if "odfl_cli.core.compiling" not in path.read_text()] == []
-
-
-INNER = """
-from odfl_cli.core.compiling import inner
-
-@inner
-def scaled(x):
-    return 2.0 * x
-"""
-OUTER = """
-from odfl_cli.core.compiling import kernel
-from odfl_cli.core.signatures import f8
-from odfl_cli.scaled import scaled
-
-@kernel(f8(f8))
-def play(x):
-    return scaled(x)
-"""
-
-
-def test_a_change_in_a_shared_inner_function_is_compiled(tmp_path) -> None:
-    """Numba looks at the kernel's own file only, and this one keeps even its time stamp."""
-    package = tmp_path / "odfl_cli"
-    shutil.copytree(PACKAGE / "core", package / "core")
-    (package / "__init__.py").write_text("")
-    (package / "outer.py").write_text(OUTER)
-    inner = package / "scaled.py"
-    inner.write_text(INNER)
-    stat = inner.stat()
-    assert played(tmp_path) == 42.0
-    inner.write_text(INNER.replace("2.0", "3.0"))
-    os.utime(inner, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert played(tmp_path) == 63.0
-
-
-def played(place: Path) -> float:
-    """What a process computes that had to compile."""
-    script = (
-        "from odfl_cli.core.kernel_cache import *; print(load_kernel('odfl_cli.outer').play(21.0))"
-    )
-    environment = os.environ | {"PYTHONPATH": str(place), "NUMBA_CACHE_DIR": str(place / "cache")}
-    command = [sys.executable, "-B", "-c", script]
-    done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True)
-    assert "compiling the outer kernel" in done.stderr
-    return float(done.stdout)

@@ -1,7 +1,5 @@
 """DF-OGD, compiled; see odfl_cli.algorithms.df_ogd."""
 
-from typing import cast
-
 import numpy as np
 
 from odfl_cli.algorithms import DFOGD
@@ -11,9 +9,8 @@ from odfl_cli.core.signatures import f8, i8
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, distance, played_by, step
 from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_gradient
-from odfl_cli.engine.parts import parts_of
+from odfl_cli.engine.parts import descent_of, parts_of
 from odfl_cli.environments import Rounds
-from odfl_cli.problem.oracles import SGD
 from odfl_cli.problem.regularizers.newton import copy
 
 
@@ -68,19 +65,11 @@ def prepare(
     algorithm: DFOGD, state: DFOGDState, rounds: Rounds, draws: dict[str, np.ndarray], trace: Trace
 ) -> tuple[DFOGDState, Play]:
     """The state after the block, and the function that fills it and the trace for seed number s."""
-    problem, oracle = algorithm.problem, cast(SGD, algorithm.problem.oracle)
+    problem = algorithm.problem
     parts, reports = parts_of(problem), NewtonReports(trace)
     theta, vartheta = apart(state.theta), apart(state.vartheta)
     path, delta = apart(state.path_length[:, None]), draws["df_ogd/delta"]
-    constants = (
-        algorithm.c_alpha,
-        algorithm.c_eta,
-        algorithm.n,
-        problem.theta_set.radius,
-        oracle.steps,
-        oracle.lr,
-        oracle.every,
-    )
+    constants = algorithm.c_alpha, algorithm.c_eta, algorithm.n, *descent_of(problem)
     notes = [trace.notes[name] for name in algorithm.noted]
     alpha, eta = np.empty_like(state.alpha), np.empty_like(state.eta)
 

@@ -3,8 +3,6 @@
 The rounds of `df_ogd.py` in the same order, with registers for numbers; see odfl_cli.algorithms.df_ogd.
 """
 
-from typing import cast
-
 import numpy as np
 
 from odfl_cli.algorithms import DFOGD
@@ -14,8 +12,8 @@ from odfl_cli.core.signatures import f8, i8, void
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.exponential import exp
 from odfl_cli.engine.kernels.lanes import LANES, any_less, load, root, spread, store, where_less
+from odfl_cli.engine.parts import descent_of
 from odfl_cli.environments import Rounds
-from odfl_cli.problem.oracles import SGD
 
 
 @exact
@@ -161,18 +159,10 @@ def prepare(
     algorithm: DFOGD, state: DFOGDState, rounds: Rounds, draws: dict[str, np.ndarray], trace: Trace
 ) -> tuple[DFOGDState, Play]:
     """The state after the block, and the function that fills it and the trace for group number k of seeds."""
-    problem, oracle = algorithm.problem, cast(SGD, algorithm.problem.oracle)
+    problem = algorithm.problem
     seeds, length = rounds.costs.shape[:2]
     X, deltas = rounds.X.reshape(seeds, length, -1), draws["df_ogd/delta"][:, :, None]
-    constants = (
-        algorithm.c_alpha,
-        algorithm.c_eta,
-        algorithm.n,
-        problem.theta_set.radius,
-        oracle.steps,
-        oracle.lr,
-        oracle.every,
-    )
+    constants = algorithm.c_alpha, algorithm.c_eta, algorithm.n, *descent_of(problem)
     theta, vartheta = state.theta.copy(), state.vartheta.copy()
     path, alpha, eta = (np.empty_like(state.alpha) for _ in range(3))
     filled = trace.cost, trace.mse, *(trace.notes[name] for name in algorithm.noted)
