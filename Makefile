@@ -94,8 +94,8 @@ format: $(STAMP)  ## apply the formatter and the linter's safe fixes
 test: $(STAMP)  ## every statement, on few cases; minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-test-thorough: $(STAMP)  ## the other cases: every combination of algorithms, sizes and parts; minutes
-	$(BIN)/python -m pytest -n auto --dist loadfile -m 'thorough and not slow' --hypothesis-profile=thorough
+test-thorough: $(STAMP)  ## the other cases: every combination of algorithms, sizes and parts, more random inputs; minutes
+	$(BIN)/python -m pytest -n auto --dist loadfile -m '(thorough or hypothesis) and not slow' --hypothesis-profile=thorough
 
 test-slow: $(STAMP)  ## claims on hundreds of seeds, large kernels compiled anew, a page of a thousand runs; minutes
 	$(BIN)/python -m pytest -m slow

@@ -13,7 +13,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; read as
 gc.set_threshold(100_000)  # as `odfl run` does: many objects, little garbage
 
 # Reproducible, and never a failure because a machine was slow.
-settings.register_profile("odfl", deadline=None, derandomize=True, max_examples=20, database=None)
+settings.register_profile("odfl", deadline=None, derandomize=True, max_examples=10, database=None)
 settings.register_profile("thorough", settings.get_profile("odfl"), max_examples=40)
 settings.load_profile("odfl")
 

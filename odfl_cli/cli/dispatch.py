@@ -82,6 +82,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     gc.set_threshold(100_000)  # imports and compositions make many objects and little garbage
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # or it searches every package
     from odfl_cli.cli.run import main as run
 
     try:

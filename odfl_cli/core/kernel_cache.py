@@ -5,6 +5,7 @@ import importlib
 import json
 import logging
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -49,8 +50,8 @@ def load_kernel(name: str) -> ModuleType:
 def kernels() -> dict[str, str]:
     """Name → module, of all kernels of this package."""
     package = Path(__file__).resolve().parents[1]
-    files = [path for path in sorted(package.rglob("*.py")) if b"\n@kernel(" in path.read_bytes()]
-    modules = [path.relative_to(package.parent).with_suffix("").parts for path in files]
+    files = [path for path, source in _sources(package) if b"\n@kernel(" in source]
+    modules = [Path(path).relative_to(package.parent).with_suffix("").parts for path in files]
     return {parts[-1]: ".".join(parts) for parts in modules}
 
 
@@ -112,10 +113,20 @@ def _fingerprint() -> str:
     A source is one that names odfl_cli.core.compiling, as those do whose constants kernels take.
     """
     package = Path(__file__).resolve().parents[1]
-    sources = [path.read_bytes() for path in sorted(package.rglob("*.py"))]
-    kernels = [source for source in sources if b"odfl_cli.core.compiling" in source]
+    kernels = [source for _, source in _sources(package) if b"odfl_cli.core.compiling" in source]
     ways = [(package / "core" / f"{name}.py").read_bytes() for name in WAYS]
     return hashlib.sha256(b"".join([target().encode(), *ways, *kernels])).hexdigest()[:12]
+
+
+def _sources(package: Path) -> Iterator[tuple[str, bytes]]:
+    """The package's files and what is in them, in order; every run reads them all."""
+    for directory, below, names in os.walk(package):
+        below[:] = sorted(name for name in below if name != "__pycache__")
+        for name in sorted(names):
+            if name.endswith(".py"):
+                path = os.path.join(directory, name)
+                with open(path, "rb", buffering=0) as file:
+                    yield path, file.read()
 
 
 def _import(name: str, directory: Path | None) -> ModuleType:

@@ -7,7 +7,12 @@ from pydantic.dataclasses import dataclass
 
 Class = TypeVar("Class")
 
-CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False)
+CONFIG = ConfigDict(
+    extra="forbid",
+    arbitrary_types_allowed=True,
+    allow_inf_nan=False,
+    defer_build=True,  # of the classes that a run imports it makes a third
+)
 
 
 def _no_boolean(value: Any) -> Any:

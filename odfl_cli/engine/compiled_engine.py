@@ -74,7 +74,7 @@ class CompiledEngine:
         trace = Trace.blank(algorithm, seeds, length)
         module = widest_kernel_module(algorithm)
         state, play = module.prepare(algorithm, state, rounds, draws, trace)
-        calls = -(-seeds // getattr(module, "LANES", 1))
+        calls = -(-seeds // getattr(module, "SEEDS_AT_ONCE", 1))
         failures = [
             failure for failure in on_threads(attempt(play), calls, self.threads) if failure
         ]

@@ -5,9 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.problems import block_of, choices, composed, composed_job, make_problem, random_rounds
+from support.samples import examples
 
 from odfl_cli.algorithms import OGD, PFOGD, RLS, Algorithm, Vote
 from odfl_cli.algorithms.base import State
@@ -119,7 +120,7 @@ def test_rounds_in_which_all_pay_alike_count_nothing():
 number = st.floats(-1e3, 1e3) | st.sampled_from([0.0, 1.0, 1e-6, 1e6])
 
 
-@settings(max_examples=150)
+@examples(4)
 @given(
     costs=st.lists(st.tuples(*[number] * ITEMS), min_size=1, max_size=60),
     play=st.sampled_from(["mixed", "heaviest"]),

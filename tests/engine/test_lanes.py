@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from support.problems import composed_job
+from support.problems import block_of, composed_job
 
 from odfl_cli.algorithms.base import for_seeds
 from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.streams import draw_all
+from odfl_cli.engine import CompiledEngine
 from odfl_cli.engine.base import Trace
 from odfl_cli.engine.compiled_engine import kernel_module, widest_kernel_module
 from odfl_cli.environments import Rounds
@@ -31,7 +32,7 @@ def test_seeds_in_lanes_learn_what_they_learn_alone(seeds: int, items: int, feat
         trace = Trace.blank(algorithm, seeds, ROUNDS)
         start = algorithm.init(seeds, None)
         after, play = module.prepare(algorithm, start, rounds, draws, trace)
-        for group in range(-(-seeds // getattr(module, "LANES", 1))):
+        for group in range(-(-seeds // getattr(module, "SEEDS_AT_ONCE", 1))):
             play(group)
         ends.append((after, trace))
     (alone, one), (together, other) = ends
@@ -64,3 +65,15 @@ def test_blocks_of_rounds_that_are_kept_are_played_alike() -> None:
         for metrics in ("basic", "regret")
     )
     np.testing.assert_array_equal(basic.table["cost"], regret.table["cost"])
+
+
+@pytest.mark.parametrize("experts", [1, 3, 6])
+@pytest.mark.parametrize("predictor", ["linear", "affine"])
+def test_experts_in_lanes_pay_what_they_pay_alone(experts: int, predictor: str) -> None:
+    job = composed_job("algo=hedge", f"algo.experts={experts}", f"predictor={predictor}", "seeds=2")
+    rounds, draws = block_of(job, 0, 50)
+    state, _ = CompiledEngine().advance(job.algorithm, job.algorithm.init(2, None), rounds, draws)
+    problem, design = job.algorithm.problem, job.algorithm.design
+    guesses = problem.predictor.predict(design[:, None, None], rounds.X[None])
+    paid = (problem.polytope.minimise(guesses) * rounds.costs).sum(-1)
+    np.testing.assert_allclose(state.losses, paid.sum(-1).T, rtol=1e-12)

@@ -4,10 +4,11 @@ import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from hydra._internal import config_loader_impl
+from hydra._internal import config_loader_impl, defaults_list
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import ConfigRepository
 from hydra._internal.defaults_list import DefaultsList, Overrides
@@ -15,9 +16,12 @@ from hydra._internal.defaults_list import DefaultsList, Overrides
 CONF = Path(__file__).resolve().parents[2] / "conf"
 _lists: dict[tuple[Any, ...], DefaultsList] = {}
 _merges: dict[tuple[Any, ...], bytes] = {}
+_packaged: dict[tuple[Any, ...], bytes] = {}
 _files: dict[str, bytes] = {}
 _create = config_loader_impl.create_defaults_list
+_choices = defaults_list._create_interpolation_map
 _merge = ConfigLoaderImpl._compose_config_from_defaults_list
+_package = ConfigLoaderImpl._load_single_config
 _load = ConfigRepository.load_config
 
 
@@ -30,7 +34,9 @@ def merged_once() -> Iterator[None]:
     """
     with (
         mock.patch.object(config_loader_impl, "create_defaults_list", _defaults),
+        mock.patch.object(defaults_list, "_create_interpolation_map", _choices_if_asked),
         mock.patch.object(ConfigLoaderImpl, "_compose_config_from_defaults_list", _merged),
+        mock.patch.object(ConfigLoaderImpl, "_load_single_config", _in_package),
         mock.patch.object(ConfigRepository, "load_config", _loaded),
     ):
         yield
@@ -54,13 +60,35 @@ def _defaults(repo: Any, config_name: Any, overrides_list: list[Any], **options:
     )
 
 
+def _choices_if_asked(overrides: Any, children: list[Any], self_added: bool) -> Any:
+    """Hydra makes a configuration of all choices for every file; few files interpolate one."""
+    asked = any(child.is_interpolation() for child in children)
+    return _choices(overrides, children, self_added) if asked else None
+
+
 def _merged(loader: Any, defaults: list[Any], repo: Any) -> Any:
+    """Hydra's own files and config.yaml, which nearly all have, are merged ahead of the others."""
     if not _is_own(repo):
         return _merge(loader, defaults, repo)
     files = tuple((one.config_path, one.package) for one in defaults)
     if files not in _merges:
+        first = [one.primary for one in defaults].index(True) + 1
+        if first < len(defaults):
+            ahead = SimpleNamespace(config=_merged(loader, defaults[:first], repo))
+            defaults = [ahead, *defaults[first:]]
         _merges[files] = pickle.dumps(_merge(loader, defaults, repo))
     return pickle.loads(_merges[files])
+
+
+def _in_package(loader: Any, default: Any, repo: Any) -> Any:
+    if isinstance(default, SimpleNamespace):
+        return default
+    if not _is_own(repo):
+        return _package(loader, default, repo)
+    file = (default.config_path, default.package, default.primary)
+    if file not in _packaged:
+        _packaged[file] = pickle.dumps(_package(loader, default, repo))
+    return pickle.loads(_packaged[file])
 
 
 def _loaded(repo: Any, config_path: str) -> Any:

@@ -4,9 +4,10 @@ import numpy as np
 
 from odfl_cli.algorithms import Hedge
 from odfl_cli.algorithms.hedge import HedgeState
-from odfl_cli.core.compiling import inner, kernel
+from odfl_cli.core.compiling import exact, inner, kernel
 from odfl_cli.core.signatures import f8, void
 from odfl_cli.engine.base import Play, Trace
+from odfl_cli.engine.kernels import linear_lanes
 from odfl_cli.engine.kernels.inner import (
     PARTS,
     PLAYED,
@@ -17,9 +18,10 @@ from odfl_cli.engine.kernels.inner import (
     played_by,
     sampled,
 )
+from odfl_cli.engine.kernels.lanes import LANES, in_lanes, store
 from odfl_cli.engine.kernels.polytopes import minimise
 from odfl_cli.engine.kernels.predictors import predict
-from odfl_cli.engine.parts import parts_of
+from odfl_cli.engine.parts import LINEAR, SIMPLEX, parts_of
 from odfl_cli.environments import Rounds
 
 
@@ -32,19 +34,33 @@ def add_losses(parts, X, costs, t, experts, prediction, w, losses):
         losses[k] += dot(costs[t], w)
 
 
+@exact
+def add_losses_in_lanes(X, costs, t, lanes, prediction, paid, losses):
+    """The same where predictions are linear and one item is chosen, for experts [N/LANES, m] of registers."""
+    for k in range(lanes.shape[0]):
+        linear_lanes.predict(X[t].reshape(X[t].size), lanes[k], prediction)
+        store(paid, (k,), linear_lanes.played(prediction, costs[t])[0])
+    for k in range(losses.shape[0]):
+        losses[k] += paid[k // LANES, k % LANES]
+
+
 @kernel(
     void(
-        PARTS, f8, f8[:, ::1], f8[:, :, ::1], f8[:, ::1], f8[::1],
+        PARTS, f8, f8[:, ::1], f8[:, :, ::1], f8[:, :, ::1], f8[:, ::1], f8[::1],
         f8[::1], f8[::1], PLAYED,
     )
 )  # fmt: skip
-def play(parts, eta, experts, X, costs, uniform, theta, losses, played):
+def play(parts, eta, experts, lanes, X, costs, uniform, theta, losses, played):
     """Rounds of one seed; θ [m] and the experts' losses [N] are updated in place."""
-    prediction, w = np.empty(costs.shape[1]), np.empty(costs.shape[1])
-    weights = np.empty(experts.shape[0])
+    d, weights = costs.shape[1], np.empty(experts.shape[0])
+    prediction, w = np.empty(d), np.empty(d)
+    predictions, paid = np.empty((d, LANES)), np.empty((lanes.shape[0], LANES))
     for t in range(costs.shape[0]):
         decide(parts, X, costs, t, theta, prediction, w, played)
-        add_losses(parts, X, costs, t, experts, prediction, w, losses)
+        if parts.predictor == LINEAR and parts.polytope == SIMPLEX:
+            add_losses_in_lanes(X, costs, t, lanes, predictions, paid, losses)
+        else:
+            add_losses(parts, X, costs, t, experts, prediction, w, losses)
         weights[:] = 1.0
         exponential_weights(losses, eta, weights)
         theta[:] = experts[sampled(weights, uniform[t])]
@@ -57,10 +73,12 @@ def prepare(
     parts, choice = parts_of(algorithm.problem), draws["hedge/choice"]
     theta, losses = apart(state.theta), apart(state.losses)
     experts = np.ascontiguousarray(algorithm.design)
+    groups = np.array_split(experts, range(LANES, len(experts), LANES))
+    lanes = np.stack([in_lanes(group.T) for group in groups])
 
     def play_seed(s: int) -> None:
         seen = rounds.X[s], rounds.costs[s], choice[s]
         left = theta[s], losses[s], played_by(s, trace)
-        play(parts, algorithm.eta, experts, *seen, *left)
+        play(parts, algorithm.eta, experts, lanes, *seen, *left)
 
     return HedgeState(state.t + rounds.costs.shape[1], theta, losses), play_seed

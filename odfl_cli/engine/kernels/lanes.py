@@ -3,6 +3,8 @@
 That module is imported when they are compiled, by odfl_cli.core.compiling, into kernels, for it needs numba.
 """
 
+import numpy as np
+
 from odfl_cli.core.compiling import deferred
 
 LANES = 4
@@ -20,3 +22,8 @@ spread, load, store, root, where_less, any_less, low_bits_as_exponent = (
         "low_bits_as_exponent",
     )
 )
+
+
+def in_lanes(values: np.ndarray) -> np.ndarray:
+    """Values [n, S ≤ LANES] of seeds as registers [n, LANES]; lanes without a seed repeat the last one."""
+    return values.take(np.minimum(np.arange(LANES), values.shape[1] - 1), axis=1)

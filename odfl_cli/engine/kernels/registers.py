@@ -78,24 +78,26 @@ def spread(context, x):
 
 
 def place(context, builder, signature, array, index):
-    """The pointer to array[index], a register of a contiguous array."""
+    """The pointer to array[index], a register or a float of a contiguous array."""
     kind, many = signature.args[:2]
     view = context.make_array(kind)(context, builder, array)
     flat, *rest = cgutils.unpack_tuple(builder, index, len(many))
     for axis, number in enumerate(rest, 1):
         flat = builder.add(builder.mul(flat, builder.extract_value(view.shape, axis)), number)
-    return builder.gep(builder.bitcast(view.data, VECTOR.as_pointer()), [flat])
+    held = view.data.type if kind.ndim == len(many) else VECTOR.as_pointer()
+    return builder.gep(builder.bitcast(view.data, held), [flat])
 
 
 @intrinsic
 def load(context, array, index):
-    """array[index] of an array [..., LANES]; index is a tuple of integers."""
+    """array[index], a register of an array [..., LANES] or a float; index is a tuple of integers."""
 
     def generate(context, builder, signature, values):
         pointer = place(context, builder, signature, *values)
         return builder.load(pointer, align=8)
 
-    return lanes(array, types.UniTuple(types.intp, len(index))), generate
+    held = number if array.ndim == len(index) else lanes
+    return held(array, types.UniTuple(types.intp, len(index))), generate
 
 
 @intrinsic
