@@ -33,9 +33,11 @@ def shared_fonts() -> Iterator[None]:
         backend.get_glyphs_subset = original
 
 
-def _with_letters(path: Any, glyphs: Iterable[int]) -> AbstractContextManager[Any]:
+def _with_letters(
+    fontfile: Any, glyphs: Iterable[int]
+) -> "AbstractContextManager[backend.SubsetResults]":
     """A font with the glyphs and the letters, and the new place of every glyph, for matplotlib."""
-    content, places = _cut(path, _letters(path).union(glyphs))
+    content, places = _cut(fontfile, _letters(fontfile).union(glyphs))
     font = TTFont(io.BytesIO(content), recalcTimestamp=False)
     return nullcontext(backend.SubsetResults(font, places))
 
