@@ -5,8 +5,8 @@ import hashlib
 import io
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +28,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "svg": {"metadata": {"Date": None}},
 }
 WORTH_A_PROCESS = 4  # figures
-LAYOUT_TABLES = ("GDEF", "GPOS", "GSUB", "MATH")  # of a font: how programs place its glyphs
 
 
 class Sheet(NamedTuple):
@@ -48,7 +47,7 @@ class Sheet(NamedTuple):
         _place(figure)
         for path, ending in zip(self.paths(out, formats), formats, strict=False):
             content = io.BytesIO()
-            with _without_layout_tables() if ending == "pdf" else nullcontext():
+            with _fonts(ending):
                 figure.savefig(content, format=ending, **OPTIONS[ending])
             _write(path, content.getvalue())
         write_table(self.numbers, out, self.stem)
@@ -65,37 +64,32 @@ def _place(figure: "Figure") -> None:
         figure.set_layout_engine(None)
 
 
-@contextmanager
-def _without_layout_tables() -> Iterator[None]:
-    """Fonts in PDFs have no layout tables: to cut these to the glyphs in use takes longer than to
-    draw, and nobody reads them, because a PDF says where every glyph is.
-    """
-    from fontTools.subset import Options
+def _fonts(ending: str) -> AbstractContextManager[None]:
+    if ending != "pdf":
+        return nullcontext()
+    from odfl_cli.plotting.pdf_fonts import shared_fonts  # only PDFs need its imports
 
-    dropped = getattr(Options, "_drop_tables_default", [])  # another version may have no such list
-    Options._drop_tables_default = [*dropped, *LAYOUT_TABLES]
-    try:
-        yield
-    finally:
-        Options._drop_tables_default = dropped
+    return shared_fonts()
 
 
 def write_sheets(sheets: list[Sheet], out: Path, formats: tuple[str, ...]) -> list[Path]:
     """Writes all, by several processes where there are many; returns the paths in their order."""
+    first, *others = sheets
+    first.write(out, formats)  # loads fonts, which every copy of this process would do again
 
     def write(number: int) -> float:
         with suppress(UserError):  # which this process meets once more
-            sheets[number].write(out, formats)
+            others[number].write(out, formats)
             return 1.0
         return 0.0
 
-    left = set(range(len(sheets)))
+    left = set(range(len(others)))
     cores = min(available_cores(), len(sheets) // WORTH_A_PROCESS)
     if cores > 1 and threading.active_count() == 1:
-        ended = side_by_side(len(sheets), cores, write)
+        ended = side_by_side(len(others), cores, write)
         left.difference_update([number for number, written in ended if written])
     for number in sorted(left):
-        sheets[number].write(out, formats)
+        others[number].write(out, formats)
     return [path for sheet in sheets for path in sheet.paths(out, formats)]
 
 

@@ -96,14 +96,32 @@ def test_pdfs_embed_truetype_fonts_and_are_reproducible(drawn, drawn_elsewhere):
     assert content == (drawn_elsewhere[0] / "cost.pdf").read_bytes()
 
 
-def test_fonts_in_pdfs_have_the_glyphs_and_no_layout_tables(drawn):
-    content = (drawn[0] / "cost.pdf").read_bytes()
-    streams = re.findall(rb"/Length1 .*?stream\r?\n(.*?)endstream", content, re.DOTALL)
-    fonts = [TTFont(io.BytesIO(zlib.decompress(stream))) for stream in streams]
+def fonts_of(pdf) -> list[bytes]:
+    streams = re.findall(rb"/Length1 .*?stream\r?\n(.*?)endstream", pdf.read_bytes(), re.DOTALL)
+    return [zlib.decompress(stream) for stream in streams]
+
+
+def test_pdfs_share_fonts_without_layout_tables(drawn):
+    fonts = fonts_of(drawn[0] / "cost.pdf")
     assert fonts
-    for font in fonts:
+    for content in fonts:
+        font = TTFont(io.BytesIO(content))
         assert font["maxp"].numGlyphs > 1
         assert not {"GDEF", "GPOS", "GSUB"}.intersection(font.keys())
+    assert fonts == fonts_of(drawn[0] / "mse.pdf")
+
+
+def test_pdfs_have_letters_that_others_do_not_need(runs, tmp_path):
+    for name, title in (("plain", "Price"), ("other", "Цена")):
+        path = tmp_path / f"{name}.pdf"
+        main([str(runs), "--out", str(path), "--title", title])
+        embedded = {
+            letter
+            for content in fonts_of(path)
+            for letter in map(chr, TTFont(io.BytesIO(content)).getBestCmap())
+        }
+        assert embedded.issuperset(title)
+        assert ("Ц" in embedded) == (name == "other")
 
 
 def test_neither_torch_nor_hydra_nor_seaborn_is_imported(drawn_elsewhere):
