@@ -45,7 +45,7 @@ def test_pyepo_ends_where_the_compiled_engine_ends():
 
 def test_a_weighed_run_tells_its_time_and_memory(tmp_path):
     size = ("algo=pf_ogd", "horizon.rounds=900", "seeds=2")
-    printed = python("-m", "benchmarks.weighed_run", *size, cwd=tmp_path, bytecode=tmp_path / "pyc")
+    printed = python("-m", "benchmarks.weighed_run", *size, cwd=tmp_path)
     result = json.loads(printed.splitlines()[-1])
     assert 10 < result["megabytes"] < 1000
     assert result["rows"] == len(Horizon(rounds=900).logged()) < 900
@@ -54,7 +54,7 @@ def test_a_weighed_run_tells_its_time_and_memory(tmp_path):
 
 def test_the_floor_writes_as_many_rows_as_asked(tmp_path):
     sizes = ("900", "450", "3", "256")
-    python("-m", "benchmarks.draw_and_write", *sizes, ".", cwd=tmp_path, bytecode=tmp_path / "pyc")
+    python("-m", "benchmarks.draw_and_write", *sizes, ".", cwd=tmp_path)
     files = sorted(tmp_path.glob("seed-*.csv"))
     assert [len(file.read_text().splitlines()) for file in files] == [451] * 3
 

@@ -59,7 +59,7 @@ def test_conf_merged_once_is_what_hydra_merges(monkeypatch):
     words = ("algo=df_ftpl", "oracle=adam", "polytope=box", "regularizer=log_barrier")
     compose_job([*words, "data.items=7"])
     remembered = compose_job([*words, "data.items=9", "+horizon.more=1"])
-    monkeypatch.setattr(composing, "_is_own", lambda repo: False)
+    monkeypatch.setattr(composing, "_is_own", lambda *_: False)
     assert compose_job([*words, "data.items=9", "+horizon.more=1"]) == remembered
 
 

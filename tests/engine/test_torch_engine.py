@@ -20,17 +20,17 @@ def test_trace_equals_a_loop_on_numpy_arrays(algo):
     job = composed_job(
         f"algo={algo}",
         "engine=torch",
-        "horizon.rounds=30",
+        "horizon.rounds=10",
         "data.items=6",
         "data.features=4",
         "seeds=[1,4,6]",
     )
-    rounds, draws = block_of(job, 0, 30)
+    rounds, draws = block_of(job, 0, 10)
     truth = job.environment.theta_star(job.seeds)
     end, trace = TorchEngine().advance(job.algorithm, job.algorithm.init(3, truth), rounds, draws)
 
     state = job.algorithm.init(3, truth)
-    for t in range(30):
+    for t in range(10):
         X, c = rounds.X[:, t], rounds.costs[:, t]
         prediction, decision = job.algorithm.decide(state, X)
         for s in range(3):
@@ -39,7 +39,7 @@ def test_trace_equals_a_loop_on_numpy_arrays(algo):
         now = {name: values[:, t] for name, values in draws.items()}
         state = job.algorithm.update(state, X, c, now)
     assert type(end) is type(state)
-    assert end.t == 30
+    assert end.t == 10
     np.testing.assert_allclose(end.theta, state.theta, rtol=1e-9, atol=1e-12)
 
 

@@ -92,13 +92,13 @@ def test_a_home_that_cannot_be_written_is_no_obstacle(exported, tmp_path):
 @pytest.mark.parametrize("name", ["a.csv", "a.npz"])
 def test_files_larger_than_memory_are_streamed(tmp_path, name):
     """In a process that may not grow by half of the file."""
-    rounds, items, features = 12_000, 10, 50
+    rounds, items, features = 12_000 if name.endswith("npz") else 5_000, 10, 50
     rng = np.random.default_rng(0)
     X, c = rng.normal(size=(rounds, items, features)), rng.normal(size=(rounds, items))
     if name.endswith("npz"):
         np.savez(tmp_path / name, X=X, c=c)
     else:
-        rows = ",".join(f"{value:.6f}" for value in X[0, 0])
+        rows = ",".join(f"{value:.17f}" for value in X[0, 0])
         with (tmp_path / name).open("w") as file:
             file.write(
                 ",".join(["round", "item", *(f"x{i}" for i in range(features)), "cost"]) + "\n"

@@ -165,7 +165,7 @@ def test_regret_is_not_negative_beyond_chance_and_averages_fall():
 def test_where_doing_nothing_is_best_nobody_has_less_regret(drift):
     """Costs are not negative and the box holds 0, which θ = 0 decides for: its cost is 0."""
     chosen = [
-        "data.items=3", "polytope=box", "regularizer=log_barrier", "horizon.rounds=20",
+        "data.items=3", "polytope=box", "regularizer=log_barrier", "horizon.rounds=8",
         "metrics=regret", "data.features=3", f"data.drift={drift}",
     ]  # fmt: skip
     regrets = ("static_regret", "expected_static_regret", "dynamic_regret")

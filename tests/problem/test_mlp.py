@@ -65,7 +65,7 @@ def test_a_file_of_weights_is_the_start_and_its_radius_that_of_the_set(tmp_path:
 
 @pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl", "pf_ogd", "spo"])
 def test_one_layer_without_bias_is_the_linear_predictor(algo: str) -> None:
-    common = (f"algo={algo}", "horizon=smoke", "seeds=3", "engine=torch")
+    common = (f"algo={algo}", "horizon.rounds=12", "seeds=3", "engine=torch")
     linear = simulate(composed_job(*common))
     network = simulate(
         composed_job(*common, "predictor=mlp", "predictor.depth=1", "predictor.bias=false")
@@ -86,13 +86,13 @@ def test_zero_predicts_nothing_and_still_learns(mlp: MLP) -> None:
 
 def test_a_network_fits_what_a_line_cannot() -> None:
     """c = |x|: the best line through the origin is zero."""
-    settings = ("horizon.rounds=3000", "seeds=2", "engine=torch", "theta_radius=10")
+    settings = ("horizon.rounds=1500", "seeds=2", "engine=torch", "theta_radius=10")
     common = ("algo=pf_ogd", "algo.eta=0.02", "data.features=1", "data.items=3", *settings)
     job = composed_job(*common, "predictor=mlp")
     rng = np.random.default_rng(0)
     state = job.algorithm.init(1, None)
     errors = []
-    for _ in range(3000):
+    for _ in range(1500):
         X = rng.normal(size=(1, 3, 1))
         costs = np.abs(X[..., 0])
         prediction, _ = job.algorithm.decide(state, X)

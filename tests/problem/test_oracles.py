@@ -8,7 +8,7 @@ import torch
 from pydantic import ValidationError
 from scipy.optimize import minimize
 from support.problems import block_of, composed_job, make_problem, random_rounds
-from support.samples import each_once
+from support.samples import each_once, marked
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.streams import Draw, draw
@@ -290,9 +290,10 @@ def test_random_points_fill_the_ball_evenly():
     np.testing.assert_allclose(drawn.mean((0, 1)), 0, atol=0.04)
 
 
+@pytest.mark.parametrize("seeds", marked([1, 3], (1).__eq__))
 @pytest.mark.parametrize("features", [1, 2, 3])
-def test_exact_is_below_everything_else(features):
-    for seed in range(3):
+def test_exact_is_below_everything_else(features, seeds):
+    for seed in range(seeds):
         objective = smoothed(features=features, alpha=0.05, seed=seed)
         start, ball = np.zeros((3, features)), Ball(radius=1)
         lowest = objective.value(Exact().minimise(OracleCall(objective, ball, start, None)))

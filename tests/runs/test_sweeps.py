@@ -232,13 +232,16 @@ def killed_and_restarted(root: Path, start: Start, jobs: int, kills: int) -> Non
     assert {job["state"] for job in json.loads(index.read_text())["jobs"]} == {"finished"}
 
 
-def test_killed_twice(tmp_path, start):
-    killed_and_restarted(tmp_path, start, jobs=3, kills=2)
-
-
-@pytest.mark.slow
-def test_killed_ten_times(tmp_path, start):
-    killed_and_restarted(tmp_path, start, jobs=30, kills=10)
+@pytest.mark.parametrize(
+    ("jobs", "kills"),
+    [
+        (2, 1),
+        pytest.param(3, 2, marks=pytest.mark.thorough),
+        pytest.param(30, 10, marks=pytest.mark.slow),
+    ],
+)
+def test_a_sweep_that_is_killed_ends_as_an_undisturbed_one(tmp_path, start, jobs, kills):
+    killed_and_restarted(tmp_path, start, jobs, kills)
 
 
 def test_a_small_disk_that_fills_up(tmp_path):

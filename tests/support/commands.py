@@ -70,22 +70,22 @@ def _exit_code(arguments: list[str]) -> int:
 @contextmanager
 def _interpreter_restored(cwd: Path) -> Iterator[None]:
     """Leaves nothing of a call to the next one: arguments, paths, a user's modules, Hydra, logs."""
-    path, modules, threshold = sys.path.copy(), set(sys.modules), gc.get_threshold()
+    path, threshold = sys.path.copy(), gc.get_threshold()
     with mock.patch.object(sys, "argv", ["odfl"]), _logging_restored():
         try:
             yield
         finally:
             sys.path[:] = path
-            _forget_modules_of(cwd, sys.modules.keys() - modules)
+            _forget_modules_of(cwd)
             _forget_hydra()
             gc.set_threshold(*threshold)
             gc.unfreeze()
 
 
-def _forget_modules_of(folder: Path, names: set[str]) -> None:
+def _forget_modules_of(folder: Path) -> None:
     inside = (str(folder), f"{folder}{os.sep}")
-    for name in names:
-        if str(getattr(sys.modules[name], "__file__", None)).startswith(inside[1]):
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(inside[1]):
             del sys.modules[name]
     for entry in list(sys.path_importer_cache):
         if entry == inside[0] or entry.startswith(inside[1]):

@@ -27,7 +27,7 @@ _load = ConfigRepository.load_config
 
 @contextmanager
 def merged_once() -> Iterator[None]:
-    """Hydra remembers what it made of conf/ alone; a folder of the user's it reads every time.
+    """Hydra remembers what it made of files of conf/; those of the user's it reads every time.
 
     Overrides of values are parsed, judged and applied every time, and a choice that is refused is
     refused anew.
@@ -68,22 +68,24 @@ def _choices_if_asked(overrides: Any, children: list[Any], self_added: bool) -> 
 
 def _merged(loader: Any, defaults: list[Any], repo: Any) -> Any:
     """Hydra's own files and config.yaml, which nearly all have, are merged ahead of the others."""
-    if not _is_own(repo):
-        return _merge(loader, defaults, repo)
     files = tuple((one.config_path, one.package) for one in defaults)
-    if files not in _merges:
-        first = [one.primary for one in defaults].index(True) + 1
-        if first < len(defaults):
-            ahead = SimpleNamespace(config=_merged(loader, defaults[:first], repo))
-            defaults = [ahead, *defaults[first:]]
-        _merges[files] = pickle.dumps(_merge(loader, defaults, repo))
-    return pickle.loads(_merges[files])
+    if files in _merges and _is_own(repo, *defaults):
+        return pickle.loads(_merges[files])
+    first = [one.primary for one in defaults].index(True) + 1
+    if first < len(defaults) and _is_own(repo, *defaults[:first]):
+        ahead = SimpleNamespace(config=_merged(loader, defaults[:first], repo))
+        merged = _merge(loader, [ahead, *defaults[first:]], repo)
+    else:
+        merged = _merge(loader, defaults, repo)
+    if _is_own(repo, *defaults):
+        _merges[files] = pickle.dumps(merged)
+    return merged
 
 
 def _in_package(loader: Any, default: Any, repo: Any) -> Any:
     if isinstance(default, SimpleNamespace):
         return default
-    if not _is_own(repo):
+    if not _is_own(repo, default):
         return _package(loader, default, repo)
     file = (default.config_path, default.package, default.primary)
     if file not in _packaged:
@@ -99,7 +101,10 @@ def _loaded(repo: Any, config_path: str) -> Any:
     return pickle.loads(_files[config_path])
 
 
-def _is_own(repo: Any) -> bool:
-    """Whether every file can only come from conf/ of this repository."""
-    places = [source.path for source in repo.get_sources() if source.scheme() == "file"]
-    return places == [str(CONF)]
+def _is_own(repo: Any, *defaults: Any) -> bool:
+    """Whether these files, or with none given all, can only come from conf/ of this repository."""
+    places = {one.path: one for one in repo.get_sources() if one.scheme() == "file"}
+    conf, users = places.pop(str(CONF), None), list(places.values())
+    files = [one.config_path for one in defaults]
+    taken = any(folder.is_config(file) for folder in users for file in files) if files else users
+    return conf is not None and not taken
