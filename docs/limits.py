@@ -70,7 +70,7 @@ def excesses(job: Job, seed: int, thetas: dict[str, np.ndarray]) -> dict[str, fl
     X, costs = (values[0] for values in environment.fresh((seed,), 0, SAMPLE))
     losses = losses_for(job.algorithm.problem)
     both = np.stack([environment.theta_star((seed,))[0], *thetas.values()])
-    floor, *others = losses.paid(both, Rounds(X, costs)).mean(-1)
+    floor, *others = losses.average(both, Rounds(X, costs))
     return {"floor": floor} | {
         name: cost - floor for name, cost in zip(thetas, others, strict=True)
     }

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import Context, ContextVar, copy_context
+from contextvars import ContextVar, copy_context
 from functools import cache
 from typing import TypeVar
 
@@ -63,22 +63,23 @@ def at_most(threads: int | None) -> Iterator[None]:
 def on_threads(function: Callable[[int], T], count: int, threads: int | None = None) -> list[T]:
     """function(0), …, function(count − 1), on `threads` threads or all that are allotted.
 
-    Every call has the context of the caller, and one thread.
+    Every call has the context of the caller, and one thread. The caller's thread is one of them, and
+    each takes the next number until none is left: waking a thread costs more than a short call.
     """
-    threads = min(count, threads or allotted_threads())
-    if threads <= 1:
-        return [function(number) for number in range(count)]
+    threads, numbers = min(count, threads or allotted_threads()), iter(range(count))
+    results: dict[int, T] = {}
 
-    def alone(context: Context, number: int) -> T:
-        return context.run(_with_one_thread, function, number)
+    def work() -> None:
+        with at_most(1 if threads > 1 else None):
+            results.update((number, function(number)) for number in numbers)
 
-    contexts = (copy_context() for _ in range(count))
-    return list(_pool(threads).map(alone, contexts, range(count)))
-
-
-def _with_one_thread(function: Callable[[int], T], number: int) -> T:
-    with at_most(1):
-        return function(number)
+    others = [_pool(threads).submit(copy_context().run, work) for _ in range(1, threads)]
+    try:
+        work()
+    finally:
+        for other in others:
+            other.result()
+    return [results[number] for number in range(count)]
 
 
 def ahead(function: Callable[[A], T], arguments: Iterable[A]) -> Iterator[T]:

@@ -66,17 +66,20 @@ def loglog_slope(x: np.ndarray, values: np.ndarray) -> tuple[float, float]:
     the mean of many is not, so that a slope of its own need not exist. NaN where the mean is not
     positive, or where there is one seed.
     """
-    whole = _slope(x, values.mean(axis=0))
-    if len(values) < 2:
-        return whole, float("nan")
-    without = [
-        _slope(x, np.delete(values, seed, axis=0).mean(axis=0)) for seed in range(len(values))
-    ]
-    pseudo = len(values) * whole - (len(values) - 1) * np.array(without)
-    return whole, float(mean_ci95(pseudo)[1])
+    seeds = len(values)
+    without = [np.delete(values, seed, axis=0).mean(axis=0) for seed in range(seeds) if seeds > 1]
+    whole, *others = _slopes(x, np.array([values.mean(axis=0), *without]))
+    if not others:
+        return float(whole), float("nan")
+    pseudo = seeds * whole - (seeds - 1) * np.array(others)
+    return float(whole), float(mean_ci95(pseudo)[1])
 
 
-def _slope(x: np.ndarray, mean: np.ndarray) -> float:
-    if len(x) < 2 or not (mean > 0).all():
-        return float("nan")
-    return float(np.polyfit(np.log(x), np.log(mean), 1)[0])
+def _slopes(x: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Of every row of `means`, by least squares; NaN where a mean is not positive."""
+    slopes = np.full(len(means), np.nan)
+    positive = (means > 0).all(axis=1)
+    if len(x) > 1:
+        centred = np.log(x) - np.log(x).mean()
+        slopes[positive] = np.log(means[positive]) @ centred / (centred @ centred)
+    return slopes

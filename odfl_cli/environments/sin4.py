@@ -11,7 +11,7 @@ from odfl_cli.core.settings import Integer, NonNegative, Positive, PositiveInt, 
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.environments.base import Rounds, filled
 from odfl_cli.environments.drift import Drifting, unit_rows
-from odfl_cli.environments.sin4_law import REVERSAL, CostLaw, expected_cost, link
+from odfl_cli.environments.sin4_law import KERNEL, REVERSAL, CostLaw, expected_cost, link
 
 DEGREES = 3
 """Of freedom of Student's law: the smallest number for which a variance exists."""
@@ -80,13 +80,15 @@ class Sin4(Drifting):
         X = self._fresh_covariates(seeds, size)
         if self.shift_rate > 0:
             X += self.shift(seeds, X.shape[2:], t, t + 1)
-        costs = np.empty(X.shape[:-1])
-        for row, theta_star in enumerate(self.theta_star(seeds, t)):
+        rows = X.reshape(len(seeds), -1, self.features)
+        signal, deviation = np.empty(rows.shape[:2]), np.empty(rows.shape[:2])
+        for seed, theta_star in enumerate(self.theta_star(seeds, t)):
             mean = (1.0 - self.zeta_weight) * theta_star
-            signal = np.einsum("bkp,p->bk", X[row], mean)
-            deviation = self.zeta_weight * np.sqrt(np.einsum("bkp,bkp->bk", X[row], X[row]))
-            costs[row] = expected_cost(self._law_of_cost(), signal, deviation)
-        return Rounds(X, costs)
+            load_kernel(KERNEL).project(
+                rows[seed], mean, self.zeta_weight, signal[seed], deviation[seed]
+            )
+            signal[seed] = expected_cost(self._law_of_cost(), signal[seed], deviation[seed])
+        return Rounds(X, signal.reshape(X.shape[:-1]))
 
     def _law_of_cost(self) -> CostLaw:
         turn = REVERSAL * self._norm if self.link == "reversing" else None
@@ -116,7 +118,7 @@ class Sin4(Drifting):
     ) -> np.ndarray:
         """L·Z without L: the Cholesky factor of a Toeplitz ρ^{|i−j|} is a first-order recursion."""
         X = draw(seeds, name, Draw("normal", (self.items, self.features)), start, stop, out)
-        correlate = load_kernel("odfl_cli.environments.sin4_kernel").correlate
+        correlate = load_kernel(KERNEL).correlate
         for rows in X:
             correlate(rows, self.rho, math.sqrt(1.0 - self.rho**2))
         if self.features_law == "student":

@@ -1,6 +1,8 @@
-"""The recursion behind the covariates of the sin⁴ data, compiled."""
+"""The covariates of the sin⁴ data and their expected costs, compiled."""
 
-from odfl_cli.core.compiling import exact, kernel
+import numpy as np
+
+from odfl_cli.core.compiling import exact, inner, kernel
 from odfl_cli.core.signatures import f8, void
 
 
@@ -17,3 +19,43 @@ def correlate(X, rho, innovation):
     """Every round of X [B, K, p] in place."""
     for t in range(X.shape[0]):
         correlate_items(X[t], rho, innovation)
+
+
+@inner
+def project_row(x, theta):
+    """⟨x, θ⟩ and ‖x‖²."""
+    product, square = 0.0, 0.0
+    for j in range(len(x)):
+        product += x[j] * theta[j]
+        square += x[j] * x[j]
+    return product, square
+
+
+@kernel(void(f8[:, ::1], f8[::1], f8, f8[::1], f8[::1]))
+def project(X, theta, weight, signal, deviation):
+    """signal = Xθ and deviation = weight · ‖x‖ of the rows x of X [n, p]."""
+    for n in range(len(X)):
+        signal[n], square = project_row(X[n], theta)
+        deviation[n] = weight * np.sqrt(square)
+
+
+@exact
+def along(row, j, share):
+    """Between row[j] and row[j + 1]."""
+    return row[j] + share * (row[j + 1] - row[j])
+
+
+@kernel(void(f8[:, ::1], f8, f8, f8[::1], f8[::1], f8[::1]))
+def interpolate(values, reach, widest, mean, deviation, out):
+    """out = the function of `mean` ∈ [−reach, reach] and `deviation` ∈ [0, widest] that `values` holds.
+
+    Columns are even in the mean, rows in the root of the deviation; what lies beyond them is clamped.
+    """
+    levels, cells = values.shape
+    for n in range(len(mean)):
+        column = (mean[n] + reach) * (cells / (2 * reach)) - 0.5
+        level = (levels - 1) * np.sqrt(deviation[n] / widest)
+        column, level = min(max(column, 0.0), cells - 1.001), min(level, levels - 1.001)
+        i, j = int(level), int(column)
+        low, high = along(values[i], j, column - j), along(values[i + 1], j, column - j)
+        out[n] = low + (level - i) * (high - low)

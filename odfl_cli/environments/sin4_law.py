@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from odfl_cli.core.kernel_cache import load_kernel
+
+KERNEL = "odfl_cli.environments.sin4_kernel"
 CELLS, PARTS = 8192, 8  # of the signal's axis; a cell holds the mean over its parts
 LEVELS = 64  # of the deviation's axis, denser towards 0
 # times ‖θ*‖: where link=reversing turns; 2 deviations at drift_weight 1/2
@@ -34,18 +37,11 @@ class Table(NamedTuple):
 
     def __call__(self, mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
         """Elementwise; arguments beyond the table are clamped to its border."""
-        column = (mean + self.reach) * (CELLS / (2 * self.reach)) - 0.5
-        level = LEVELS * np.sqrt(deviation / self.widest)
-        column, level = np.clip(column, 0, CELLS - 1.001), np.clip(level, 0, LEVELS - 0.001)
-        i, j = level.astype(np.int64), column.astype(np.int64)
-        place = i * CELLS + j
-        column -= j
-        level -= i
-        flat = self.values.reshape(-1)
-        low = flat[place] + column * (flat[place + 1] - flat[place])
-        place += CELLS
-        high = flat[place] + column * (flat[place + 1] - flat[place])
-        return low + level * (high - low)
+        mean, deviation = np.ascontiguousarray(mean), np.ascontiguousarray(deviation)
+        out = np.empty(mean.shape)
+        flat = (values.reshape(-1) for values in (mean, deviation, out))
+        load_kernel(KERNEL).interpolate(*self, *flat)
+        return out
 
 
 def expected_cost(law: CostLaw, mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:

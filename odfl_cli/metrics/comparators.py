@@ -51,7 +51,7 @@ def find_comparator(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: i
     """Descends from `starts` [C, m] in `steps` steps; returns the best of all starts and ends by exact cost."""
     ends = losses.descend(starts, rounds, SCHEDULE.descent(losses, rounds, starts, steps))
     candidates = np.concatenate([ends, starts])
-    values = losses.paid(candidates, rounds).mean(-1)
+    values = losses.average(candidates, rounds)
     order = np.argsort(values, kind="stable")
     best, value = candidates[order[0]], float(values[order[0]])
     spread = float(np.ptp(np.sort(values[: len(ends)])[:FEW]))
@@ -73,7 +73,7 @@ def _refine(
     for scale in REFINED_SCALES:
         moves = scale * theta_set.radius * unit(others - best)
         around = theta_set.project(np.concatenate([best + moves, best - moves]))
-        values = losses.paid(around, rounds).mean(-1)
+        values = losses.average(around, rounds)
         if values.min() < value:
             best, value = around[values.argmin()], float(values.min())
     return best, value

@@ -22,7 +22,7 @@ class Expected:
     """Expected costs of one seed, at the evaluation rounds [E]."""
 
     cost: np.ndarray  # F_t(θ_t)
-    error: np.ndarray  # its standard error
+    error: float  # the standard error of the last of them
     best: np.ndarray  # inf_θ F_t(θ)
     best_fixed: np.ndarray  # inf_θ Σ_{s≤t} F_s(θ)
     uncertainty: np.ndarray  # of `best`
@@ -49,7 +49,7 @@ class ExpectedCosts:
 
     def _stationary(self, plays: Plays, row: int, seed: int, scattered: np.ndarray) -> Expected:
         scored, searched = self._sample(seed, self.t[-1])
-        cost, error = mean_and_error(plays.paid(self.losses, row, slice(None), scored))
+        totals = plays.totals(self.losses, row, slice(None), scored, pair_ends(self.size))
         truths = self._truths(seed, self.t[-1])
         thetas = plays.thetas()[row]
         near = np.concatenate([truths, spread_out(thetas, ITERATES)])
@@ -57,32 +57,34 @@ class ExpectedCosts:
         unsearched = always_scored(thetas, ITERATES)
         theta, value = self._best(np.concatenate([found.finalists, truths, unsearched]), scored)
         best = np.full(len(self.t), value)
-        uncertainty = np.full(len(self.t), found.uncertainty)
-        return Expected(cost, error, best, value * self.t, uncertainty, theta[None])
+        uncertainty, error = (
+            np.full(len(self.t), found.uncertainty),
+            error_of(totals[-1], self.size),
+        )
+        cost, best_fixed = totals[:, -1] / self.size, value * self.t
+        return Expected(cost, error, best, best_fixed, uncertainty, theta[None])
 
     def _moving(self, plays: Plays, row: int, seed: int, scattered: np.ndarray) -> Expected:
         """Every evaluation round has its own comparator; the search starts from the last one, too."""
         thetas = plays.thetas()[row]
         measured, mixture, last = [], [], np.empty((0, thetas.shape[1]))
+        stops = pair_ends(self.size)
         for e, t in enumerate(self.t):
             scored, searched = self._sample(seed, t)
-            (cost,), (error,) = mean_and_error(
-                plays.paid(self.losses, row, slice(e, e + 1), scored)
-            )
+            (totals,) = plays.totals(self.losses, row, slice(e, e + 1), scored, stops)
             truths = self._truths(seed, t)
             starts = with_scattered(np.concatenate([truths, last, thetas[e : e + 1]]), scattered)
             found = find_comparator(self.losses, searched, starts, self.steps)
             unsearched = always_scored(thetas[e : e + 1], 1)
             theta, value = self._best(np.concatenate([found.finalists, truths, unsearched]), scored)
             last = found.finalists
-            measured.append((cost, error, value, found.uncertainty, theta))
+            measured.append((totals[-1] / self.size, value, found.uncertainty, theta))
             mixture.append(searched)
-        cost, error, best, uncertainty, comparators = (
-            np.array(x) for x in zip(*measured, strict=True)
-        )
+        cost, best, uncertainty, comparators = (np.array(x) for x in zip(*measured, strict=True))
         near = np.concatenate([self._truths(seed, self.t[-1]), spread_out(comparators, 8)])
         unsearched = always_scored(thetas, ITERATES)
         best_fixed = self._best_fixed(seed, mixture, near, scattered, unsearched)
+        error = error_of(totals, self.size)
         return Expected(cost, error, best, best_fixed, uncertainty, comparators)
 
     def _best_fixed(
@@ -101,12 +103,12 @@ class ExpectedCosts:
         mixture = Rounds(*map(np.concatenate, zip(*chosen, strict=True)))
         found = find_comparator(self.losses, mixture, with_scattered(near, scattered), self.steps)
         pool = np.concatenate([found.finalists, near, unsearched])
-        values = [self.losses.paid(pool, self._sample(seed, t)[0]).mean(-1) for t in self.t]
+        values = [self.losses.average(pool, self._sample(seed, t)[0]) for t in self.t]
         return sum_up_to(self.t, np.stack(values, axis=-1)).min(0)
 
     def _best(self, candidates: np.ndarray, scored: Rounds) -> tuple[np.ndarray, float]:
         """The best of the candidates, with its cost."""
-        values = self.losses.paid(candidates, scored).mean(-1)
+        values = self.losses.average(candidates, scored)
         return candidates[values.argmin()], float(values.min())
 
     def _sample(self, seed: int, t: int) -> tuple[Rounds, Rounds]:
@@ -125,11 +127,15 @@ class ExpectedCosts:
         return problem.theta_set.project(np.concatenate([theta_star, -theta_star]))
 
 
-def mean_and_error(paid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard error over the last axis, where samples 2n and 2n + 1 may be dependent."""
-    even = paid.shape[-1] // 2 * 2
-    pairs = (paid[..., :even:2] + paid[..., 1:even:2]) / 2
-    return paid.mean(-1), pairs.std(-1) / np.sqrt(pairs.shape[-1])
+def pair_ends(size: int) -> np.ndarray:
+    """2, 4, …, size: samples 2n and 2n + 1 may be dependent."""
+    return np.append(np.arange(2, size, 2), size)
+
+
+def error_of(totals: np.ndarray, size: int) -> float:
+    """The standard error of a mean of `size` values, from their sums up to the end of every pair."""
+    pairs = np.diff(totals[: size // 2], prepend=0.0) / 2
+    return float(pairs.std() / np.sqrt(len(pairs)))
 
 
 def sum_up_to(t: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -97,26 +97,9 @@ def in_hindsight(
     while stop >= SHORTEST:  # no uncertainty is reported of the shorter ones
         found = search.found(played.some(row, stop, most), pool, FEWEST)
         pool, stop = np.concatenate([pool, found]), stop // RATIO
-    sums = _cumulative(losses, np.concatenate([pool, unsearched]), played.all(row), t)
+    sums = losses.totals(np.concatenate([pool, unsearched]), played.all(row), t)
     pieces = np.diff(sums, axis=-1, prepend=0.0).min(0)
     values = [(sums[: len(repeat), -1][repeat == r] / T).min() for r in range(effort.repeats)]
     one_round = float(np.ptp(rounds.costs)) / T
     uncertainty = max(one_round, uncertainty_of(np.array(values)))
     return Hindsight(sums.min(0), np.cumsum(pieces), uncertainty)
-
-
-def _cumulative(
-    losses: Losses, pool: np.ndarray, blocks: Iterator[Rounds], t: np.ndarray
-) -> np.ndarray:
-    """Σ_{s≤t} f_s(θ) of every parameter in the pool at rounds t, [C, E]."""
-    sums = np.zeros((len(pool), len(t)))
-    start, total = 0, np.zeros(len(pool))
-    for rounds in blocks:
-        paid = losses.paid(pool, rounds)
-        paid[:, 0] += total
-        cumulative = np.cumsum(paid, axis=-1)
-        stop = start + cumulative.shape[1]
-        here = (t > start) & (t <= stop)
-        sums[:, here] = cumulative[:, t[here] - start - 1]
-        start, total = stop, cumulative[:, -1]
-    return sums

@@ -1,5 +1,6 @@
 """The exact costs of parameters on given rounds, and smoothed descents that find better ones."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ import numpy as np
 from odfl_cli.algorithms import Algorithm, on_problem
 from odfl_cli.core.arrays import dot, map_arrays
 from odfl_cli.core.kernel_cache import load_kernel
+from odfl_cli.engine.kernels.lanes import WIDE
 from odfl_cli.engine.parts import kernel_of
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.problem import Problem
@@ -16,10 +18,6 @@ from odfl_cli.problem.surrogate import SmoothedCost
 
 PREDICTIONS = 32_000
 """The most predictions that a step of a search makes."""
-
-TOGETHER = 8
-"""The compiled loops take a multiple of so many parameters."""
-
 
 MOMENT_PREDICTIONS = 5_000
 """About so many predictions are enough for moments."""
@@ -67,6 +65,22 @@ class Losses:
         decisions = (polytope.minimise(predictor.predict(theta, rounds.X)) for theta in thetas)
         return np.stack([dot(rounds.costs, decision) for decision in decisions])
 
+    def totals(self, thetas: np.ndarray, blocks: Iterable[Rounds], stops: np.ndarray) -> np.ndarray:
+        """Σ_{n≤t} f_n(θ) of every parameter at the rounds t in `stops` (from 1, ascending), [C, stops]."""
+        sums, start, total = np.empty((len(thetas), len(stops))), 0, np.zeros((len(thetas), 1))
+        for rounds in blocks:
+            paid = np.concatenate([total, self.paid(thetas, rounds)], axis=-1)
+            cumulative, stop = np.cumsum(paid, axis=-1), start + len(rounds.costs)
+            here = (stops > start) & (stops <= stop)
+            sums[:, here] = cumulative[:, stops[here] - start]
+            start, total = stop, cumulative[:, -1:]
+        return sums
+
+    def average(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
+        """The average cost of every parameter, [C]."""
+        size = len(rounds.costs)
+        return self.totals(thetas, [rounds], np.array([size]))[:, 0] / size
+
     def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
         """Where projected descents on the smoothed cost f̃ end that start at `thetas`, [C, m]."""
         direction = np.zeros_like(thetas)
@@ -96,7 +110,7 @@ class Losses:
             return theta, np.inf
         angles = ANGLES[np.arctan(reach) >= ANGLES]
         tried = on_circle(self.problem, theta, direction, np.concatenate([-angles, angles]))
-        values = self.paid(tried, rounds).mean(-1)
+        values = self.average(tried, rounds)
         return tried[values.argmin()], float(values.min())
 
 
@@ -108,14 +122,17 @@ class CompiledLosses(Losses):
         """The more items, the fewer rounds."""
         return max(1, PREDICTIONS // self.problem.items)
 
-    def paid(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
-        """Round by round, all parameters at once."""
-        count = len(thetas)
-        columns = np.zeros((thetas.shape[1], -(-count // TOGETHER) * TOGETHER))
-        columns[:, :count] = thetas.T
-        paid = np.empty((columns.shape[1], len(rounds.costs)))
-        _kernel().score(rounds.X, rounds.costs, columns, paid)
-        return paid[:count]
+    def totals(self, thetas: np.ndarray, blocks: Iterable[Rounds], stops: np.ndarray) -> np.ndarray:
+        """Round by round, WIDE parameters at once."""
+        (count, m), start = thetas.shape, 0
+        groups = -(-count // WIDE)
+        filled = np.concatenate([thetas, np.zeros((groups * WIDE - count, m))])
+        many = filled.reshape(groups, WIDE, m).swapaxes(1, 2).copy()
+        total, sums = np.zeros((groups, WIDE)), np.empty((groups, len(stops), WIDE))
+        for X, costs in blocks:
+            _kernel().score(X, costs, many, stops - start, total, sums)
+            start += len(costs)
+        return sums.swapaxes(1, 2).reshape(groups * WIDE, -1)[:count]
 
     def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
         """One parameter after another, many rounds at once."""
@@ -133,7 +150,7 @@ class CompiledLosses(Losses):
         p = self.problem.parameters
         S, M, m = np.zeros((p, p)), np.zeros((p, p)), np.zeros(p)
         stride = max(1, rounds.costs.size // MOMENT_PREDICTIONS)
-        _search_kernel().add_moments(rounds.X, rounds.costs, stride, S, M, m)
+        _search_kernel().moments(rounds.X, rounds.costs, stride, S, M, m)
         scales, axes = np.linalg.eigh(S)  # of the lower triangles
         keep = scales > RANK * scales[-1]
         white = axes[:, keep] / np.sqrt(scales[keep] / scales[-1])
@@ -170,11 +187,15 @@ class Plays:
         """[S, E, m]."""
         return np.stack(self._thetas, axis=1)
 
-    def paid(self, losses: Losses, seed: int, part: slice, rounds: Rounds) -> np.ndarray:
-        """The costs of seed number `seed` on `rounds` with what it played at each evaluation round, [E, N]."""
+    def totals(
+        self, losses: Losses, seed: int, part: slice, rounds: Rounds, stops: np.ndarray
+    ) -> np.ndarray:
+        """The costs of seed number `seed` before each stop, with what it played at each evaluation round, [E, stops]."""
         if self._plain:
-            return losses.paid(np.stack([theta[seed] for theta in self._thetas[part]]), rounds)
-        return np.stack([self._decided(state, seed, rounds) for state in self._states[part]])
+            thetas = np.stack([theta[seed] for theta in self._thetas[part]])
+            return losses.totals(thetas, [rounds], stops)
+        paid = np.stack([self._decided(state, seed, rounds) for state in self._states[part]])
+        return np.cumsum(paid, axis=-1)[:, stops - 1]
 
     def _decided(self, state: Any, seed: int, rounds: Rounds) -> np.ndarray:
         """The costs [N] of deciding every round with this state."""

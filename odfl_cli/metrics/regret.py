@@ -2,14 +2,13 @@
 
 import logging
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.core.cores import allotted_threads
+from odfl_cli.core.cores import on_threads
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Integer, PositiveInt, settings
 from odfl_cli.core.text import did_you_mean
@@ -157,8 +156,7 @@ class RegretMetrics:
         noted = {name: table.pop(name) for name in self._others}
         rows = np.searchsorted(self._logged, self._evaluated)
         paid = (table["avg_cost"] * table["t"])[:, rows]
-        with ThreadPoolExecutor(allotted_threads()) as pool:
-            measured = list(pool.map(self._measure, range(len(self._seeds))))
+        measured = on_threads(self._measure, len(self._seeds))
         columns = self._columns(paid, measured) | self._oracle.columns()
         at_rows = {name: values[:, rows] for name, values in noted.items()}
         bounds, constants = self._bound(at_rows, columns.get("xi"))
@@ -267,7 +265,7 @@ class RegretMetrics:
                 "uncertainty": self._by_seed(seed.uncertainty.max() for seed in expected),
             },
             "hindsight": hindsight,
-            "expected_cost_error": self._by_seed(seed.error[-1] for seed in expected),
+            "expected_cost_error": self._by_seed(seed.error for seed in expected),
         }
 
     def _by_seed(self, values: Iterable[float]) -> dict[str, float]:

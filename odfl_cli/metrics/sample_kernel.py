@@ -1,16 +1,21 @@
 """Many parameters on many rounds: the linear model on the simplex, compiled.
 
-Innermost loops go over parameters or over rounds, for these become vector instructions.
+Parameters are scored side by side in registers; a descent has rounds side by side.
 """
 
 import numpy as np
 
-from odfl_cli.core.compiling import inner, kernel
+from odfl_cli.core.compiling import exact, inner, kernel
 from odfl_cli.core.signatures import f8, i8, void
-from odfl_cli.engine.kernels.predictors import vjp_linear
-
-BLOCK = 256
-"""Rounds whose numbers stay in the processor's nearest cache."""
+from odfl_cli.engine.kernels.lanes import (
+    WIDE,
+    load_short,
+    load_wide,
+    spread_short,
+    spread_wide,
+    store,
+    where_less,
+)
 
 SQUARINGS = 6
 SHORT = np.float32
@@ -22,97 +27,81 @@ for _ in range(SQUARINGS):
 # products of such numbers would be subnormal and slow
 
 
-@kernel(void(f8[:, :, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1]))
-def score(X, costs, thetas, paid):
-    """paid[c, n] = cost of the item that θ_c of thetas [m, C] plays in round n; the first of equals."""
-    count = thetas.shape[1]
-    g, lowest, played = np.empty(count), np.empty(count), np.empty(count)
-    for n in range(costs.shape[0]):
-        lowest[:] = np.inf
-        for i in range(costs.shape[1]):
-            vjp_linear(thetas, X[n, i], g)  # g_c = ⟨x_i, θ_c⟩
-            cost = costs[n, i]
-            for c in range(count):
-                played[c] = cost if g[c] < lowest[c] else played[c]
-                lowest[c] = min(g[c], lowest[c])
-        paid[:, n] = played
+@kernel(void(f8[:, :, ::1], f8[:, ::1], f8[:, :, ::1], i8[::1], f8[:, ::1], f8[:, :, ::1]))
+def score(X, costs, thetas, stops, total, sums):
+    """total[c] += the costs of what thetas[c] play in each round; sums[c, e] = total[c] after stops[e] of them.
 
-
-@inner
-def pack(X, costs, rounds, XT, costsT):
-    """Turns rounds 0 ≤ n < `rounds` so that rounds lie side by side: XT [blocks, d, p, B], costsT [blocks, d, B].
-
-    Block k holds the rounds k, k + blocks, …; what is left of it is zero, which adds no gradient.
+    thetas [C, m, WIDE], total [C, WIDE] and sums [C, E, WIDE] hold WIDE parameters side by side. Stops
+    ascend. Of equal predictions the first is played.
     """
-    blocks = XT.shape[0]
-    for k in range(blocks):
-        for i in range(costs.shape[1]):
-            for b in range(-(-(rounds - k) // blocks)):
-                n = k + b * blocks
-                costsT[k, i, b] = costs[n, i]
+    for c in range(len(thetas)):
+        paid, e = load_wide(total, (c,)), np.searchsorted(stops, 1)
+        for n in range(len(costs)):
+            lowest, played = spread_wide(np.inf), spread_wide(0.0)
+            for i in range(X.shape[1]):
+                g = spread_wide(0.0)
                 for j in range(X.shape[2]):
-                    XT[k, i, j, b] = X[n, i, j]
+                    g = g + X[n, i, j] * load_wide(thetas, (c, j))
+                played = where_less(g, lowest, costs[n, i], played)
+                lowest = where_less(g, lowest, g, lowest)
+            paid = paid + played
+            if e < len(stops) and stops[e] == n + 1:
+                store(sums, (c, e), paid)
+                e += 1
+        store(total, (c,), paid)
 
 
 @inner
-def predict_rounds(XT, theta, g):
-    """g[b] = ⟨XT[:, b], θ⟩, four features at a time."""
-    rest = len(theta) % 4
-    g[:] = ZERO
-    for j in range(rest):
-        weight, row = SHORT(theta[j]), XT[j]
-        for b in range(len(g)):
-            g[b] += weight * row[b]
-    for j in range(rest, len(theta), 4):
-        w0, w1, w2, w3 = (
-            SHORT(theta[j]),
-            SHORT(theta[j + 1]),
-            SHORT(theta[j + 2]),
-            SHORT(theta[j + 3]),
-        )
-        x0, x1, x2, x3 = XT[j], XT[j + 1], XT[j + 2], XT[j + 3]
-        for b in range(len(g)):
-            g[b] += w0 * x0[b] + w1 * x1[b] + w2 * x2[b] + w3 * x3[b]
+def pack(X, costs, stride, XT, costsT):
+    """Puts rounds n, n + stride, … side by side: XT [blocks, d, p, WIDE], costsT [blocks, d, WIDE].
 
-
-@inner
-def add_gradient(XT, costsT, theta, alpha, w, lowest, total, value, out):
-    """out += α Σ_b ∇f̃(θ), over the rounds b of one block.
-
-    ∇f̃ = −(1/α) Xᵀ[w̃ ∘ (c − f̃)] with w̃ = softmax(−Xθ/α). A search needs a direction and not its last
-    digits: numbers are short, and eˣ is (1 + x/64)^64, cut off below, which vectorises.
+    Block k holds rounds of the steps k, k + stride, …. What is left of it is zero, which adds no gradient.
     """
-    scale = SHORT(1.0 / (alpha * 2.0**SQUARINGS))
-    lowest[:] = SHORT(np.inf)
-    total[:] = ZERO
-    value[:] = ZERO
+    for n in range(costs.shape[0] // stride * stride):
+        k, b = n // (stride * WIDE) * stride + n % stride, n // stride % WIDE
+        for i in range(costs.shape[1]):
+            costsT[k, i, b] = costs[n, i]
+            for j in range(X.shape[2]):
+                XT[k, i, j, b] = X[n, i, j]
+
+
+@exact
+def weigh(XT, costsT, k, theta, scale, w):
+    """w = w̃ ∘ (f̃ − c) in the rounds of block k, [d, WIDE], with w̃ = softmax(−Xθ/α) and f̃ = ⟨c, w̃⟩.
+
+    A search needs a direction and not its last digits: numbers are short, and eˣ is (1 + x/64)^64, cut
+    off below; scale = 1/(64 α).
+    """
+    lowest, total, value = spread_short(SHORT(np.inf)), spread_short(ZERO), spread_short(ZERO)
     for i in range(len(w)):
-        g = w[i]
-        predict_rounds(XT[i], theta, g)
-        for b in range(len(g)):
-            lowest[b] = np.fmin(lowest[b], g[b])  # `min` would become a slow masked store
+        g = spread_short(ZERO)
+        for j in range(len(theta)):
+            g = g + theta[j] * load_short(XT, (k, i, j))
+        store(w, (i,), g)
+        lowest = where_less(g, lowest, g, lowest)
     for i in range(len(w)):
-        g, cost = w[i], costsT[i]
-        for b in range(len(g)):
-            x = max(FLOOR, ONE + (lowest[b] - g[b]) * scale)
-            for _ in range(SQUARINGS):
-                x *= x
-            x -= NOTHING
-            g[b] = x
-            total[b] += x
-            value[b] += x * cost[b]
-    for b in range(len(total)):
-        total[b] = ONE / total[b]
-        value[b] *= total[b]
+        x = ONE + (lowest - load_short(w, (i,))) * scale
+        x = where_less(x, FLOOR, FLOOR, x)
+        for _ in range(SQUARINGS):
+            x = x * x
+        x = x - NOTHING
+        store(w, (i,), x)
+        total = total + x
+        value = value + x * load_short(costsT, (k, i))
+    total = ONE / total
+    value = value * total
     for i in range(len(w)):
-        g, cost = w[i], costsT[i]
-        for b in range(len(g)):
-            g[b] *= (value[b] - cost[b]) * total[b]
-        for j in range(len(out)):
-            row, product = XT[i, j], ZERO
-            for b in range(len(g)):
-                product += row[b] * g[b]
-            out[j] += product
+        store(w, (i,), load_short(w, (i,)) * ((value - load_short(costsT, (k, i))) * total))
+
+
+@exact
+def add_gradient(XT, k, w, c, uphill):
+    """uphill[c] += Xᵀw over the items, for every round of block k by itself: α ∇f̃(θ), [p, WIDE]."""
+    for j in range(XT.shape[2]):
+        slope = load_short(uphill, (c, j))
+        for i in range(len(w)):
+            slope = slope + load_short(XT, (k, i, j)) * load_short(w, (i,))
+        store(uphill, (c, j), slope)
 
 
 @inner
@@ -124,6 +113,24 @@ def length(vector):
     return np.sqrt(square)
 
 
+@inner
+def move(theta, slopes, slope, direction, momentum, rate, radius):
+    """A step of that length against slope = Σ slopes [p, WIDE], scaled to 1, and earlier directions."""
+    for j in range(len(theta)):
+        slope[j] = 0.0
+        for b in range(WIDE):
+            slope[j] += slopes[j, b]
+    shrink = 1.0 / max(length(slope), 1e-300)
+    for j in range(len(theta)):
+        direction[j] = momentum * direction[j] + shrink * slope[j]
+    step = rate / max(length(direction), 1e-300)
+    for j in range(len(theta)):
+        theta[j] -= step * direction[j]
+    shrink = radius / max(length(theta), radius)
+    for j in range(len(theta)):
+        theta[j] *= shrink
+
+
 @kernel(void(f8[:, :, ::1], f8[:, ::1], i8, f8[::1], f8[::1], f8, f8, f8[:, ::1]))
 def descend(X, costs, stride, alphas, rates, momentum, radius, thetas):
     """Moves the parameters `thetas` [C, m] by as many steps as there are rates, within the radius.
@@ -131,28 +138,19 @@ def descend(X, costs, stride, alphas, rates, momentum, radius, thetas):
     Step s sees rounds s, s + stride, … and goes against the normalised mean gradient.
     """
     items, features = X.shape[1:]
-    rounds = costs.shape[0] // stride * stride
-    blocks = stride * max(1, -(-rounds // (stride * BLOCK)))
-    size = -(-rounds // blocks)
-    XT = np.zeros((blocks, items, features, size), SHORT)
-    costsT = np.zeros((blocks, items, size), SHORT)
-    pack(X, costs, rounds, XT, costsT)
-    w, lowest = np.empty((items, size), SHORT), np.empty(size, SHORT)
-    total, value = np.empty(size, SHORT), np.empty(size, SHORT)
-    uphill, direction = np.empty(features), np.zeros_like(thetas)
+    blocks = stride * -(-(len(costs) // stride) // WIDE)
+    XT = np.zeros((blocks, items, features, WIDE), SHORT)
+    costsT = np.zeros((blocks, items, WIDE), SHORT)
+    pack(X, costs, stride, XT, costsT)
+    w, uphill = np.empty((items, WIDE), SHORT), np.empty((len(thetas), features, WIDE), SHORT)
+    rounded, direction = np.empty(thetas.shape, SHORT), np.zeros_like(thetas)
+    slope = np.empty(features)
     for s in range(len(rates)):
+        rounded[:], uphill[:] = thetas, ZERO
+        scale = SHORT(1.0 / (alphas[s] * 2.0**SQUARINGS))
+        for k in range(s % stride, blocks, stride):
+            for c in range(len(thetas)):
+                weigh(XT, costsT, k, rounded[c], scale, w)
+                add_gradient(XT, k, w, c, uphill)
         for c in range(len(thetas)):
-            uphill[:] = 0.0
-            for k in range(s % stride, blocks, stride):
-                add_gradient(
-                    XT[k], costsT[k], thetas[c], alphas[s], w, lowest, total, value, uphill
-                )
-            shrink = 1.0 / max(length(uphill), 1e-300)
-            for j in range(features):
-                direction[c, j] = momentum * direction[c, j] + shrink * uphill[j]
-            step = rates[s] / max(length(direction[c]), 1e-300)
-            for j in range(features):
-                thetas[c, j] -= step * direction[c, j]
-            shrink = radius / max(length(thetas[c]), radius)
-            for j in range(features):
-                thetas[c, j] *= shrink
+            move(thetas[c], uphill[c], slope, direction[c], momentum, rates[s], radius)

@@ -61,7 +61,7 @@ class Search:
         if not self.effort.lines:
             return ends
         candidates = np.concatenate([ends, guesses])
-        values = self.losses.paid(candidates, rounds).mean(-1)
+        values = self.losses.average(candidates, rounds)
         return np.stack(
             [
                 self._follow(lines, rounds, candidates[r::repeats], values[r::repeats])

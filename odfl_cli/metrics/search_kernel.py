@@ -140,28 +140,47 @@ def lowest_on_line(X, costs, theta, direction, reach):
     return lowest_piece(total, at[:count], jump[:count], order, reach)
 
 
+@inner
+def centre(X, costs, x, c, first):
+    """The items' features less their means as columns of x [p, ·] from `first` on, and costs likewise in c."""
+    items, features = X.shape
+    for j in range(features):
+        mean = 0.0
+        for i in range(items):
+            mean += X[i, j] / items
+        for i in range(items):
+            x[j, first + i] = X[i, j] - mean
+    mean = 0.0
+    for i in range(items):
+        mean += costs[i] / items
+    for i in range(items):
+        c[first + i] = costs[i] - mean
+
+
+@inner
+def products(a, b, x):
+    """(⟨a, x⟩, ⟨b, x⟩)."""
+    one, other = 0.0, 0.0
+    for n in range(len(x)):
+        one += a[n] * x[n]
+        other += b[n] * x[n]
+    return one, other
+
+
 @kernel(void(f8[:, :, ::1], f8[:, ::1], i8, f8[:, ::1], f8[:, ::1], f8[::1]))
-def add_moments(X, costs, stride, S, M, m):
-    """S += Σ x xᵀ, M += Σ c x xᵀ and m += Σ c x over the items of every `stride`-th round.
+def moments(X, costs, stride, S, M, m):
+    """S = Σ x xᵀ, M = Σ c x xᵀ (lower triangles) and m = Σ c x over the items of every `stride`-th round.
 
     x and c are less their means over the items of the round, which decide nothing on the simplex.
     """
     items, features = X.shape[1:]
-    x, centre = np.empty(features), np.empty(features)
-    for n in range(0, costs.shape[0], stride):
-        total = 0.0
-        centre[:] = 0.0
-        for i in range(items):
-            total += costs[n, i]
-            for j in range(features):
-                centre[j] += X[n, i, j] / items
-        for i in range(items):
-            for j in range(features):
-                x[j] = X[n, i, j] - centre[j]
-            cost = costs[n, i] - total / items
-            for j in range(features):
-                weighted = cost * x[j]
-                m[j] += weighted
-                for k in range(j + 1):
-                    S[j, k] += x[j] * x[k]
-                    M[j, k] += weighted * x[k]
+    size = -(-len(costs) // stride) * items
+    x, c, weighted = np.empty((features, size)), np.empty(size), np.empty(size)
+    for n in range(0, len(costs), stride):
+        centre(X[n], costs[n], x, c, n // stride * items)
+    for j in range(features):
+        for r in range(size):
+            weighted[r] = c[r] * x[j, r]
+        m[j], _ = products(c, c, x[j])
+        for k in range(j + 1):
+            S[j, k], M[j, k] = products(x[j], weighted, x[k])

@@ -68,7 +68,7 @@ class Run:
     @cached_property
     def columns(self) -> list[str]:
         """Those with values."""
-        return [str(name) for name, values in self.rows.items() if values.notna().any()]
+        return [str(name) for name, has_values in self.rows.notna().any().items() if has_values]
 
     @cached_property
     def last(self) -> pd.DataFrame:

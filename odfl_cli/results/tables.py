@@ -167,8 +167,9 @@ def _checked(table: pd.DataFrame, ends: np.ndarray, rounds: int) -> dict[str, np
 
 def with_averages(table: pd.DataFrame) -> pd.DataFrame:
     """The table with a column `avg_…` for each that accumulates: `avg_regret` = regret / t."""
+    t = table["t"].to_numpy()
     cumulative = [column for column in CUMULATIVE if column in table]
-    return table.assign(**{f"avg_{column}": table[column] / table["t"] for column in cumulative})
+    return table.assign(**{f"avg_{column}": table[column].to_numpy() / t for column in cumulative})
 
 
 def summary_table(runs: list[Run]) -> pd.DataFrame:

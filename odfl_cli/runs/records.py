@@ -33,22 +33,20 @@ def write_seed(directory: Path, seed: int, table: Table, row: int) -> dict[str, 
     by which damage is found: the file need not be on the disk before the record is.
     """
     columns = [
-        values[row].astype(np.int64).tolist() if name in INTEGER_COLUMNS else _cells(values[row])
+        _cells(values[row].astype(np.int64) if name in INTEGER_COLUMNS else values[row])
         for name, values in table.items()
     ]
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table)
-    writer.writerows(zip(*columns, strict=True))
+    csv.writer(text, lineterminator="\n").writerow(table)
+    text.write("\n".join(map(",".join, zip(*columns, strict=True))) + "\n")
     content = text.getvalue().encode()
     with atomic(directory / seed_file(seed), "wb", durable=False) as file:
         file.write(content)
     return file_record(content, __version__)
 
 
-def _cells(values: np.ndarray) -> list[Any]:
-    cells: list[Any] = values.tolist()
-    return ["" if cell != cell else cell for cell in cells] if np.isnan(values).any() else cells
+def _cells(values: np.ndarray) -> list[str]:
+    return ["" if cell != cell else repr(cell) for cell in values.tolist()]
 
 
 def have_columns(directory: Path, seeds: Iterable[int], columns: Iterable[str]) -> bool:

@@ -47,9 +47,15 @@ def test_compiled_costs_are_those_of_the_contracts(items, count):
     problem = make_problem(items=items, features=3)
     rounds = one_seed(random_rounds(1, 50, items, 3))
     thetas = np.concatenate([gaussian(count - 1, 3), np.zeros((1, 3))])  # 0: ties everywhere
-    np.testing.assert_array_equal(
-        CompiledLosses(problem).paid(thetas, rounds), Losses(problem).paid(thetas, rounds)
+    stops, parts = np.array([1, 7, 20, 21, 50]), (slice(0, 20), slice(20, 21), slice(21, 50))
+    blocks = [Rounds(*(x[part] for x in rounds)) for part in parts]
+    fast, exact = (
+        losses.totals(thetas, blocks, stops)
+        for losses in (CompiledLosses(problem), Losses(problem))
     )
+    np.testing.assert_array_equal(fast, exact)
+    paid = Losses(problem).paid(thetas, rounds)
+    np.testing.assert_allclose(exact, [[row[:stop].sum() for stop in stops] for row in paid])
 
 
 def test_compiled_descents_go_where_those_of_the_contracts_go():
@@ -87,9 +93,9 @@ def test_a_comparator_on_the_plane_is_that_of_an_exhaustive_search(seed, general
     problem = make_problem(items=5, features=2)
     losses = Losses(problem) if general else CompiledLosses(problem)
     rounds = one_seed(Sin4(items=5, features=2).fresh((seed,), 0, 2000))
-    best = CompiledLosses(problem).paid(directions(720), rounds).mean(-1).min()
+    best = CompiledLosses(problem).average(directions(720), rounds).min()
     found = find_comparator(losses, rounds, gaussian(8, 2, seed), 30)
-    assert losses.paid(found.theta[None], rounds).mean() == found.value
+    assert losses.average(found.theta[None], rounds) == found.value
     assert found.value - best <= found.uncertainty + 5e-4
     assert found.uncertainty < 5e-3
 
@@ -99,7 +105,7 @@ def test_a_comparator_on_the_line_is_the_better_sign(seed):
     """p = 1: θ > 0 and θ < 0 are all there is."""
     rounds = one_seed(Polynomial(items=4, features=1, intercept=False).fresh((seed,), 0, 400))
     losses = losses_for(make_problem(items=4, features=1))
-    values = losses.paid(np.array([[1.0], [-1.0]]), rounds).mean(-1)
+    values = losses.average(np.array([[1.0], [-1.0]]), rounds)
     found = find_comparator(losses, rounds, gaussian(4, 1, seed), 30)
     assert found.value == values.min()
 
@@ -111,7 +117,7 @@ def test_where_the_model_is_right_the_comparator_is_the_truth(seed):
     rounds = one_seed(law.fresh((seed,), 0, 2000))
     losses = losses_for(make_problem(items=5, features=6))
     truth = law.theta_star((seed,))
-    best = losses.paid(truth, rounds).mean()
+    (best,) = losses.average(truth, rounds)
     assert best == pytest.approx(rounds.costs.min(-1).mean())
     found = find_comparator(losses, rounds, gaussian(8, 6, seed), 30)
     assert best <= found.value <= best + found.uncertainty + 2e-3 * abs(best)
@@ -197,12 +203,9 @@ def test_static_regret_against_a_search_of_the_plane():
     table, t = result.table, job.horizon.logged()
     rounds = job.environment.rounds(job.seeds, 0, 300)
     for row in range(2):
-        paid = CompiledLosses(job.algorithm.problem).paid(
-            np.concatenate([directions(720), np.zeros((1, 2))]),
-            Rounds(rounds.X[row], rounds.costs[row]),
-        )
-        cumulative = np.cumsum(paid, axis=-1)
-        best = cumulative.min(0)[t - 1]
+        losses = CompiledLosses(job.algorithm.problem)
+        every = np.concatenate([directions(720), np.zeros((1, 2))])
+        best = losses.totals(every, [Rounds(rounds.X[row], rounds.costs[row])], t).min(0)
         regret = table["cost"][row].cumsum() - best
         measured = table["static_regret"][row]
         known = ~np.isnan(measured)

@@ -95,9 +95,9 @@ def test_a_line_of_any_set_is_searched_densely():
     losses, rounds = Losses(problem), noise(0, 30, 4, 3)
     theta, direction = np.random.default_rng(1).normal(size=(2, 3))
     found, value = losses.lowest_on_line(theta, direction, rounds, np.inf)
-    assert losses.paid(found[None], rounds).mean() == value
+    assert losses.average(found[None], rounds) == value
     near = on_circle(problem, theta, direction, np.array([-0.05, 0.05]))
-    assert value <= losses.paid(near, rounds).mean(-1).max()
+    assert value <= losses.average(near, rounds).max()
 
 
 def cells_of_the_circle(rounds: Rounds) -> np.ndarray:

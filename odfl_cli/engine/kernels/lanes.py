@@ -5,22 +5,25 @@ That module is imported when they are compiled, by odfl_cli.core.compiling, into
 
 import numpy as np
 
-from odfl_cli.core.compiling import deferred
+from odfl_cli.core.compiling import Part, deferred
 
 LANES = 4
 """Doubles in a register of 256 bits; wider ones would often be filled by half."""
 
-spread, load, store, root, where_less, any_less, low_bits_as_exponent = (
-    deferred("odfl_cli.engine.kernels.registers", name)
-    for name in (
-        "spread",
-        "load",
-        "store",
-        "root",
-        "where_less",
-        "any_less",
-        "low_bits_as_exponent",
-    )
+WIDE = 4 * LANES
+"""Doubles in four registers, or short floats in two: enough to compute with while others are awaited."""
+
+
+def _of_registers(name: str) -> Part:
+    return deferred("odfl_cli.engine.kernels.registers", name)
+
+
+spread, load, store, root = map(_of_registers, ("spread", "load", "store", "root"))
+spread_wide, load_wide, spread_short, load_short = map(
+    _of_registers, ("spread_wide", "load_wide", "spread_short", "load_short")
+)
+where_less, any_less, low_bits_as_exponent = map(
+    _of_registers, ("where_less", "any_less", "low_bits_as_exponent")
 )
 
 

@@ -1,7 +1,8 @@
 """The same number of four seeds side by side in one register, so that one instruction computes all four.
 
 A register is a value of type `lanes`, with + − × ÷ among themselves and with floats; arrays hold it as
-their last axis, [..., LANES]. No seed's number depends on what the other lanes hold. Compiled, by odfl_cli.core.compiling, into kernels.
+their last axis, [..., LANES]. No seed's number depends on what the other lanes hold. Of types `wide` and
+`short` are WIDE doubles or short floats, in several registers. Compiled, by odfl_cli.core.compiling, into kernels.
 """
 
 import operator
@@ -13,19 +14,25 @@ from numba.core import cgutils
 from numba.core.datamodel import PrimitiveModel
 from numba.extending import intrinsic, lower_builtin, register_model, type_callable
 
-from odfl_cli.engine.kernels.lanes import LANES
+from odfl_cli.engine.kernels.lanes import LANES, WIDE
 
-VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 MANTISSA_BITS = 52
 FLAGS = ("contract",)
 """a·b + c may be rounded once; sums keep their order."""
 
 
 class Lanes(types.Type):
-    """The type of a register."""
+    """The type of `count` numbers side by side."""
+
+    def __init__(self, number: types.Float, count: int) -> None:
+        self.number, self.count = number, count
+        element = ir.DoubleType() if number is types.float64 else ir.FloatType()
+        self.vector = ir.VectorType(element, count)
+        super().__init__(name=f"{count} lanes of {number}")
 
 
-lanes, number = Lanes(name="lanes"), types.float64
+lanes, wide = Lanes(types.float64, LANES), Lanes(types.float64, WIDE)
+short = Lanes(types.float32, WIDE)
 
 
 @register_model(Lanes)
@@ -33,35 +40,41 @@ class LanesModel(PrimitiveModel):
     """Lanes are LLVM's vectors."""
 
     def __init__(self, manager: Any, of: Lanes) -> None:
-        super().__init__(manager, of, VECTOR)
+        super().__init__(manager, of, of.vector)
 
 
-def everywhere(builder: Any, x: Any) -> Any:
+def common(*kinds: Any) -> Any:
+    """The lanes among floats of their kind, the float where there are only such; None for others."""
+    widest = next((kind for kind in kinds if isinstance(kind, Lanes)), kinds[0])
+    allowed = {widest, getattr(widest, "number", widest)}
+    return widest if allowed.issuperset(kinds) else None
+
+
+def everywhere(builder: Any, of: Lanes, x: Any) -> Any:
     """x in every lane."""
     lane = ir.IntType(32)
-    first = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), x, lane(0))
-    return builder.shuffle_vector(first, first, ir.VectorType(lane, LANES)([0] * LANES))
+    first = builder.insert_element(ir.Constant(of.vector, ir.Undefined), x, lane(0))
+    return builder.shuffle_vector(first, first, ir.VectorType(lane, of.count)([0] * of.count))
 
 
 def widened(builder: Any, signature: Any, values: Any) -> list[Any]:
     """The values, floats among lanes in every lane."""
-    if lanes not in signature.args:
-        return list(values)
+    of = common(*signature.args)
     kinds = zip(signature.args, values, strict=True)
-    return [value if kind is lanes else everywhere(builder, value) for kind, value in kinds]
+    return [value if kind is of else everywhere(builder, of, value) for kind, value in kinds]
 
 
 def define(operation: Any, instruction: str) -> None:
-    """Lets `operation` be compiled to LLVM's `instruction` where one side is `lanes`, the other perhaps a float."""
+    """Lets `operation` be compiled to LLVM's `instruction` where one side is lanes, the other perhaps a float."""
 
     @type_callable(operation)
     def typed(context):
-        return lambda a, b: lanes if lanes in (a, b) and {a, b} <= {lanes, number} else None
+        return lambda a, b: common(a, b) if isinstance(common(a, b), Lanes) else None
 
     def lowered(context, builder, signature, sides):
         return getattr(builder, instruction)(*widened(builder, signature, sides), flags=FLAGS)
 
-    for kinds in ((lanes, lanes), (lanes, number), (number, lanes)):
+    for kinds in ((Lanes, Lanes), (Lanes, types.Float), (types.Float, Lanes)):
         lower_builtin(operation, *kinds)(lowered)
 
 
@@ -71,33 +84,49 @@ define(operator.mul, "fmul")
 define(operator.truediv, "fdiv")
 
 
-@intrinsic
-def spread(context, x):
-    """The float x in every lane."""
-    return lanes(number), lambda context, builder, signature, xs: everywhere(builder, xs[0])
+def spreading(of: Lanes) -> Any:
+    """An intrinsic for lanes of that kind."""
+
+    @intrinsic
+    def spread(context, x):
+        """The float x in every lane."""
+        return of(of.number), lambda context, builder, signature, xs: everywhere(builder, of, *xs)
+
+    return spread
 
 
-def place(context, builder, signature, array, index):
-    """The pointer to array[index], a register or a float of a contiguous array."""
+spread, spread_wide, spread_short = map(spreading, (lanes, wide, short))
+
+
+def place(context, builder, signature, held, array, index):
+    """The pointer to array[index] of a contiguous array that holds lanes, or floats."""
     kind, many = signature.args[:2]
     view = context.make_array(kind)(context, builder, array)
     flat, *rest = cgutils.unpack_tuple(builder, index, len(many))
     for axis, number in enumerate(rest, 1):
         flat = builder.add(builder.mul(flat, builder.extract_value(view.shape, axis)), number)
-    held = view.data.type if kind.ndim == len(many) else VECTOR.as_pointer()
-    return builder.gep(builder.bitcast(view.data, held), [flat])
+    kept = held.vector.as_pointer() if isinstance(held, Lanes) else view.data.type
+    return builder.gep(builder.bitcast(view.data, kept), [flat])
 
 
-@intrinsic
-def load(context, array, index):
-    """array[index], a register of an array [..., LANES] or a float; index is a tuple of integers."""
+def loading(of: Lanes) -> Any:
+    """An intrinsic for lanes of that kind."""
 
-    def generate(context, builder, signature, values):
-        pointer = place(context, builder, signature, *values)
-        return builder.load(pointer, align=8)
+    @intrinsic
+    def load(context, array, index):
+        """array[index], lanes of an array [..., count] or a float; index is a tuple of integers."""
+        held = of.number if array.ndim == len(index) else of
 
-    held = number if array.ndim == len(index) else lanes
-    return held(array, types.UniTuple(types.intp, len(index))), generate
+        def generate(context, builder, signature, values):
+            pointer = place(context, builder, signature, held, *values)
+            return builder.load(pointer, align=of.number.bitwidth // 8)
+
+        return held(array, types.UniTuple(types.intp, len(index))), generate
+
+    return load
+
+
+load, load_wide, load_short = map(loading, (lanes, wide, short))
 
 
 @intrinsic
@@ -105,11 +134,11 @@ def store(context, array, index, value):
     """array[index] = value."""
 
     def generate(context, builder, signature, values):
-        pointer = place(context, builder, signature, *values[:2])
-        builder.store(values[2], pointer, align=8)
+        pointer = place(context, builder, signature, value, *values[:2])
+        builder.store(values[2], pointer, align=value.number.bitwidth // 8)
         return context.get_dummy_value()
 
-    return types.void(array, types.UniTuple(types.intp, len(index)), lanes), generate
+    return types.void(array, types.UniTuple(types.intp, len(index)), value), generate
 
 
 @intrinsic
@@ -117,7 +146,7 @@ def root(context, x):
     """√x."""
 
     def generate(context, builder, signature, values):
-        kind = ir.FunctionType(VECTOR, [VECTOR])
+        kind = ir.FunctionType(lanes.vector, [lanes.vector])
         name = f"llvm.sqrt.v{LANES}f64"
         return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
 
@@ -132,8 +161,7 @@ def where_less(context, a, b, x, y):
         a, b, x, y = widened(builder, signature, values)
         return builder.select(builder.fcmp_ordered("<", a, b), x, y)
 
-    kinds = (a, b, x, y)
-    return (lanes if lanes in kinds else number)(*kinds), generate
+    return common(a, b, x, y)(a, b, x, y), generate
 
 
 @intrinsic
@@ -157,7 +185,7 @@ def low_bits_as_exponent(context, x):
         word = ir.IntType(64)
         whole, places = (
             (ir.VectorType(word, LANES), [MANTISSA_BITS] * LANES)
-            if x.type == VECTOR
+            if x.type == lanes.vector
             else (word, MANTISSA_BITS)
         )
         return builder.bitcast(builder.shl(builder.bitcast(x, whole), whole(places)), x.type)
