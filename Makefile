@@ -101,7 +101,7 @@ test-slow: $(STAMP)  ## claims on hundreds of seeds, large kernels compiled anew
 	$(BIN)/python -m pytest -m slow
 
 test-launchers: $(LAUNCH)/.installed  ## every launcher and Optuna, in an environment of its own for their pins
-	$(LAUNCH)/bin/python -m pytest tests/runs/test_launchers.py tests/runs/test_search.py
+	$(LAUNCH)/bin/python -m pytest -m 'not slow' tests/runs/test_launchers.py tests/runs/test_search.py
 
 $(LAUNCH)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(LAUNCH)

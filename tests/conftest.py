@@ -18,6 +18,11 @@ settings.register_profile("thorough", settings.get_profile("odfl"), max_examples
 settings.load_profile("odfl")
 
 
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays; no search for cycles need look at it again."""
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def conf_merged_once() -> Iterator[None]:
     """A composition costs more than a short run; most tests compose what others did before."""

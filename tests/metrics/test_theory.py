@@ -243,7 +243,7 @@ def test_asking_changes_nothing():
 
 
 def test_a_better_oracle_has_a_smaller_error():
-    job = composed_job("algo=df_ogd", "engine=torch", "seeds=8", "horizon.rounds=30",
+    job = composed_job("algo=df_ogd", "engine=torch", "seeds=4", "horizon.rounds=30",
                        "data.features=3")  # fmt: skip
     errors = [
         reported(with_oracle(job, oracle), 5)[0]["xi"].mean()

@@ -37,7 +37,7 @@ def link_to_device(run: Path) -> None:
 
 def huge(run: Path) -> None:
     with (run / "summary.json").open("ab") as file:
-        file.truncate(1 << 40)
+        file.truncate(1 << 34)
 
 
 def alias_bomb(run: Path) -> None:

@@ -95,6 +95,7 @@ def test_small_jobs_share_the_cores(place: Path, basic: dict[str, bytes]) -> Non
     assert [note["threads"] for note in spied(place)] == ["2", "1"]  # alone, among others
 
 
+@pytest.mark.thorough
 def test_joblib_divides_the_cores(place: Path, basic: dict[str, bytes]) -> None:
     needs("hydra_plugins.hydra_joblib_launcher", "parallel")
     launcher = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")

@@ -71,7 +71,8 @@ def _exit_code(arguments: list[str]) -> int:
 def _interpreter_restored(cwd: Path) -> Iterator[None]:
     """Leaves nothing of a call to the next one: arguments, paths, a user's modules, Hydra, logs."""
     path, threshold = sys.path.copy(), gc.get_threshold()
-    with mock.patch.object(sys, "argv", ["odfl"]), _logging_restored():
+    argv, freeze = mock.patch.object(sys, "argv", ["odfl"]), mock.patch.object(gc, "freeze")
+    with argv, freeze, _logging_restored():  # frozen, what the call leaves would never be freed
         try:
             yield
         finally:
@@ -79,7 +80,6 @@ def _interpreter_restored(cwd: Path) -> Iterator[None]:
             _forget_modules_of(cwd)
             _forget_hydra()
             gc.set_threshold(*threshold)
-            gc.unfreeze()
 
 
 def _forget_modules_of(folder: Path) -> None:
