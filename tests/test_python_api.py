@@ -149,6 +149,20 @@ def test_objects_of_a_sweep_are_told_apart() -> None:
 
 
 @settings
+class Bolder(PFOGD):
+    """A base that was used, and a setting that the base lacks."""
+
+    boldness: float = 1.0
+
+
+def test_a_class_of_ones_own_has_its_own_settings_after_its_base_was_used() -> None:
+    short = {"horizon": "smoke", "seeds": 1}
+    base = run(algo=partial(PFOGD, eta=0.1), **short)
+    mine = run(algo=partial(Bolder, eta=0.1, boldness=2.0), **short)
+    assert mine.final["avg_cost"].tolist() == base.final["avg_cost"].tolist()
+
+
+@settings
 class Stuck(Algorithm):
     """An algorithm that cannot be played."""
 

@@ -32,4 +32,5 @@ PositiveInt = Annotated[Integer, Field(ge=1)]
 def settings(cls: type[Class]) -> type[Class]:
     """A dataclass whose fields are the keys of one YAML file; it refuses wrong values."""
     checked: Any = dataclass(frozen=True, kw_only=True, config=CONFIG)(cls)
+    checked.__signature__ = None  # not that of its base, until pydantic makes its own
     return checked

@@ -43,7 +43,8 @@ def on_the_sphere(problem: Problem, count: int) -> np.ndarray:
 def slopes(sample: Sample) -> np.ndarray:
     """‖∇_θ g(θ, X)‖ in operator norm for every round, [N]; the gradient of a linear g is X."""
     if kernel_of(sample.problem.predictor) == "linear":
-        gram = np.matmul(sample.X.mT, sample.X)
+        tall = sample.X if sample.X.shape[1] >= sample.X.shape[2] else sample.X.mT
+        gram = np.matmul(tall.mT, tall)  # the smaller one, with the same largest eigenvalue
         return np.sqrt(np.linalg.eigvalsh(gram)[:, -1])
     vjp, items = sample.problem.predictor.vjp, np.eye(sample.problem.items)
     rows = [
