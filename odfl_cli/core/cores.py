@@ -77,6 +77,8 @@ def on_threads(function: Callable[[int], T], count: int, threads: int | None = N
     try:
         work()
     finally:
+        for _ in numbers:
+            pass  # after an error or an interrupt nothing more is begun
         for other in others:
             other.result()
     return [results[number] for number in range(count)]

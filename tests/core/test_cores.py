@@ -1,7 +1,8 @@
 """Cores are divided among jobs, and a job takes what it is allotted."""
 
 from pathlib import Path
-from threading import Event
+from threading import Event, current_thread, main_thread
+from time import sleep
 
 import numpy as np
 import pytest
@@ -71,6 +72,22 @@ def test_calls_on_threads_return_in_order_and_have_one_thread_each(
         )
     limit = 1 if min(count, threads) > 1 else cores.allotted_threads()
     assert seen == [(number, limit, "raise") for number in range(count)]
+
+
+def test_after_an_interrupt_no_further_call_is_begun() -> None:
+    begun, interrupted = [], Event()
+
+    def call(number: int) -> None:
+        begun.append(number)
+        if current_thread() is main_thread():
+            interrupted.set()
+            raise KeyboardInterrupt
+        interrupted.wait()
+        sleep(0.001)
+
+    with pytest.raises(KeyboardInterrupt):
+        cores.on_threads(call, 2000, threads=2)
+    assert len(begun) < 2000
 
 
 def test_a_limit_holds_within_its_block_alone(monkeypatch: pytest.MonkeyPatch) -> None:
