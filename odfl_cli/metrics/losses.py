@@ -10,7 +10,7 @@ import numpy as np
 from odfl_cli.algorithms import Algorithm, on_problem
 from odfl_cli.core.arrays import dot, map_arrays
 from odfl_cli.core.kernel_cache import load_kernel
-from odfl_cli.engine.kernels.lanes import WIDE
+from odfl_cli.core.lanes import WIDE
 from odfl_cli.engine.parts import kernel_of
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.problem import Problem

@@ -6,8 +6,7 @@ Parameters are scored side by side in registers; a descent has rounds side by si
 import numpy as np
 
 from odfl_cli.core.compiling import exact, inner, kernel
-from odfl_cli.core.signatures import f8, i8, void
-from odfl_cli.engine.kernels.lanes import (
+from odfl_cli.core.lanes import (
     WIDE,
     load_short,
     load_wide,
@@ -16,6 +15,7 @@ from odfl_cli.engine.kernels.lanes import (
     store,
     where_less,
 )
+from odfl_cli.core.signatures import f8, i8, void
 
 SQUARINGS = 6
 SHORT = np.float32

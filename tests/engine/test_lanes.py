@@ -11,6 +11,8 @@ from odfl_cli.engine import CompiledEngine
 from odfl_cli.engine.base import Trace
 from odfl_cli.engine.compiled_engine import kernel_module, widest_kernel_module
 from odfl_cli.environments import Rounds
+from odfl_cli.problem.polytopes import Box
+from odfl_cli.problem.regularizers import LogBarrier
 from odfl_cli.runs.simulate import NotFiniteError, simulate
 
 ROUNDS = 300
@@ -77,3 +79,37 @@ def test_experts_in_lanes_pay_what_they_pay_alone(experts: int, predictor: str) 
     guesses = problem.predictor.predict(design[:, None, None], rounds.X[None])
     paid = (problem.polytope.minimise(guesses) * rounds.costs).sum(-1)
     np.testing.assert_allclose(state.losses, paid.sum(-1).T, rtol=1e-12)
+
+
+@pytest.mark.parametrize("batch", [1, 3, 6])
+def test_rounds_of_the_history_in_lanes_are_smoothed_as_alone(batch: int) -> None:
+    """Newton's method on four rounds at once takes for each the steps that it takes alone."""
+    size = "data.items=4", "horizon.rounds=12", "seeds=2", f"oracle.batch={batch}"
+    parts = "algo=df_ftpl", "polytope=knapsack", "regularizer=log_barrier", "polytope.capacity=2"
+    by_torch, compiled = (
+        simulate(composed_job(*parts, *size, f"engine={engine}")).table
+        for engine in ("torch", "compiled")
+    )
+    np.testing.assert_array_equal(compiled["newton_steps"], by_torch["newton_steps"])
+    np.testing.assert_allclose(compiled["cost"], by_torch["cost"], rtol=1e-12)
+    np.testing.assert_allclose(compiled["mse"], by_torch["mse"], rtol=1e-9)
+
+
+def test_a_decision_that_cannot_be_found_leaves_those_beside_it_as_they_are() -> None:
+    barrier = LogBarrier(polytope=Box(dimension=3))
+    rows = np.random.default_rng(0).normal(size=(4, 4))
+    rows[:, -1] = 0.1
+    kernel = load_kernel("odfl_cli.problem.regularizers.barrier_rows").barrier_decisions
+
+    def solved(given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        g, alpha = np.ascontiguousarray(given[:, :-1]), np.ascontiguousarray(given[:, -1:])
+        w, told = np.empty_like(g), np.empty((len(g), 2))
+        kernel(g, alpha, *barrier.packed, w, told)
+        return w, told
+
+    wanted = solved(rows)
+    rows[1, 0] = np.nan
+    found = solved(rows)
+    assert np.isnan(found[1][1, 1])
+    for one, other in zip(wanted, found, strict=True):
+        np.testing.assert_array_equal(one[[0, 2, 3]], other[[0, 2, 3]])

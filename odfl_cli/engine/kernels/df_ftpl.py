@@ -10,7 +10,7 @@ from odfl_cli.core.compiling import kernel
 from odfl_cli.core.signatures import f8, i8
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, played_by, step
-from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_gradient
+from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, add_smoothed_gradients
 from odfl_cli.engine.parts import parts_of
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.oracles import SGD
@@ -35,6 +35,7 @@ def play(
     prediction, w = np.empty(costs.shape[1]), np.empty(costs.shape[1])
     one, gradient = np.empty_like(theta), np.empty_like(theta)
     steps, batch = samples.shape[1:]
+    chosen = np.empty(batch, np.int64)
     for t in range(costs.shape[0]):
         newton[STEPS] = 0.0
         decide(parts, X, costs, t, theta, prediction, w, played)
@@ -46,10 +47,11 @@ def play(
             for j in range(theta.shape[0]):
                 gradient[j] = -sigma[t, j] / (eta * represented[t])
             for b in range(batch):
-                i = int(samples[t, k, b] * held[t])
-                smoothed_gradient(parts, history_X, history_costs, i, theta, alpha, w, newton, one)
-                for j in range(theta.shape[0]):
-                    gradient[j] += one[j] / batch
+                chosen[b] = int(samples[t, k, b] * held[t])
+            add_smoothed_gradients(
+                parts, history_X, history_costs, chosen, theta, alpha, 1.0 / batch,
+                w, newton, one, gradient,
+            )  # fmt: skip
             step(theta, lr, gradient, radius)
         newton_steps[t] = newton[STEPS]
         if newton[ALPHA] > 0.0:

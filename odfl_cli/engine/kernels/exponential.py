@@ -3,7 +3,7 @@
 import math
 
 from odfl_cli.core.compiling import exact
-from odfl_cli.engine.kernels.lanes import low_bits_as_exponent, where_less
+from odfl_cli.core.lanes import low_bits_as_exponent, where_less
 
 LEAST = -708.0
 """A little above ln(2⁻¹⁰²²), below which eˣ is subnormal."""

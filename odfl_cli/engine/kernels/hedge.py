@@ -5,6 +5,7 @@ import numpy as np
 from odfl_cli.algorithms import Hedge
 from odfl_cli.algorithms.hedge import HedgeState
 from odfl_cli.core.compiling import exact, inner, kernel
+from odfl_cli.core.lanes import LANES, in_lanes, store
 from odfl_cli.core.signatures import f8, void
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels import linear_lanes
@@ -18,7 +19,6 @@ from odfl_cli.engine.kernels.inner import (
     played_by,
     sampled,
 )
-from odfl_cli.engine.kernels.lanes import LANES, in_lanes, store
 from odfl_cli.engine.kernels.polytopes import minimise
 from odfl_cli.engine.kernels.predictors import predict
 from odfl_cli.engine.parts import LINEAR, SIMPLEX, parts_of

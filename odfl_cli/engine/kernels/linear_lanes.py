@@ -6,8 +6,8 @@ Where a register holds different parameters of one problem, X and the costs are 
 import numpy as np
 
 from odfl_cli.core.compiling import exact
+from odfl_cli.core.lanes import any_less, load, root, spread, store, where_less
 from odfl_cli.engine.kernels.exponential import exp
-from odfl_cli.engine.kernels.lanes import any_less, load, root, spread, store, where_less
 
 
 @exact

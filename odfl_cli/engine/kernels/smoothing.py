@@ -4,6 +4,7 @@ import numpy as np
 
 from odfl_cli.core.compiling import allocating, inner
 from odfl_cli.core.errors import RoundError
+from odfl_cli.core.lanes import LANES, gather_rows, scatter_rows, store
 from odfl_cli.engine.base import NEWTON_STEPS, Trace
 from odfl_cli.engine.kernels.exponential import exp
 from odfl_cli.engine.kernels.inner import apart
@@ -12,6 +13,7 @@ from odfl_cli.engine.kernels.predictors import predict, vjp
 from odfl_cli.engine.parts import ENTROPY, LOG_BARRIER
 from odfl_cli.problem.regularizers import newton, sum_projection
 from odfl_cli.problem.regularizers.log_barrier import GOOD_ENOUGH, failure
+from odfl_cli.problem.regularizers.newton import copy
 
 STEPS, RESIDUAL, ALPHA = range(3)
 """A report on Newton's method: steps so far; residual and α where it first failed, else zeros."""
@@ -61,7 +63,7 @@ def softmax(g, alpha, w):
 def barrier_decision(ints, floats, g, alpha, w, report):
     """w = w̃_α(g) for a packed barrier."""
     barrier = newton.unpacked(ints, floats)
-    steps, residual = newton.smooth(barrier, newton.workspace(barrier), g, alpha, w)
+    steps, residual = newton.smooth(barrier, newton.workspace(barrier, ()), g, alpha, w)
     add_to_report(report, barrier.tolerance, steps, residual, alpha)
 
 
@@ -77,13 +79,55 @@ def add_to_report(report, tolerance, steps, residual, alpha):
 def smoothed_gradient(parts, X, costs, t, theta, alpha, w, newton, out):
     """out = ∇f̃(θ) = (∇_θ g)ᵀ (∂w̃/∂g)ᵀ c for X_t and c_t; w is scratch, `newton` a report to update."""
     predict(parts.predictor, X[t], theta, w)
-    if parts.regularizer == ENTROPY:
-        entropy_vjp(w, alpha, costs[t])
-    elif parts.regularizer == LOG_BARRIER:
+    if parts.regularizer == LOG_BARRIER:
         barrier_vjp(parts.ints, parts.floats, w, alpha, costs[t], newton)
     else:
-        projected_vjp(parts.ints, parts.floats, w, alpha, costs[t])
+        direct_vjp(parts, w, alpha, costs[t])
     vjp(parts.predictor, X[t], w, out)
+
+
+@inner
+def direct_vjp(parts, w, alpha, costs):
+    """w = (∂w̃/∂g)ᵀ c in place of g, of a regulariser without Newton steps."""
+    if parts.regularizer == ENTROPY:
+        entropy_vjp(w, alpha, costs)
+    else:
+        projected_vjp(parts.ints, parts.floats, w, alpha, costs)
+
+
+@inner
+def add_smoothed_gradients(parts, X, costs, chosen, theta, alpha, share, w, newton, one, out):
+    """out += share·∇f̃(θ) for the rounds `chosen` of X and costs; w and one are scratch."""
+    if parts.regularizer == LOG_BARRIER:
+        add_barrier_gradients(parts, X, costs, chosen, theta, alpha, share, newton, one, out)
+        return
+    for i in chosen:
+        predict(parts.predictor, X[i], theta, w)
+        direct_vjp(parts, w, alpha, costs[i])
+        vjp(parts.predictor, X[i], w, one)
+        for j in range(out.shape[0]):
+            out[j] += share * one[j]
+
+
+@allocating
+def add_barrier_gradients(parts, X, costs, chosen, theta, alpha, share, newton, one, out):
+    """The same for the log barrier, four rounds at once."""
+    batch, d = chosen.shape[0], costs.shape[1]
+    pulls, seen = np.empty((batch, d)), np.empty((batch, d))
+    some, some_costs = np.empty((d, LANES)), np.empty((d, LANES))
+    for b in range(batch):
+        predict(parts.predictor, X[chosen[b]], theta, pulls[b])
+        copy(costs[chosen[b]], seen[b])
+    for first in range(0, batch, LANES):
+        gather_rows(pulls, first, some)
+        gather_rows(seen, first, some_costs)
+        count = min(LANES, batch - first)
+        barrier_vjps(parts.ints, parts.floats, some, alpha, some_costs, newton, count)
+        scatter_rows(some, first, pulls)
+    for b in range(batch):
+        vjp(parts.predictor, X[chosen[b]], pulls[b], one)
+        for j in range(out.shape[0]):
+            out[j] += share * one[j]
 
 
 @inner
@@ -110,9 +154,23 @@ def entropy_vjp(w, alpha, costs):
 def barrier_vjp(ints, floats, w, alpha, costs, report):
     """w = −(1/α) H⁻¹ c in place of g, H the barrier's Hessian at w̃_α(g)."""
     barrier = newton.unpacked(ints, floats)
-    work = newton.workspace(barrier)
+    work = newton.workspace(barrier, ())
     steps, residual = newton.smooth(barrier, work, w, alpha, work.w)
     add_to_report(report, barrier.tolerance, steps, residual, alpha)
+    newton.vjp(barrier, work, work.w, alpha, costs, w)
+
+
+@allocating
+def barrier_vjps(ints, floats, w, alpha, costs, report, count):
+    """The same for w and costs [d] of registers; the first `count` lanes are reported."""
+    barrier = newton.unpacked(ints, floats)
+    work = newton.workspace(barrier, (LANES,))
+    told = np.empty((2, LANES))
+    steps, residual = newton.smooth(barrier, work, w, alpha, work.w)
+    store(told, (0,), steps)
+    store(told, (1,), residual)
+    for lane in range(count):
+        add_to_report(report, barrier.tolerance, told[0, lane], told[1, lane], alpha)
     newton.vjp(barrier, work, work.w, alpha, costs, w)
 
 

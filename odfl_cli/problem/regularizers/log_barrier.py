@@ -67,13 +67,14 @@ class LogBarrier:
 
     def _decisions(self, rows: np.ndarray) -> np.ndarray:
         """w̃ and the Newton steps for rows (g, α), [rows, d + 1]."""
-        g, alpha = (np.ascontiguousarray(part) for part in (rows[:, :-1], rows[:, -1]))
-        w, steps, residuals = np.empty_like(g), np.empty(len(g), np.int64), np.empty(len(g))
-        load_kernel(ROWS).barrier_decisions(g, alpha, *self.packed, w, steps, residuals)
+        g, alpha = (np.ascontiguousarray(part) for part in (rows[:, :-1], rows[:, -1:]))
+        w, told = np.empty_like(g), np.empty((len(g), 2))
+        load_kernel(ROWS).barrier_decisions(g, alpha, *self.packed, w, told)
+        steps, residuals = told.T
         stuck = np.flatnonzero(~(residuals <= max(self.tolerance, GOOD_ENOUGH)))
         if len(stuck):
             first = int(stuck[0])
-            raise RowError(first, len(rows), failure(residuals[first], alpha[first]))
+            raise RowError(first, len(rows), failure(residuals[first], alpha[first, 0]))
         return np.column_stack([w, steps])
 
     def _vjps(self, rows: np.ndarray) -> np.ndarray:
@@ -81,7 +82,7 @@ class LogBarrier:
         d = self.polytope.dimension
         w, v, alpha = (np.ascontiguousarray(x) for x in np.split(rows, [d, 2 * d], axis=1))
         out = np.empty_like(v)
-        load_kernel(ROWS).barrier_vjps(v, alpha[:, 0], w, *self.packed, out)
+        load_kernel(ROWS).barrier_vjps(v, alpha, w, *self.packed, out)
         return out
 
 

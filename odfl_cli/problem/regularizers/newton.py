@@ -1,4 +1,4 @@
-"""Damped Newton for the log barrier, for one decision; kernels call it.
+"""Damped Newton for the log barrier, for one decision (floats) or four (registers); kernels call it.
 
 It minimises ⟨g/α, w⟩ − Σ ln s_i, s = b − A w, over C w = e, which is self-concordant. Faces that
 touch one item (bounds) make a diagonal D of the Hessian, the others (G) a low-rank rest, so that a
@@ -14,10 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.core.compiling import allocating, inner
+from odfl_cli.core.lanes import any_less, load, log, root, store, where_less, zero_like
 from odfl_cli.problem.regularizers.barrier import unpacked as unpacked_in_python
 
 ARMIJO, BACKTRACK, TO_THE_WALL = 0.1, 0.5, 0.8
-MOST_STEPS = 200
+MOST_STEPS, MOST_TRIALS = 200, 60
 QUADRATIC = 0.01
 POLISHED = 0.01
 SMALL, LARGE = 1e-100, 1e100
@@ -44,23 +45,24 @@ unpacked = allocating(unpacked_in_python)
 
 
 @allocating
-def workspace(barrier):
-    """For a barrier of that size."""
+def workspace(barrier, lanes):
+    """For a barrier of that size; `lanes` is () for one decision, (LANES,) for four."""
     n, d, size = barrier.right.shape[0], barrier.centre.shape[0], barrier.first.shape[0]
-    per_face, per_item, per_row = np.empty((3, n)), np.empty((5, d)), np.empty((2, size))
+    per_face, per_item = np.empty((3, n, *lanes)), np.empty((5, d, *lanes))
+    per_row, missing = np.empty((2, size, *lanes)), np.empty((barrier.e.shape[0], *lanes))
     return Workspace(
         per_face[0], per_face[1], per_face[2],
         per_item[0], per_item[1], per_item[2], per_item[3], per_item[4],
-        per_row[0], per_row[1], np.empty(barrier.e.shape[0]), np.empty((size, size)),
+        per_row[0], per_row[1], missing, np.empty((size, size, *lanes)),
     )  # fmt: skip
 
 
 @inner
 def dot(a, b):
     """⟨a, b⟩."""
-    total = 0.0
+    total = zero_like(a)
     for i in range(a.shape[0]):
-        total += a[i] * b[i]
+        total = total + load(a, (i,)) * load(b, (i,))
     return total
 
 
@@ -68,7 +70,13 @@ def dot(a, b):
 def copy(a, out):
     """out = a; slices would first ask whether the two overlap."""
     for i in range(out.shape[0]):
-        out[i] = a[i]
+        store(out, (i,), load(a, (i,)))
+
+
+@inner
+def add(out, i, value):
+    """out[i] += value."""
+    store(out, (i,), load(out, (i,)) + value)
 
 
 @inner
@@ -76,10 +84,10 @@ def times(barrier, x, out):
     """out = E x, its first rows where out ends early."""
     starts, columns, values = barrier.starts, barrier.columns, barrier.values
     for i in range(out.shape[0]):
-        total = 0.0
+        total = zero_like(x)
         for a in range(starts[i], starts[i + 1]):
-            total += values[a] * x[columns[a]]
-        out[i] = total
+            total = total + values[a] * load(x, (columns[a],))
+        store(out, (i,), total)
 
 
 @inner
@@ -88,7 +96,7 @@ def add_transposed(barrier, y, out):
     starts, columns, values = barrier.starts, barrier.columns, barrier.values
     for i in range(y.shape[0]):
         for a in range(starts[i], starts[i + 1]):
-            out[columns[a]] += values[a] * y[i]
+            add(out, columns[a], values[a] * load(y, (i,)))
 
 
 @inner
@@ -97,11 +105,11 @@ def faces_times(barrier, x, products, out):
     items, slopes = barrier.items, barrier.slopes
     bounds, equal = items.shape[0], barrier.e.shape[0]
     for i in range(bounds):
-        out[i] = slopes[i] * x[items[i]]
+        store(out, (i,), slopes[i] * load(x, (items[i],)))
     if bounds < out.shape[0]:
         times(barrier, x, products)
         for i in range(bounds, out.shape[0]):
-            out[i] = products[equal + i - bounds]
+            store(out, (i,), load(products, (equal + i - bounds,)))
 
 
 @inner
@@ -109,14 +117,14 @@ def set_slacks(barrier, work, w):
     """s = b − A w."""
     faces_times(barrier, w, work.products, work.s)
     for i in range(work.s.shape[0]):
-        work.s[i] = barrier.right[i] - work.s[i]
+        store(work.s, (i,), barrier.right[i] - load(work.s, (i,)))
 
 
 @inner
 def invert_slacks(work):
     """1/s, so that nothing else divides by a slack."""
     for i in range(work.s.shape[0]):
-        work.inverses[i] = 1.0 / work.s[i]
+        store(work.inverses, (i,), 1.0 / load(work.s, (i,)))
 
 
 @inner
@@ -126,28 +134,32 @@ def set_gradient(barrier, work):
     bounds, equal = items.shape[0], barrier.e.shape[0]
     copy(work.q, work.gradient)
     for i in range(bounds):
-        work.gradient[items[i]] += slopes[i] * inverses[i]
+        add(work.gradient, items[i], slopes[i] * load(inverses, (i,)))
     if bounds < inverses.shape[0]:
-        y[:equal] = 0.0
+        for i in range(equal):
+            store(y, (i,), 0.0)
         for i in range(bounds, inverses.shape[0]):
-            y[equal + i - bounds] = inverses[i]
+            store(y, (equal + i - bounds,), load(inverses, (i,)))
         add_transposed(barrier, y, work.gradient)
 
 
 @inner
 def set_system(barrier, work):
-    """K = E D⁻¹ Eᵀ + diag(0, W⁻¹), on the diagonal and below."""
+    """K = E D⁻¹ Eᵀ + diag(0, W⁻¹), on the diagonal and below, from the first entry of every row."""
     row, column, terms = barrier.row, barrier.column, barrier.terms
     items, values = barrier.term_items, barrier.term_values
     bounds, equal, K = barrier.items.shape[0], barrier.e.shape[0], work.K
-    K[:] = 0.0
+    for i in range(K.shape[0]):
+        for j in range(barrier.first[i], i):
+            store(K, (i, j), 0.0)
     for k in range(row.shape[0]):
-        total = 0.0
+        total = zero_like(work.w)
         for a in range(terms[k], terms[k + 1]):
-            total += values[a] * work.D_inverse[items[a]]
-        K[row[k], column[k]] = total
+            total = total + values[a] * load(work.D_inverse, (items[a],))
+        store(K, (row[k], column[k]), total)
     for i in range(equal, K.shape[0]):
-        K[i, i] += work.s[bounds + i - equal] ** 2
+        slack = load(work.s, (bounds + i - equal,))
+        store(K, (i, i), load(K, (i, i)) + slack * slack)
 
 
 @inner
@@ -155,23 +167,28 @@ def factor(K, first):
     """The lower Cholesky factor of K in place, its diagonal inverted; row i begins at first[i]."""
     for i in range(K.shape[0]):
         for j in range(first[i], i + 1):
-            total = K[i, j]
+            total = load(K, (i, j))
             for k in range(max(first[i], first[j]), j):
-                total -= K[i, k] * K[j, k]
-            K[i, j] = 1.0 / np.sqrt(total) if i == j else total * K[j, j]
+                total = total - load(K, (i, k)) * load(K, (j, k))
+            if i == j:
+                store(K, (i, i), 1.0 / root(total))
+            else:
+                store(K, (i, j), total * load(K, (j, j)))
 
 
 @inner
 def solve(L, first, x):
     """x = (L Lᵀ)⁻¹ x in place, for an L with its diagonal inverted."""
     for i in range(x.shape[0]):
+        total = load(x, (i,))
         for k in range(first[i], i):
-            x[i] -= L[i, k] * x[k]
-        x[i] *= L[i, i]
+            total = total - load(L, (i, k)) * load(x, (k,))
+        store(x, (i,), total * load(L, (i, i)))
     for i in range(x.shape[0] - 1, -1, -1):
-        x[i] *= L[i, i]
+        last = load(x, (i,)) * load(L, (i, i))
+        store(x, (i,), last)
         for k in range(first[i], i):
-            x[k] -= L[i, k] * x[i]
+            store(x, (k,), load(x, (k,)) - load(L, (i, k)) * last)
 
 
 @inner
@@ -179,22 +196,25 @@ def newton_step(barrier, work, v):
     """The step for the gradient v with C·step = missing, and the multipliers y."""
     items, slopes, inverses = barrier.items, barrier.slopes, work.inverses
     D_inverse, y, step, missing = work.D_inverse, work.y, work.step, work.missing
-    D_inverse[:] = 0.0
+    for j in range(D_inverse.shape[0]):
+        store(D_inverse, (j,), 0.0)
     for i in range(items.shape[0]):
-        D_inverse[items[i]] += (slopes[i] * inverses[i]) ** 2
-    for j in range(v.shape[0]):
-        D_inverse[j] = 1.0 / D_inverse[j]
-        step[j] = -D_inverse[j] * v[j]
+        pull = slopes[i] * load(inverses, (i,))
+        add(D_inverse, items[i], pull * pull)
+    for j in range(step.shape[0]):
+        inverse = 1.0 / load(D_inverse, (j,))
+        store(D_inverse, (j,), inverse)
+        store(step, (j,), zero_like(step) - inverse * load(v, (j,)))
     times(barrier, step, y)
     for i in range(missing.shape[0]):
-        y[i] -= missing[i]
+        store(y, (i,), load(y, (i,)) - load(missing, (i,)))
     set_system(barrier, work)
     factor(work.K, barrier.first)
     solve(work.K, barrier.first, y)
     copy(v, step)
     add_transposed(barrier, y, step)
     for j in range(step.shape[0]):
-        step[j] *= -D_inverse[j]
+        store(step, (j,), zero_like(step) - load(D_inverse, (j,)) * load(step, (j,)))
 
 
 @inner
@@ -204,63 +224,74 @@ def line_search(slope, linear, change):
     Close to the minimum (decrement λ² = −slope small) the full step is safe by self-concordance,
     and the decrease drowns in rounding.
     """
-    if -slope < QUADRATIC:
-        return 1.0
-    largest = TO_THE_WALL
+    largest = zero_like(change) + TO_THE_WALL
+    if not any_less(slope, -QUADRATIC):
+        return largest / TO_THE_WALL
     for i in range(change.shape[0]):
-        largest = max(largest, change[i])
-    t = TO_THE_WALL / largest
-    for _ in range(60):
-        if t * linear - log_product(t, change) <= ARMIJO * t * slope:
-            return t
-        t *= BACKTRACK
+        one = load(change, (i,))
+        largest = where_less(largest, one, one, largest)
+    t = where_less(slope, -QUADRATIC, TO_THE_WALL / largest, 1.0)
+    for _ in range(MOST_TRIALS):
+        excess = t * (linear - ARMIJO * slope) - log_product(t, change)
+        shorter = where_less(0.0, excess, BACKTRACK * t, t)
+        shorter = where_less(slope, -QUADRATIC, shorter, t)
+        if not any_less(shorter, t):
+            break
+        t = shorter
     return t
 
 
 @inner
 def log_product(t, change):
     """Σ ln(1 − t·change_i), by the logarithm of a product wherever that stays in range."""
-    total, product = 0.0, 1.0
+    total = zero_like(change)
+    product = total + 1.0
     for i in range(change.shape[0]):
-        product *= 1.0 - t * change[i]
-        if not SMALL < product < LARGE:
-            total += np.log(product)
-            product = 1.0
-    return total + np.log(product)
+        product = product * (1.0 - t * load(change, (i,)))
+        if any_less(product, SMALL) or any_less(LARGE, product):
+            more = total + log(product)
+            total = where_less(product, SMALL, more, where_less(LARGE, product, more, total))
+            product = where_less(product, SMALL, 1.0, where_less(LARGE, product, 1.0, product))
+    return total + log(product)
 
 
 @inner
 def smooth(barrier, work, g, alpha, w):
     """w = w̃_α(g); returns the steps taken and the residual, ‖α∇‖ up to multiples of C."""
-    equal = barrier.e.shape[0]
+    equal, tolerance, steps = barrier.e.shape[0], barrier.tolerance, zero_like(w)
+    residual, moving = steps + np.inf, steps + 1.0
     copy(barrier.centre, w)
     set_slacks(barrier, work, w)
     for j in range(g.shape[0]):
-        work.q[j] = g[j] / alpha
-    steps, residual = 0, np.inf
-    for k in range(MOST_STEPS):
+        store(work.q, (j,), load(g, (j,)) / alpha)
+    for _ in range(MOST_STEPS):
         invert_slacks(work)
         set_gradient(barrier, work)
-        before, residual = residual, alpha * np.sqrt(dot(work.gradient, work.gradient))
-        steps = k
         # One step from within the tolerance squares the error, and is the last.
-        if not residual > POLISHED * barrier.tolerance or not before > barrier.tolerance:
+        moving = where_less(tolerance, residual, moving, 0.0)
+        residual = alpha * root(dot(work.gradient, work.gradient))
+        moving = where_less(POLISHED * tolerance, residual, moving, 0.0)
+        if not any_less(0.0, moving):
             break
+        steps = steps + moving
         times(barrier, w, work.missing)
         for i in range(equal):
-            work.missing[i] = barrier.e[i] - work.missing[i]
+            store(work.missing, (i,), barrier.e[i] - load(work.missing, (i,)))
         newton_step(barrier, work, work.gradient)
         faces_times(barrier, work.step, work.products, work.change)
         for i in range(work.s.shape[0]):
-            work.change[i] *= work.inverses[i]
+            store(work.change, (i,), load(work.change, (i,)) * load(work.inverses, (i,)))
         slope, linear = dot(work.gradient, work.step), dot(work.q, work.step)
-        t = line_search(slope, linear, work.change)
+        # A decision that is found stays as it is while others beside it move.
+        t = moving * line_search(slope, linear, work.change)
         for j in range(w.shape[0]):
-            w[j] += t * work.step[j]
+            add(w, j, t * load(work.step, (j,)))
         for i in range(work.s.shape[0]):
-            work.s[i] *= 1.0 - t * work.change[i]
+            store(work.s, (i,), load(work.s, (i,)) * (1.0 - t * load(work.change, (i,))))
         # Multiples of C do not move w̃: with them inside q, nothing large is left to cancel, and
         # what the full step leaves of ∇ is of second order.
+        for i in range(equal):
+            store(work.y, (i,), moving * load(work.y, (i,)))
         add_transposed(barrier, work.y[:equal], work.q)
     return steps, residual
 
@@ -270,7 +301,8 @@ def vjp(barrier, work, w, alpha, v, out):
     """out = −(1/α) H⁻¹ v within the equalities at w = w̃_α, H = Σ s_i⁻² A_i A_iᵀ."""
     set_slacks(barrier, work, w)
     invert_slacks(work)
-    work.missing[:] = 0.0
+    for i in range(work.missing.shape[0]):
+        store(work.missing, (i,), 0.0)
     newton_step(barrier, work, v)
     for j in range(out.shape[0]):
-        out[j] = work.step[j] / alpha
+        store(out, (j,), load(work.step, (j,)) / alpha)

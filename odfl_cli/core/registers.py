@@ -12,9 +12,10 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import PrimitiveModel
+from numba.core.errors import TypingError
 from numba.extending import intrinsic, lower_builtin, register_model, type_callable
 
-from odfl_cli.engine.kernels.lanes import LANES, WIDE
+from odfl_cli.core.lanes import LANES, WIDE
 
 MANTISSA_BITS = 52
 FLAGS = ("contract",)
@@ -109,13 +110,20 @@ def place(context, builder, signature, held, array, index):
     return builder.gep(builder.bitcast(view.data, kept), [flat])
 
 
+def held_by(array: Any, index: Any, of: Lanes) -> Any:
+    """What a contiguous array holds at an index: lanes where its last axis is left, else a float."""
+    if array.layout != "C" or array.ndim - len(index) not in (0, 1):
+        raise TypingError(f"{len(index)} indices of a {array}, which must be contiguous")
+    return of.number if array.ndim == len(index) else of
+
+
 def loading(of: Lanes) -> Any:
     """An intrinsic for lanes of that kind."""
 
     @intrinsic
     def load(context, array, index):
         """array[index], lanes of an array [..., count] or a float; index is a tuple of integers."""
-        held = of.number if array.ndim == len(index) else of
+        held = held_by(array, index, of)
 
         def generate(context, builder, signature, values):
             pointer = place(context, builder, signature, held, *values)
@@ -131,26 +139,46 @@ load, load_wide, load_short = map(loading, (lanes, wide, short))
 
 @intrinsic
 def store(context, array, index, value):
-    """array[index] = value."""
+    """array[index] = value, in every lane where a float is given for lanes."""
+    kind = value if isinstance(value, Lanes) else types.float64
+    held = held_by(array, index, value if isinstance(value, Lanes) else lanes)
 
     def generate(context, builder, signature, values):
-        pointer = place(context, builder, signature, value, *values[:2])
-        builder.store(values[2], pointer, align=value.number.bitwidth // 8)
+        pointer = place(context, builder, signature, held, *values[:2])
+        stored = values[2] if kind is held else everywhere(builder, held, values[2])
+        builder.store(stored, pointer, align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
-    return types.void(array, types.UniTuple(types.intp, len(index)), value), generate
+    return types.void(array, types.UniTuple(types.intp, len(index)), kind), generate
 
 
 @intrinsic
-def root(context, x):
-    """√x."""
+def zero_like(context, array):
+    """0 as an array [n] of floats or [n, LANES] of registers holds it."""
 
     def generate(context, builder, signature, values):
-        kind = ir.FunctionType(lanes.vector, [lanes.vector])
-        name = f"llvm.sqrt.v{LANES}f64"
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
+        zero = ir.Constant(ir.DoubleType(), 0.0)
+        return zero if array.ndim == 1 else everywhere(builder, lanes, zero)
 
-    return lanes(lanes), generate
+    return (types.float64 if array.ndim == 1 else lanes)(array), generate
+
+
+def per_lane(name: str) -> Any:
+    """LLVM's function of that name, for floats and registers."""
+
+    def function(context, x):
+        def generate(context, builder, signature, values):
+            kind, suffix = (x.vector, f"v{LANES}f64") if x is lanes else (ir.DoubleType(), "f64")
+            of_llvm = ir.FunctionType(kind, [kind])
+            found = cgutils.get_or_insert_function(builder.module, of_llvm, f"llvm.{name}.{suffix}")
+            return builder.call(found, values)
+
+        return x(x), generate
+
+    return intrinsic(function)
+
+
+root, log = per_lane("sqrt"), per_lane("log")
 
 
 @intrinsic
@@ -166,10 +194,12 @@ def where_less(context, a, b, x, y):
 
 @intrinsic
 def any_less(context, a, b):
-    """Whether a < b in any lane."""
+    """Whether a < b in any lane; of lanes, floats, or both."""
 
     def generate(context, builder, signature, values):
         less = builder.fcmp_ordered("<", *widened(builder, signature, values))
+        if lanes not in signature.args:
+            return less
         bits = builder.bitcast(less, ir.IntType(LANES))
         return builder.icmp_unsigned("!=", bits, bits.type(0))
 
