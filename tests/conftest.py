@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Iterator
+from unittest import mock
 
 import pytest
 from hypothesis import settings
@@ -27,6 +28,13 @@ def pytest_collection_finish() -> None:
 def conf_merged_once() -> Iterator[None]:
     """A composition costs more than a short run; most tests compose what others did before."""
     with merged_once():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def environment_restored() -> Iterator[None]:
+    """A command called in this process says in its environment how errors are shown."""
+    with mock.patch.dict(os.environ):
         yield
 
 

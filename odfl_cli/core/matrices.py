@@ -68,7 +68,8 @@ def eliminated(A: Array, B: Array) -> Array:
     unit = xp.eye(A.shape[-1], dtype=A.dtype, device=A.device)
     for k in range(A.shape[-1]):
         pivot = rows[..., k, :] / rows[..., k, k][..., None]
-        rows = rows - (rows[..., :, k] - unit[k])[..., None] * pivot[..., None, :]
+        others = rows - rows[..., :, k][..., None] * pivot[..., None, :]
+        rows = xp.where(unit[k][:, None] > 0, pivot[..., None, :], others)
     return rows[..., A.shape[-1] :]
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.problems import composed_job, make_problem, random_rounds
 
@@ -105,7 +105,6 @@ def scalings(draw):
     return draw(factor), draw(factor) * np.array(columns), draw(st.sampled_from([0.0, 10.0]))
 
 
-@settings(max_examples=25)
 @given(scaling=scalings(), seed=st.integers(0, 99), budget=st.booleans())
 def test_no_decision_depends_on_units(scaling, seed, budget):
     """Costs times any number and plus any number, every column times its own."""

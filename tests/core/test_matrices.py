@@ -34,3 +34,10 @@ D, x, r = RNG.normal(size=(3, 7, 5)), RNG.normal(size=(3, 5)), RNG.normal(size=(
 )  # fmt: skip
 def test_as_numpy_computes_it(ours, theirs):
     np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+def test_units_of_the_columns_cost_no_digits():
+    positive, units = A @ A.swapaxes(1, 2) + np.eye(5), 10.0 ** np.arange(-6, 9, 3)
+    scaled = units[:, None] * positive * units
+    np.testing.assert_allclose(units[:, None] * inverted(scaled) * units, inverted(positive), 1e-12)
+    np.testing.assert_allclose(units * solved(scaled, units * x), solved(positive, x), 1e-12)
