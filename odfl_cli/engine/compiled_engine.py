@@ -12,7 +12,6 @@ from odfl_cli.core.cores import on_threads
 from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import PositiveInt, settings
-from odfl_cli.core.streams import MANY
 from odfl_cli.engine.base import Engine, Play, Trace
 from odfl_cli.engine.parts import KERNELS, fits_lanes, kernel_of
 from odfl_cli.engine.torch_engine import Dtype, TorchEngine
@@ -76,8 +75,9 @@ class CompiledEngine:
         module = widest_kernel_module(algorithm)
         state, play = module.prepare(algorithm, state, rounds, draws, trace)
         calls = -(-seeds // getattr(module, "SEEDS_AT_ONCE", 1))
-        threads = 1 if rounds.X.size < MANY else self.threads
-        failures = [failure for failure in on_threads(attempt(play), calls, threads) if failure]
+        failures = [
+            failure for failure in on_threads(attempt(play), calls, self.threads) if failure
+        ]
         if failures:
             raise min(failures, key=lambda failure: (failure.round_index, failure.seed_index))
         return state, trace
