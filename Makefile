@@ -33,7 +33,7 @@ demo: $(STAMP)  ## a first picture: two algorithms with 80 items, outputs/figure
 
 ##@ Figures and results
 
-figures: $(STAMP)  ## the paper's experiments and the polytopes, drawn into outputs/figures, and outputs/report.html; about 2 minutes once kernels are compiled
+figures: $(STAMP)  ## the paper's experiments and the polytopes, drawn into outputs/figures, and outputs/report.html; about a minute once kernels are compiled
 	$(ODFL) run experiment=main
 	$(ODFL) run experiment=misspecification
 	$(ODFL) run experiment=high_dimension
@@ -91,10 +91,10 @@ format: $(STAMP)  ## apply the formatter and the linter's safe fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: $(STAMP)  ## every statement, on few cases; minutes
+test: $(STAMP)  ## what takes less than a second each, on few cases; minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-test-thorough: $(STAMP)  ## the other cases: every combination of algorithms, sizes and parts, more random inputs; minutes
+test-thorough: $(STAMP)  ## what takes longer, every combination of algorithms, sizes and parts, more random inputs; minutes
 	$(BIN)/python -m pytest -n auto --dist loadfile -m '(thorough or hypothesis) and not slow' --hypothesis-profile=thorough
 
 test-slow: $(STAMP)  ## claims on hundreds of seeds, large kernels compiled anew, a page of a thousand runs; minutes

@@ -43,6 +43,7 @@ def test_pyepo_ends_where_the_compiled_engine_ends():
     np.testing.assert_allclose(simulate(job).state.theta[0], theta, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.thorough
 def test_a_weighed_run_tells_its_time_and_memory(tmp_path):
     size = ("algo=pf_ogd", "horizon.rounds=900", "seeds=2")
     printed = python("-m", "benchmarks.weighed_run", *size, cwd=tmp_path)

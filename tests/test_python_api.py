@@ -49,6 +49,7 @@ def swept() -> Result:
     return sweep(algo=ALGORITHMS, data={"gamma": GAMMAS}, seeds=[3, 1], horizon="smoke")
 
 
+@pytest.mark.thorough
 def test_the_numbers_are_those_of_the_command_line(outputs: Path, swept: Result) -> None:
     assert len(run_directories(outputs)) == len(swept) == 4
     by_algorithm = {directory.name.split("-")[0] for directory in run_directories(outputs)}

@@ -24,6 +24,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "site"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("engine", marked(["torch", "compiled"], "torch".__eq__))
 def test_runs_from_any_directory_without_the_repository(
     engine: str, unpacked: Path, tmp_path: Path

@@ -93,6 +93,7 @@ def turning_world(T=1200, turn=600):
     return rounds
 
 
+@pytest.mark.thorough
 def test_restarts_recover_from_a_turn_where_the_base_does_not():
     rounds, last = turning_world(), slice(900, 1200)
     base = RLS(problem=make_problem(rounds=1200))

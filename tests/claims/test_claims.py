@@ -21,6 +21,7 @@ def simulated(*overrides: str) -> Simulation:
     return simulate(composed_job(*overrides))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("algorithm", marked(["df_ogd", "df_ftpl"], "df_ogd".__eq__))
 def test_eighty_items_decision_focused_wins_with_a_worse_prediction(algorithm: str) -> None:
     setting = ("experiment=high_dimension", "seeds=5")
@@ -53,6 +54,7 @@ def misspecified_gap(gamma: float, seeds: int) -> np.ndarray:
     return gap("experiment=misspecification", f"data.gamma={gamma}", f"seeds={seeds}")
 
 
+@pytest.mark.thorough
 def test_misspecification_prediction_focused_is_ahead_at_three_quarters() -> None:
     mean, ci95 = mean_ci95(misspecified_gap(0.75, seeds=100))
     assert mean + ci95 < 0, (mean, ci95)

@@ -217,6 +217,7 @@ def test_what_could_not_be_measured_is_null_and_says_so():
     assert "nan" not in as_markdown(rows)
 
 
+@pytest.mark.thorough
 def test_the_command_runs_what_is_missing_and_prints_verdicts(tmp_path):
     done = odfl("claims", "--only", "grid/", "--share", "0.02", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -140,6 +140,7 @@ def completions(*command: str, line: str, cwd: Path) -> list[str]:
 GROUPS = ("algo", "polytope", "hydra/launcher")
 
 
+@pytest.mark.thorough
 def test_answers_without_hydra_are_its_own(cache, tmp_path) -> None:
     """By files' names or from memory, whatever part of the word was typed when Hydra was asked."""
     for line in [

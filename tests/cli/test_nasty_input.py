@@ -44,6 +44,7 @@ def test_a_huge_sweep_is_refused_before_it_is_listed(tmp_path: Path, grid: tuple
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_the_number_of_jobs_that_is_allowed(tmp_path: Path) -> None:
     grid = ("run", "-m", *SMALL, "data.gamma=0,0.5,1")
     assert odfl(*grid, "most_jobs=2", cwd=tmp_path).returncode == 2

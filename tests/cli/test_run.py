@@ -64,6 +64,7 @@ def test_sweep_gives_every_job_its_directory_and_an_index(tmp_path: Path) -> Non
     assert jobs[0]["overrides"][:2] == ["algo=uniform", "data.gamma=0"]
 
 
+@pytest.mark.thorough
 def test_experiment_runs_as_a_sweep_and_the_command_line_wins(tmp_path: Path) -> None:
     done = odfl("run", "experiment=main", "algo=spo,pf_ogd", *SMALL, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -125,6 +126,7 @@ def test_help_lists_what_a_user_chooses_from(tmp_path: Path) -> None:
     assert "tuned" not in done.stdout
 
 
+@pytest.mark.thorough
 def test_flags_may_stand_between_overrides(tmp_path: Path) -> None:
     words = ("algo=uniform", "-m", "data.gamma=0,1", "--config-dir", ".", *SMALL)
     done = odfl("run", *words, cwd=tmp_path)

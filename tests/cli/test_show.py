@@ -36,6 +36,7 @@ def repeat(run: Path, cwd: Path, fresh: Path) -> tuple[list[str], Path]:
     return words, again
 
 
+@pytest.mark.thorough
 def test_the_jobs_of_an_experiment_repeat(tmp_path: Path) -> None:
     done = odfl("run", "experiment=knapsack", "algo=pf_ogd,uniform", *SMALL, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

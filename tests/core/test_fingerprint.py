@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from support.kernels import PACKAGE
 
 from odfl_cli.core import kernel_cache
@@ -22,6 +23,7 @@ def imports_compiling(source: Path) -> bool:
     )
 
 
+@pytest.mark.thorough
 def test_the_fingerprint_follows_every_source_of_a_kernel(tmp_path, monkeypatch) -> None:
     copy = tmp_path / "odfl_cli"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -100,6 +102,7 @@ def play(x):
 """
 
 
+@pytest.mark.thorough
 def test_a_change_in_a_shared_inner_function_is_compiled(tmp_path) -> None:
     """Numba looks at the kernel's own file only, and this one keeps even its time stamp."""
     package = tmp_path / "odfl_cli"

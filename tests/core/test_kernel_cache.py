@@ -158,6 +158,7 @@ def test_a_disk_too_full_for_the_kernel_is_no_reason_to_fail(tmp_path) -> None:
     assert done.stderr.count("compiled kernels cannot be kept") == 1
 
 
+@pytest.mark.thorough
 def test_processes_that_start_together_compile_once(tmp_path, start: Start) -> None:
     command = (sys.executable, "-c", SCRIPT)
     environment = in_cache(tmp_path / "cache")
@@ -204,6 +205,7 @@ def test_a_copied_source_is_not_compiled_again_and_a_changed_one_once(
     assert caplog.records == []  # what others compiled is not taken for damage
 
 
+@pytest.mark.thorough
 def test_kernels_can_be_compiled_ahead(tmp_path) -> None:
     for told in ("1 compiled, 0 were already", "0 compiled, 1 were already"):
         cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}

@@ -53,6 +53,7 @@ assert numba.njit(lambda x: numpy.zeros(x).sum())(3) == 0.0
 """
 
 
+@pytest.mark.thorough
 def test_a_loaded_kernel_and_numba_live_in_one_process(good) -> None:
     """The parts of numba that loading uses are loaded again with the package."""
     done = subprocess.run(

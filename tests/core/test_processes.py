@@ -4,7 +4,10 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
 
+
+@pytest.mark.thorough
 def test_copies_of_a_process_that_used_threads_of_torch_can_use_torch() -> None:
     script = """
         import torch

@@ -18,6 +18,7 @@ def test_parts_of_your_own_are_short() -> None:
         assert len(FILES[name].splitlines()) <= 25
 
 
+@pytest.mark.thorough
 def test_parts_of_your_own_run(written: Path) -> None:
     assert len(WITH_OWN_PARTS) == 3
     for command in WITH_OWN_PARTS:
@@ -60,6 +61,7 @@ def test_scripts_run(script: str, written: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_sweep_is_read_back(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (command,) = (command for command in RUNS if "sweep=first" in command)
     done = odfl("run", *command, cwd=written)

@@ -66,6 +66,7 @@ def test_single_precision_is_near_double_precision(algo: str) -> None:
     assert single.state.theta.dtype == single.table["cost"].dtype == np.float64
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("algo", some_of(["df_ogd", "df_ftpl", "restart"], 1))
 def test_seeds_that_are_played_in_parts_have_the_same_numbers(algo: str) -> None:
     together = simulate(job_of(algo, *NET))

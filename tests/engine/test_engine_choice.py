@@ -252,6 +252,7 @@ def assert_engine_named(root: Path, engine: str) -> None:
     assert f"engine {engine}" in (directory / "run.log").read_text()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "names",
     marked([["df_ogd", "rls", "guard"], ALGORITHMS], lambda names: len(names) == 3),

@@ -21,6 +21,7 @@ def run(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.thorough
 def test_a_compiled_algorithm_runs_with_a_broken_torch(tmp_path: Path) -> None:
     done = run(tmp_path, "horizon=smoke")
     assert done.returncode == 0, done.stderr

@@ -123,6 +123,7 @@ def test_a_day_of_electricity_by_hand():
     assert not table.X[row - 1, :, -2:].any()  # Friday
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["stocks", "electricity"])
 def test_an_experiment_is_played_after_the_period_it_was_tuned_on(name):
     job = composed_job(f"experiment={name}", "algo=uniform")

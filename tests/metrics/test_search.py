@@ -126,6 +126,7 @@ kind with seeds 1000 to 1059; the test below is on the others, with other seeds.
 QUICK = ("many rounds, p = 2", "the paper's costs, p = 3")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seeds", marked([7, 20], (7).__eq__))
 @pytest.mark.parametrize("name", marked(KNOWN_OPTIMUM, QUICK.__contains__))
 def test_out_of_sample_the_uncertainty_reaches_the_known_optimum(name, seeds):
@@ -140,6 +141,7 @@ def test_out_of_sample_the_uncertainty_reaches_the_known_optimum(name, seeds):
     assert np.mean(covered) >= 0.85, covered
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seeds", marked([4, 12], (4).__eq__))
 def test_with_more_effort_the_optimum_is_found(seeds):
     found = []

@@ -71,6 +71,7 @@ def files(directory) -> set[str]:
     return {path.name for path in directory.iterdir()} - {STAMPS}
 
 
+@pytest.mark.thorough
 def test_curves_are_written_as_png_pdf_and_csv(drawn):
     out, printed = drawn
     expected = {f"{stem}.{ending}" for stem in FIGURES for ending in ("png", "pdf", "csv")}
@@ -78,6 +79,7 @@ def test_curves_are_written_as_png_pdf_and_csv(drawn):
     assert set(printed.split()) == {str(out / name) for name in files(out)}
 
 
+@pytest.mark.thorough
 def test_pictures_are_real_and_of_the_size_of_a_column(drawn, runs, tmp_path):
     main([str(runs), "--out", str(tmp_path / "single"), "--size", "single"])
     for out, inches in ((tmp_path / "single", 3.4), (drawn[0], 6.9)):
@@ -88,6 +90,7 @@ def test_pictures_are_real_and_of_the_size_of_a_column(drawn, runs, tmp_path):
             assert colours(picture) > 50
 
 
+@pytest.mark.thorough
 def test_pdfs_embed_truetype_fonts_and_are_reproducible(drawn, drawn_elsewhere):
     content = (drawn[0] / "cost.pdf").read_bytes()
     assert content.startswith(b"%PDF")
@@ -111,6 +114,7 @@ def test_pdfs_share_fonts_without_layout_tables(drawn):
     assert fonts == fonts_of(drawn[0] / "mse.pdf")
 
 
+@pytest.mark.thorough
 def test_pdfs_have_letters_that_others_do_not_need(runs, tmp_path):
     for name, title in (("plain", "Price"), ("other", "Цена")):
         path = tmp_path / f"{name}.pdf"
@@ -237,6 +241,7 @@ def test_help_is_printed(capsys):
     assert "odfl plot outputs/sweeps/misspecification --x data.gamma --gap pf_ogd:df_ogd" in told
 
 
+@pytest.mark.thorough
 def test_what_did_not_change_is_not_drawn_again(runs, tmp_path, monkeypatch, capsys):
     words = [str(runs), "--x", "algo", "--out", str(tmp_path / "out"), "--format", "png"]
     main(words)

@@ -71,6 +71,7 @@ def test_a_single_gap_and_a_single_seed_can_be_drawn(tmp_path):
     assert gap["ci95"].isna().all()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("unrendered")
 def test_runs_with_comparators_get_their_regrets_rates_and_slopes(tmp_path):
     for algo, exponent in (("df_ogd", -0.25), ("pf_ogd", -0.1)):

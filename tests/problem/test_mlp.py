@@ -84,6 +84,7 @@ def test_zero_predicts_nothing_and_still_learns(mlp: MLP) -> None:
     assert np.abs(predictor.vjp(np.zeros(m), X, v)).max() > 0
 
 
+@pytest.mark.thorough
 def test_a_network_fits_what_a_line_cannot() -> None:
     """c = |x|: the best line through the origin is zero."""
     settings = ("horizon.rounds=1500", "seeds=2", "engine=torch", "theta_radius=10")

@@ -62,6 +62,7 @@ class WithoutDesign:
     parameter_count, predict, vjp = Linear().parameter_count, Linear().predict, Linear().vjp
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("metrics", some_of(["regret", "full"], 1))
 def test_regret_and_kappa_are_those_of_the_linear_predictor(metrics: str) -> None:
     """The comparators of a module, by autograd, are those by the linear predictor's own gradient."""
@@ -81,6 +82,7 @@ def test_regret_and_kappa_are_those_of_the_linear_predictor(metrics: str) -> Non
         np.testing.assert_allclose(module.table[column], values, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("algo", some_of(["df_ogd", "df_ftpl", "spo", "restart"], 1))
 def test_a_seed_alone_is_the_seed_among_others(algo: str) -> None:
     """To 1e-12: torch's batched products may add in another order."""
@@ -346,6 +348,7 @@ def test_theta_has_a_radius_of_its_own() -> None:
     assert composed_job(*LINEAR, f"data.features={P}").algorithm.problem.theta_set.radius == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("given", [networks.TwoLayers, partial(networks.TwoLayers, width=2)])
 def test_a_class_given_in_python_is_drawn_for_every_seed(given) -> None:
     common = {"algo": "pf_ogd", "data": {"features": P}, "horizon": {"rounds": 20}, "seeds": 3}

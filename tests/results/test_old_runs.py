@@ -64,6 +64,7 @@ def test_show(outputs: Path, capsys: pytest.CaptureFixture[str], name: str, comm
     assert printed(capsys, "show", name).splitlines()[-1] == f"  odfl run {command}"
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("unrendered")
 def test_plot(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = printed(capsys, "plot", f"outputs/runs/{SINGLE}", "--out", "figures").split()

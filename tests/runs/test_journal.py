@@ -5,6 +5,7 @@ import re
 from io import StringIO
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 from support.processes import ODFL, Start
 
@@ -44,6 +45,7 @@ def test_only_journals_of_long_ago_are_forgotten(tmp_path: Path) -> None:
     assert new.exists()
 
 
+@pytest.mark.thorough
 def test_two_identical_sweeps_at_once_both_tell_all_their_jobs(
     tmp_path: Path, start: Start
 ) -> None:

@@ -81,6 +81,7 @@ def assert_like_basic(place: Path, arguments: tuple[str, ...], basic: dict, **en
     assert not any(note["torch"] for note in notes)
 
 
+@pytest.mark.thorough
 def test_small_jobs_share_the_cores(place: Path, basic: dict[str, bytes]) -> None:
     """And one whose process is killed takes no other along."""
     two = ("hydra.launcher.at_once=2",)
@@ -105,6 +106,7 @@ def test_joblib_divides_the_cores(place: Path, basic: dict[str, bytes]) -> None:
     assert {int(note["threads"]) for note in notes} == {max(1, available_cores() // 2)}
 
 
+@pytest.mark.thorough
 def test_submitit_local_gives_every_job_a_process(place: Path, basic: dict[str, bytes]) -> None:
     """A killed job takes no other along, and no more run at once than was asked for."""
     needs("hydra_plugins.hydra_submitit_launcher", "slurm")

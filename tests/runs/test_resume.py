@@ -282,6 +282,7 @@ def test_a_read_only_directory_is_refused(run, tmp_path):
     assert "cannot write" in refused(tmp_path, *SWEEP, "seeds=5")
 
 
+@pytest.mark.thorough
 def test_concurrent_runs_of_one_job_compute_it_once(whole, tmp_path, start):
     processes = [start(*ODFL, *JOB, "seeds=4", cwd=tmp_path) for _ in range(2)]
     assert [process.communicate(timeout=300) and process.returncode for process in processes] == [
@@ -292,6 +293,7 @@ def test_concurrent_runs_of_one_job_compute_it_once(whole, tmp_path, start):
     assert csvs(tmp_path) == csvs(whole)
 
 
+@pytest.mark.thorough
 def test_a_killed_run_is_unfinished_and_its_lock_free(tmp_path, start):
     endless = start(*ODFL, "run", "algo=uniform", "horizon.rounds=100000000", cwd=tmp_path)
     while not list(tmp_path.rglob(".lock")):

@@ -54,6 +54,7 @@ def index_of(root: Path) -> list[dict]:
     return json.loads(path.read_text())["jobs"]
 
 
+@pytest.mark.thorough
 def test_two_of_six_fail_and_only_they_are_computed_again(flaky):
     command = ("run", "-m", "--config-dir", "conf", "algo=flaky", "algo.rate=0,1,2,3,4,5")
     command += ("horizon.rounds=3", "seeds=2")
@@ -117,6 +118,7 @@ def test_a_job_that_is_asked_for_twice_counts_once(tmp_path):
     assert [job["overrides"][1] for job in index["jobs"]] == ["data.gamma=0", "data.gamma=1"]
 
 
+@pytest.mark.thorough
 def test_swept_seeds_meet_in_one_directory(tmp_path):
     done = odfl(*GRID, "seeds=[0],[1],[0,1,2]", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -143,6 +145,7 @@ def test_a_plot_takes_the_seeds_that_the_sweep_asked_for(tmp_path):
     assert plotted(sweeps / "two", tmp_path / "outputs" / "runs") == ([0, 1, 2], [])
 
 
+@pytest.mark.thorough
 def test_another_grid_of_the_same_name_leaves_its_index_alone(tmp_path):
     """More jobs or more seeds belong to the same grid."""
     sweeps = tmp_path / "outputs" / "sweeps"
@@ -176,6 +179,7 @@ def test_an_index_edited_into_nonsense_is_one_line_and_written_anew(tmp_path):
     assert [job["state"] for job in index_of(tmp_path)] == ["finished"]
 
 
+@pytest.mark.thorough
 def test_one_live_display_on_a_terminal(tmp_path):
     """Jobs done of all, and the terminal as it was: the cursor that was hidden is shown again."""
     command = [*ODFL, *GRID, "data.gamma=0,1", "seeds=1"]
@@ -244,6 +248,7 @@ def test_a_sweep_that_is_killed_ends_as_an_undisturbed_one(tmp_path, start, jobs
     killed_and_restarted(tmp_path, start, jobs, kills)
 
 
+@pytest.mark.thorough
 def test_a_small_disk_that_fills_up(tmp_path):
     """On a real full file system where one can be mounted."""
     disk = tmp_path / "disk"

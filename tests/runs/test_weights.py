@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 from safetensors.numpy import load_file, save_file
 from support.commands import odfl, run_directories
 
 JOB = ("run", "algo=pf_ogd", "predictor=mlp", "predictor.width=3", "horizon.rounds=5", "seeds=2")
 
 
+@pytest.mark.thorough
 def test_weights_lie_beside_the_csv_and_are_a_start(tmp_path: Path) -> None:
     assert odfl(*JOB, cwd=tmp_path).returncode == 0
     (folder,) = run_directories(tmp_path)
