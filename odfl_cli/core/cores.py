@@ -70,17 +70,20 @@ def on_threads(function: Callable[[int], T], count: int, threads: int | None = N
     results: dict[int, T] = {}
 
     def work() -> None:
-        with at_most(1 if threads > 1 else None):
-            results.update((number, function(number)) for number in numbers)
+        try:
+            with at_most(1 if threads > 1 else None):
+                results.update((number, function(number)) for number in numbers)
+        finally:
+            for _ in numbers:
+                pass  # after an error or an interrupt nothing more is begun
 
     others = [_pool(threads).submit(copy_context().run, work) for _ in range(1, threads)]
     try:
         work()
     finally:
-        for _ in numbers:
-            pass  # after an error or an interrupt nothing more is begun
         for other in others:
-            other.result()
+            if not other.cancel():  # it has begun
+                other.result()
     return [results[number] for number in range(count)]
 
 

@@ -1,7 +1,7 @@
-"""The same number of four seeds side by side in one register, so that one instruction computes all four.
+"""Four numbers, of four seeds, rounds or parameters, in one register, so that one instruction computes all four.
 
 A register is a value of type `lanes`, with + − × ÷ among themselves and with floats; arrays hold it as
-their last axis, [..., LANES]. No seed's number depends on what the other lanes hold. Of types `wide` and
+their last axis, [..., LANES]. No number depends on what the other lanes hold. Of types `wide` and
 `short` are WIDE doubles or short floats, in several registers. Compiled, by odfl_cli.core.compiling, into kernels.
 """
 

@@ -7,12 +7,7 @@ from pydantic.dataclasses import dataclass
 
 Class = TypeVar("Class")
 
-CONFIG = ConfigDict(
-    extra="forbid",
-    arbitrary_types_allowed=True,
-    allow_inf_nan=False,
-    defer_build=True,  # of the classes that a run imports it makes a third
-)
+CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False)
 
 
 def _no_boolean(value: Any) -> Any:
@@ -32,5 +27,4 @@ PositiveInt = Annotated[Integer, Field(ge=1)]
 def settings(cls: type[Class]) -> type[Class]:
     """A dataclass whose fields are the keys of one YAML file; it refuses wrong values."""
     checked: Any = dataclass(frozen=True, kw_only=True, config=CONFIG)(cls)
-    checked.__signature__ = None  # not that of its base, until pydantic makes its own
     return checked

@@ -37,7 +37,7 @@ def score(X, costs, thetas, stops, total, sums):
     for c in range(len(thetas)):
         paid, e = load_wide(total, (c,)), np.searchsorted(stops, 1)
         for n in range(len(costs)):
-            lowest, played = spread_wide(np.inf), spread_wide(0.0)
+            lowest, played = spread_wide(np.inf), spread_wide(costs[n, 0])  # of NaN, item 0
             for i in range(X.shape[1]):
                 g = spread_wide(0.0)
                 for j in range(X.shape[2]):
@@ -45,7 +45,7 @@ def score(X, costs, thetas, stops, total, sums):
                 played = where_less(g, lowest, costs[n, i], played)
                 lowest = where_less(g, lowest, g, lowest)
             paid = paid + played
-            if e < len(stops) and stops[e] == n + 1:
+            while e < len(stops) and stops[e] == n + 1:
                 store(sums, (c, e), paid)
                 e += 1
         store(total, (c,), paid)

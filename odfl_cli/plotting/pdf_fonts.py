@@ -13,7 +13,10 @@ from matplotlib.backends import _backend_pdf_ps as backend
 from matplotlib.font_manager import get_font
 
 LETTERS = string.printable + "αβγεηθρσΘ−–±×…≤∑‖⟨⟩\N{COMBINING CIRCUMFLEX ACCENT}ﬀﬁﬂﬃﬄ"
-UNUSED_TABLES = ("GDEF", "GPOS", "GSUB", "MATH", "kern", "FFTM", "BDF")
+UNUSED_TABLES = (
+    *("GDEF", "GPOS", "GSUB", "MATH", "kern", "kerx", "morx"),
+    *("FFTM", "BDF", "PfEd", "meta"),
+)
 """How programs place glyphs, which a PDF says of each one, and notes of editors."""
 
 

@@ -60,6 +60,7 @@ def test_conf_merged_once_is_what_hydra_merges(monkeypatch):
     compose_job([*words, "data.items=7"])
     remembered = compose_job([*words, "data.items=9", "+horizon.more=1"])
     monkeypatch.setattr(composing, "_is_own", lambda *_: False)
+    monkeypatch.setattr(composing, "_choices_if_asked", composing._choices)
     assert compose_job([*words, "data.items=9", "+horizon.more=1"]) == remembered
 
 

@@ -74,12 +74,13 @@ def test_calls_on_threads_return_in_order_and_have_one_thread_each(
     assert seen == [(number, limit, "raise") for number in range(count)]
 
 
-def test_after_an_interrupt_no_further_call_is_begun() -> None:
+@pytest.mark.parametrize("mine", [True, False])
+def test_after_an_interrupt_or_error_no_further_call_is_begun(mine: bool) -> None:
     begun, interrupted = [], Event()
 
     def call(number: int) -> None:
         begun.append(number)
-        if current_thread() is main_thread():
+        if (current_thread() is main_thread()) == mine:
             interrupted.set()
             raise KeyboardInterrupt
         interrupted.wait()

@@ -46,7 +46,8 @@ def gaussian(count: int, size: int, seed: int = 0) -> np.ndarray:
 def test_compiled_costs_are_those_of_the_contracts(items, count):
     problem = make_problem(items=items, features=3)
     rounds = one_seed(random_rounds(1, 50, items, 3))
-    thetas = np.concatenate([gaussian(count - 1, 3), np.zeros((1, 3))])  # 0: ties everywhere
+    ties, overflown = np.zeros((1, 3)), np.full((1, 3), np.nan)
+    thetas = np.concatenate([gaussian(count - 1, 3), ties, overflown])
     stops, parts = np.array([1, 7, 20, 21, 50]), (slice(0, 20), slice(20, 21), slice(21, 50))
     blocks = [Rounds(*(x[part] for x in rounds)) for part in parts]
     fast, exact = (
