@@ -57,12 +57,9 @@ class ExpectedCosts:
         unsearched = always_scored(thetas, ITERATES)
         theta, value = self._best(np.concatenate([found.finalists, truths, unsearched]), scored)
         best = np.full(len(self.t), value)
-        uncertainty, error = (
-            np.full(len(self.t), found.uncertainty),
-            error_of(totals[-1], self.size),
-        )
-        cost, best_fixed = totals[:, -1] / self.size, value * self.t
-        return Expected(cost, error, best, best_fixed, uncertainty, theta[None])
+        uncertainty = np.full(len(self.t), found.uncertainty)
+        cost, error = totals[:, -1] / self.size, error_of(totals[-1], self.size)
+        return Expected(cost, error, best, value * self.t, uncertainty, theta[None])
 
     def _moving(self, plays: Plays, row: int, seed: int, scattered: np.ndarray) -> Expected:
         """Every evaluation round has its own comparator; the search starts from the last one, too."""
