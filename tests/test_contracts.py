@@ -21,9 +21,10 @@ from support.problems import (
 )
 from support.samples import each_once, marked, some_of
 
+from odfl_cli.algorithms import Algorithm
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.core.reading import flatten
-from odfl_cli.engine import CompiledEngine, Engine, TorchEngine
+from odfl_cli.engine import CompiledEngine, Engine, TorchEngine, Trace
 from odfl_cli.metrics.base import COLUMNS
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job, Simulation, simulate
@@ -111,6 +112,23 @@ def test_the_block_size_changes_no_number(algo, engine, block):
     assert_same(cut, simulated(algo, seeds, engine), slice(None))
 
 
+@pytest.mark.parametrize(("algo", "engine"), PAIRS)
+def test_the_parameters_asked_for_are_those_of_the_state_there(algo, engine):
+    job = small_job(algo, SEEDS[:5], engine)
+    algorithm = job.algorithm
+    if type(algorithm).decide is not Algorithm.decide:
+        pytest.skip("decides by more than θ, so that nobody asks for θ alone")
+    job.engine.start(algorithm)
+    start, asked = algorithm.init(5, job.environment.theta_star(job.seeds)), [0, 1, 7, ROUNDS - 1]
+    _, trace = job.engine.advance(algorithm, start, *block_of(job, 0, ROUNDS), np.array(asked))
+    assert trace.asked.tolist() == asked
+    for a, place in enumerate(asked):
+        state = start
+        if place:
+            state, _ = job.engine.advance(algorithm, start, *block_of(job, 0, place))
+        np.testing.assert_array_equal(trace.thetas[:, a], state.theta)
+
+
 @pytest.mark.parametrize(("algo", "engine", "pause"), each_once(PAIRS, [1, 9]))
 def test_a_run_can_be_stopped_stored_and_continued(algo, engine, pause):
     job = small_job(algo, SEEDS[:3], engine)
@@ -122,10 +140,9 @@ def test_a_run_can_be_stopped_stored_and_continued(algo, engine, pause):
     half, first = job.engine.advance(job.algorithm, fresh(), *block_of(job, 0, pause))
     stored = pickle.loads(pickle.dumps(half))
     again, second = job.engine.advance(job.algorithm, stored, *block_of(job, pause, ROUNDS))
-    whole, pieces = leaves(trace), (leaves(first), leaves(second))
-    for name, values in whole.items():
-        joined = np.concatenate([piece[name] for piece in pieces], axis=1)
-        np.testing.assert_array_equal(joined, values, err_msg=name)
+    joined = leaves(Trace.joined([first, second]))
+    for name, values in leaves(trace).items():
+        np.testing.assert_array_equal(joined[name], values, err_msg=name)
     expected = leaves(state)
     assert leaves(again).keys() == expected.keys()
     for name, value in leaves(again).items():
@@ -160,9 +177,9 @@ class Recorder:
     def start(self, algorithm):
         self.engine.start(algorithm)
 
-    def advance(self, algorithm, state, rounds, draws):
+    def advance(self, algorithm, state, rounds, draws, asked):
         self.seen.append(rounds)
-        return self.engine.advance(algorithm, state, rounds, draws)
+        return self.engine.advance(algorithm, state, rounds, draws, asked)
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)

@@ -12,7 +12,7 @@ from odfl_cli.core.cores import on_threads
 from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import PositiveInt, settings
-from odfl_cli.engine.base import Engine, Play, Trace
+from odfl_cli.engine.base import NO_ROUNDS, Engine, Play, Trace
 from odfl_cli.engine.parts import KERNELS, fits_lanes, kernel_of
 from odfl_cli.engine.torch_engine import Dtype, TorchEngine
 from odfl_cli.environments import Rounds
@@ -67,19 +67,24 @@ class CompiledEngine:
             learners += learner.learners
 
     def advance(
-        self, algorithm: Algorithm, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]
+        self,
+        algorithm: Algorithm,
+        state: Any,
+        rounds: Rounds,
+        draws: dict[str, np.ndarray],
+        asked: np.ndarray = NO_ROUNDS,
     ) -> tuple[Any, Trace]:
         """One kernel call per seed, or for some at once; the kernels release the interpreter's lock."""
         seeds, length = rounds.costs.shape[:2]
-        trace = Trace.blank(algorithm, seeds, length)
+        trace = Trace.blank(algorithm, seeds, length, asked)
         module = widest_kernel_module(algorithm)
         state, play = module.prepare(algorithm, state, rounds, draws, trace)
-        calls = -(-seeds // getattr(module, "SEEDS_AT_ONCE", 1))
+        calls = -(-seeds // seeds_at_once(algorithm))
         failures = [
             failure for failure in on_threads(attempt(play), calls, self.threads) if failure
         ]
         if failures:
-            raise min(failures, key=lambda failure: (failure.round_index, failure.seed_index))
+            raise first_of(failures)
         return state, trace
 
 
@@ -96,6 +101,17 @@ def widest_kernel_module(algorithm: Algorithm) -> ModuleType:
     if algorithm.kernel not in IN_LANES or not fits_lanes(algorithm.problem):
         return kernel_module(algorithm)
     return load_kernel(f"odfl_cli.engine.kernels.{algorithm.kernel}_lanes")
+
+
+def seeds_at_once(algorithm: Algorithm) -> int:
+    """How many seeds one call of that kernel plays."""
+    count = getattr(widest_kernel_module(algorithm), "seeds_at_once", None)
+    return count(algorithm) if count else 1
+
+
+def first_of(failures: list[RoundError]) -> RoundError:
+    """The one in the earliest round, of the first seed."""
+    return min(failures, key=lambda failure: (failure.round_index, failure.seed_index))
 
 
 def attempt(play: Play) -> Callable[[int], RoundError | None]:

@@ -13,7 +13,7 @@ from odfl_cli.core.arrays import dot, join_arrays, map_arrays
 from odfl_cli.core.errors import RoundError, RowError, UserError
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.core.text import tell
-from odfl_cli.engine.base import KAPPA_GAP, NEWTON_STEPS, Trace, counting, noted
+from odfl_cli.engine.base import KAPPA_GAP, NEWTON_STEPS, NO_ROUNDS, Trace, counting, noted
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.problem import predicted_gap
 
@@ -69,13 +69,18 @@ class TorchEngine:
         return str(probe.device)
 
     def advance(
-        self, algorithm: Algorithm, state: Any, rounds: Rounds, draws: dict[str, np.ndarray]
+        self,
+        algorithm: Algorithm,
+        state: Any,
+        rounds: Rounds,
+        draws: dict[str, np.ndarray],
+        asked: np.ndarray = NO_ROUNDS,
     ) -> tuple[Any, Trace]:
         """Plays the block, some seeds after others where they do not fit together."""
         seeds = len(rounds.costs)
         size = self.seeds_at_once or self._fitting(algorithm, state, rounds)
         if size >= seeds:
-            return self._advance(algorithm, state, rounds, draws)
+            return self._advance(algorithm, state, rounds, draws, asked)
         states, traces = [], []
         for first in range(0, seeds, size):
             part = slice(first, first + size)
@@ -84,6 +89,7 @@ class TorchEngine:
                 map_arrays(state, np.ndarray, itemgetter(part)),
                 Rounds(rounds.X[part], rounds.costs[part]),
                 {name: values[part] for name, values in draws.items()},
+                asked,
                 first,
             )
             states.append(played[0])
@@ -120,6 +126,7 @@ class TorchEngine:
         state: Any,
         rounds: Rounds,
         draws: dict[str, np.ndarray],
+        asked: np.ndarray,
         before: int = 0,
     ) -> tuple[Any, Trace]:
         """Plays seeds together; `before` is the number of seeds before them, for messages."""
@@ -132,12 +139,16 @@ class TorchEngine:
         algorithm, counter = counting(algorithm, len(costs))
         paid, errors, *noted_values = costs.new_empty((2 + len(names), *costs.shape[:2]))
         notes = dict(zip(names, noted_values, strict=True))
+        row = {int(place): n for n, place in enumerate(asked)}
+        thetas = np.empty((len(costs), len(asked), state.theta.shape[-1]))
         with torch.inference_mode(), np.errstate(all="ignore"), _one_thread():
             state = map_arrays(state, np.ndarray, tensor)
             for i in range(costs.shape[1]):
                 X_t, c_t = X[:, i], costs[:, i]
                 learned = algorithm.problem.learned(c_t, X_t)
                 draws_t = {name: values[:, i] for name, values in drawn.items()}
+                if i in row:
+                    thetas[:, row[i]] = array(state.theta)
                 try:
                     prediction, decision = algorithm.decide(state, X_t)
                     state = algorithm.update(state, X_t, learned, draws_t)
@@ -155,7 +166,7 @@ class TorchEngine:
                     notes[KAPPA_GAP][:, i] = predicted_gap(polytope, prediction, decision)
             state = map_arrays(state, torch.Tensor, array)
         kept = {name: array(values) for name, values in notes.items()}
-        return state, Trace(array(paid), array(errors), kept)
+        return state, Trace(array(paid), array(errors), kept, asked, thetas)
 
 
 def _to_array(tensor: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.core.settings import settings
 from odfl_cli.engine import Trace
-from odfl_cli.engine.base import noted
+from odfl_cli.engine.base import NO_ROUNDS, noted
 from odfl_cli.environments import Environment, Rounds
 from odfl_cli.problem.problem import Horizon
 
@@ -52,7 +52,11 @@ class Recorder(Protocol):
 
     @property
     def watched(self) -> np.ndarray:
-        """Rounds (from 1, ascending) before which `watch` is called."""
+        """Rounds (from 1, ascending) before which `watch` is called: a block is interrupted there."""
+
+    @property
+    def asked(self) -> np.ndarray:
+        """Rounds (from 1, ascending) of which the traces have θ_t."""
 
     def watch(self, before: RoundStart) -> None:
         """Is called before each of the watched rounds."""
@@ -125,7 +129,7 @@ class BasicMetrics:
     """
 
     def __init__(self, seeds: int, logged: np.ndarray, notes: tuple[str, ...] = ()) -> None:
-        self.watched = np.empty(0, dtype=np.int64)
+        self.watched = self.asked = NO_ROUNDS
         self._logged, self._notes = logged, notes
         self._sums = np.zeros((3, seeds))  # cost, mse, regret
         self._rows: list[np.ndarray] = []  # [columns, S, rows of the block]

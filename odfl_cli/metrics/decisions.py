@@ -40,7 +40,7 @@ class DecisionMetrics:
     """Follows a run for another recorder, and decides every logged round once more."""
 
     def __init__(self, other: Recorder, run: Run) -> None:
-        self.watched = np.union1d(other.watched, run.horizon.logged())
+        self.watched, self.asked = np.union1d(other.watched, run.horizon.logged()), other.asked
         self._other, self._others = other, set(other.watched.tolist())
         self._logged = set(run.horizon.logged().tolist())
         self._algorithm = run.algorithm

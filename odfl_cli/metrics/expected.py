@@ -51,7 +51,7 @@ class ExpectedCosts:
         scored, searched = self._sample(seed, self.t[-1])
         totals = plays.totals(self.losses, row, slice(None), scored, pair_ends(self.size))
         truths = self._truths(seed, self.t[-1])
-        thetas = plays.thetas()[row]
+        thetas = plays.thetas[row]
         near = np.concatenate([truths, spread_out(thetas, ITERATES)])
         found = find_comparator(self.losses, searched, with_scattered(near, scattered), self.steps)
         unsearched = always_scored(thetas, ITERATES)
@@ -63,7 +63,7 @@ class ExpectedCosts:
 
     def _moving(self, plays: Plays, row: int, seed: int, scattered: np.ndarray) -> Expected:
         """Every evaluation round has its own comparator; the search starts from the last one, too."""
-        thetas = plays.thetas()[row]
+        thetas = plays.thetas[row]
         measured, mixture, last = [], [], np.empty((0, thetas.shape[1]))
         stops = pair_ends(self.size)
         for e, t in enumerate(self.t):

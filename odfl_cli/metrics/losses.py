@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -173,27 +174,31 @@ class Plays:
 
     def __init__(self, algorithm: Algorithm) -> None:
         own_decision = type(algorithm).decide is not Algorithm.decide
-        self._plain = not own_decision and algorithm.problem.kappa == 0.0
+        self.by_state = own_decision or algorithm.problem.kappa > 0.0
         self._algorithm = algorithm
         self._states: list[Any] = []
         self._thetas: list[np.ndarray] = []
 
-    def add(self, state: Any) -> None:
-        """The state before an evaluation round."""
-        self._thetas.append(np.array(state.theta))
-        self._states.append(None if self._plain else state)
+    def add_state(self, state: Any) -> None:
+        """The state before an evaluation round, of an algorithm that decides by it."""
+        self._thetas.append(np.array(state.theta)[:, None])
+        self._states.append(state)
 
+    def add(self, thetas: np.ndarray) -> None:
+        """θ_t of the next evaluation rounds, [S, A, m], of any other algorithm."""
+        self._thetas.append(thetas)
+
+    @cached_property
     def thetas(self) -> np.ndarray:
-        """[S, E, m]."""
-        return np.stack(self._thetas, axis=1)
+        """Of all evaluation rounds, once they were added, [S, E, m]."""
+        return np.concatenate(self._thetas, axis=1)
 
     def totals(
         self, losses: Losses, seed: int, part: slice, rounds: Rounds, stops: np.ndarray
     ) -> np.ndarray:
         """The costs of seed number `seed` before each stop, with what it played at each evaluation round, [E, stops]."""
-        if self._plain:
-            thetas = np.stack([theta[seed] for theta in self._thetas[part]])
-            return losses.totals(thetas, [rounds], stops)
+        if not self.by_state:
+            return losses.totals(self.thetas[seed, part], [rounds], stops)
         paid = np.stack([self._decided(state, seed, rounds) for state in self._states[part]])
         return np.cumsum(paid, axis=-1)[:, stops - 1]
 

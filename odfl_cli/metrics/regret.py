@@ -12,6 +12,7 @@ from odfl_cli.core.cores import on_threads
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Integer, PositiveInt, settings
 from odfl_cli.core.text import did_you_mean
+from odfl_cli.engine.base import NO_ROUNDS
 from odfl_cli.environments.base import Environment, known_law, switches_of
 from odfl_cli.metrics.base import (
     COLUMNS,
@@ -126,7 +127,7 @@ class RegretMetrics:
         seeds, environment, algorithm = run.seeds, run.environment, run.algorithm
         self._evaluated = evaluation_rounds(run.horizon, choice.evaluations)
         switches = switches_of(environment, run.horizon.rounds)
-        self.watched = np.union1d(self._evaluated, both_sides(switches, choice.evaluations))
+        self._times = np.union1d(self._evaluated, both_sides(switches, choice.evaluations))
         self._choice, self._seeds = choice, seeds
         self._logged = run.horizon.logged()
         standard = standard_notes(algorithm)
@@ -134,6 +135,9 @@ class RegretMetrics:
         self._basic = BasicMetrics(len(seeds), self._logged, (*standard, *self._others))
         self._plays = Plays(algorithm)
         self._oracle = OracleNotes(algorithm, self._evaluated, len(seeds), choice.oracle)
+        by_state = self._plays.by_state
+        self.watched = self._times if by_state else self._oracle.examined
+        self.asked = NO_ROUNDS if by_state else self._times
         self._environment, self._algorithm = environment, algorithm
         self._played = PlayedRounds(environment, seeds, run.horizon.rounds)
         self._law = known_law(environment)
@@ -142,12 +146,15 @@ class RegretMetrics:
 
     def watch(self, before: RoundStart) -> None:
         """Keeps what is played in round t, and may examine the oracle."""
-        self._plays.add(before.state)
+        if self._plays.by_state:
+            self._plays.add_state(before.state)
         self._oracle.watch(before)
 
     def add(self, block: PlayedBlock) -> None:
-        """Keeps the block's rounds."""
+        """Keeps the block's rounds and what is played in some of them."""
         self._basic.add(block)
+        if not self._plays.by_state:
+            self._plays.add(block.trace.thetas)
         self._played.add(block.start, block.rounds)
 
     def table(self) -> dict[str, np.ndarray]:
@@ -183,14 +190,14 @@ class RegretMetrics:
         return self._report
 
     def _measure(self, row: int) -> tuple[Expected | None, Hindsight]:
-        seed, thetas = self._seeds[row], self._plays.thetas()[row]
+        seed, thetas = self._seeds[row], self._plays.thetas[row]
         near = spread_out(thetas, 1)
         losses = losses_for(self._algorithm.problem.rows(slice(row, row + 1)))
         scattered = scatter(losses.problem, seed, self._choice.starts)
         expected = None
         if self._law:
             expected = ExpectedCosts(
-                self._law, losses, self.watched, self._choice.sample, self._choice.steps
+                self._law, losses, self._times, self._choice.sample, self._choice.steps
             ).of(self._plays, row, seed, scattered)
             near = np.concatenate([near, spread_out(expected.thetas, 1)])
         hindsight = in_hindsight(
@@ -212,12 +219,12 @@ class RegretMetrics:
         fixed = paid - np.stack([hindsight.best_fixed for _, hindsight in measured])
         expected = [seed for seed, _ in measured if seed]
         if expected:
-            reported = np.searchsorted(self.watched, self._evaluated)
+            reported = np.searchsorted(self._times, self._evaluated)
             cost = np.stack([seed.cost for seed in expected])
-            total = sum_up_to(self.watched, cost)
+            total = sum_up_to(self._times, cost)
             expected_fixed = (total - np.stack([seed.best_fixed for seed in expected]))[:, reported]
             best = np.stack([seed.best for seed in expected])
-            dynamic = sum_up_to(self.watched, cost - best)[:, reported]
+            dynamic = sum_up_to(self._times, cost - best)[:, reported]
             cost = cost[:, reported]
         else:
             cost, expected_fixed = nothing, nothing
@@ -229,8 +236,8 @@ class RegretMetrics:
             "dynamic_regret": dynamic,
         }
         if self._choice.theta_norm:
-            reported = np.searchsorted(self.watched, self._evaluated)
-            columns["theta_norm"] = np.sqrt((self._plays.thetas()[:, reported] ** 2).sum(-1))
+            reported = np.searchsorted(self._times, self._evaluated)
+            columns["theta_norm"] = np.sqrt((self._plays.thetas[:, reported] ** 2).sum(-1))
         return columns
 
     def _bound(
@@ -241,13 +248,13 @@ class RegretMetrics:
             return {}, {}
         if not has_bound(self._algorithm):
             return {"bound": np.full((len(self._seeds), len(self._evaluated)), np.nan)}, {}
-        constants = measured_constants(self._algorithm.problem, self._played, int(self.watched[-1]))
+        constants = measured_constants(self._algorithm.problem, self._played, int(self._times[-1]))
         column = bound(self._algorithm, constants, self._evaluated, notes, xi)
         return {"bound": column}, bound_report(self._seeds, constants, xi)
 
     def _reported(self, measured: list[tuple[Expected | None, Hindsight]]) -> dict[str, Any]:
         """The errors of the expected costs and of the comparators, by seed."""
-        T = int(self.watched[-1])
+        T = int(self._times[-1])
         hindsight = {
             "kind": "best fixed parameter found on the realised rounds: static regret is at least this",
             "value": self._by_seed(h.best_fixed[-1] / T for _, h in measured),

@@ -128,18 +128,23 @@ def _advance(
 ) -> tuple[Any, Trace]:
     """Plays a block from round `start` on, interrupted where the recorder wants the state."""
     length = data.costs.shape[1]
-    stops = recorder.watched[(recorder.watched > start) & (recorder.watched <= start + length)]
-    cuts = sorted({0, length, *(int(t) - 1 - start for t in stops)})
+    stops = _places(recorder.watched, start, start + length).tolist()
     traces = []
-    for first, last in pairwise(cuts):
+    for first, last in pairwise(sorted({0, length, *stops})):
         part = Rounds(data.X[:, first:last], data.costs[:, first:last])
         drawn = {name: values[:, first:last] for name, values in draws.items()}
-        if first + start + 1 in stops:
-            recorder.watch(RoundStart(first + start + 1, state, part, drawn))
+        if first in stops:
+            recorder.watch(RoundStart(start + first + 1, state, part, drawn))
+        asked = _places(recorder.asked, start + first, start + last)
         with _naming_the_round(job, start + first):
-            state, trace = job.engine.advance(job.algorithm, state, part, drawn)
+            state, trace = job.engine.advance(job.algorithm, state, part, drawn, asked)
         traces.append(trace)
     return state, Trace.joined(traces)
+
+
+def _places(t: np.ndarray, start: int, stop: int) -> np.ndarray:
+    """Of those of the rounds t (from 1) that are among the rounds after `start` up to `stop`: where, from 0."""
+    return t[(t > start) & (t <= stop)] - start - 1
 
 
 class Clock:

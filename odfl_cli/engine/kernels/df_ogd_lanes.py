@@ -11,12 +11,16 @@ from odfl_cli.core.compiling import exact, kernel
 from odfl_cli.core.lanes import LANES, in_lanes, load, root, spread, store
 from odfl_cli.core.signatures import f8, i8, void
 from odfl_cli.engine.base import Play, Trace
+from odfl_cli.engine.kernels.inner import row_of
 from odfl_cli.engine.kernels.linear_lanes import descend, played, predict
 from odfl_cli.engine.parts import descent_of
 from odfl_cli.environments import Rounds
+from odfl_cli.problem.regularizers.newton import copy
 
-SEEDS_AT_ONCE = LANES
-"""Seeds that one call of `play_group` plays, for the engine."""
+
+def seeds_at_once(algorithm: DFOGD) -> int:
+    """One in every lane of a register."""
+    return LANES
 
 
 @exact
@@ -44,17 +48,17 @@ def move_between(theta, vartheta, delta, u):
 @kernel(
     void(
         f8[:, :, ::1], f8[:, :, ::1], f8[:, :, ::1], i8, f8[:, ::1], f8[:, ::1], f8[:, ::1],
-        f8, f8, f8, f8, i8, f8, i8, f8[:, :, ::1],
+        f8, f8, f8, f8, i8, f8, i8, f8[:, :, ::1], i8[::1], f8[:, :, ::1],
     )
 )  # fmt: skip
 def play(
     X, costs, deltas, t, theta, vartheta, path,
-    c_alpha, c_eta, n, radius, steps, lr, every, out,
+    c_alpha, c_eta, n, radius, steps, lr, every, out, row, thetas,
 ):  # fmt: skip
     """Rounds t + 1, … of some seeds: X [S, B, d·p], costs [S, B, d] and δ [S, B, 1].
 
     θ [m], ϑ [m] and P [1] of registers are updated in place; out [B, 5] of registers is what was paid,
-    the error, α, η and P.
+    the error, α, η and P. Where row [B] is not negative, θ_t is kept there in `thetas` [A, m].
     """
     items = costs.shape[2]
     x, c, w = np.empty((X.shape[2], LANES)), np.empty((items, LANES)), np.empty((items, LANES))
@@ -65,6 +69,8 @@ def play(
         gather(X, k, x)
         gather(costs, k, c)
         gather(deltas, k, delta)
+        if row[k] >= 0:
+            copy(theta, thetas[row[k]])
         predict(x, theta, w)
         cost, error = played(w, c)
         alpha = (c_alpha * scale * t**-0.25) * root(root(1.0 + length))
@@ -98,18 +104,20 @@ def prepare(
     constants = algorithm.c_alpha, algorithm.c_eta, algorithm.n, *descent_of(problem)
     theta, vartheta = state.theta.copy(), state.vartheta.copy()
     path, alpha, eta = (np.empty_like(state.alpha) for _ in range(3))
+    row, (_, asked, m) = row_of(trace), trace.thetas.shape
     filled = trace.cost, trace.mse, *(trace.notes[name] for name in algorithm.noted)
 
     def play_group(k: int) -> None:
         group = slice(k * LANES, (k + 1) * LANES)
         before = state.theta[group].T, state.vartheta[group].T, state.path_length[None, group]
         own = [in_lanes(values) for values in before]
-        out = np.empty((length, len(filled), LANES))
+        out, kept = np.empty((length, len(filled), LANES)), np.empty((asked, m, LANES))
         seen = [np.ascontiguousarray(values[group]) for values in (X, rounds.costs, deltas)]
-        play(*seen, state.t, *own, *constants, out)
+        play(*seen, state.t, *own, *constants, out, row, kept)
         count = len(seen[0])
         for number, values in enumerate(filled):
             values[group] = out[:, number, :count].T
+        trace.thetas[group] = np.moveaxis(kept[:, :, :count], -1, 0)
         theta[group], vartheta[group] = own[0][:, :count].T, own[1][:, :count].T
         alpha[group], eta[group], path[group] = out[-1, 2:, :count]
 

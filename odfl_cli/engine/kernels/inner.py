@@ -11,27 +11,37 @@ from odfl_cli.engine.kernels.exponential import exp
 from odfl_cli.engine.kernels.polytopes import least, minimise
 from odfl_cli.engine.kernels.predictors import predict
 from odfl_cli.engine.parts import Parts
-from odfl_cli.problem.regularizers.newton import dot
+from odfl_cli.problem.regularizers.newton import copy, dot
 
 LINE = 16
 """Doubles that the processor fetches at once: two cache lines."""
 
 
 class Played(NamedTuple):
-    """What is recorded of every round that a seed plays, [B] each."""
+    """What is recorded of every round that a seed plays, [B] each, and θ_t of some rounds."""
 
     cost: np.ndarray
     mse: np.ndarray
     gap: np.ndarray  # filled where κ > 0
+    row: np.ndarray  # where θ_t is kept, −1 where it is not
+    thetas: np.ndarray  # [A, m]
 
 
 PARTS = record(Parts, i8, i8, f8[::1], i8, i8[::1], f8[::1], f8)
-PLAYED = record(Played, *[f8[::1]] * 3)
+PLAYED = record(Played, *[f8[::1]] * 3, i8[::1], f8[:, ::1])
 
 
 def played_by(s: int, trace: Trace) -> Played:
     """The rows of seed number s in the trace."""
-    return Played(trace.cost[s], trace.mse[s], trace.notes.get(KAPPA_GAP, trace.cost)[s])
+    gap = trace.notes.get(KAPPA_GAP, trace.cost)
+    return Played(trace.cost[s], trace.mse[s], gap[s], row_of(trace), trace.thetas[s])
+
+
+def row_of(trace: Trace) -> np.ndarray:
+    """Where θ_t of each round is kept, −1 where it is not, [B]."""
+    row = np.full(trace.cost.shape[1], -1)
+    row[trace.asked] = np.arange(len(trace.asked))
+    return row
 
 
 def apart(values: np.ndarray) -> np.ndarray:
@@ -90,6 +100,8 @@ def decide(parts, X, costs, t, theta, prediction, w, played):
     if parts.kappa > 0.0:
         played.gap[t] = miss(parts, prediction, w)
     played.cost[t], played.mse[t] = dot(costs[t], w), squared_error(prediction, costs[t])
+    if played.row[t] >= 0:
+        copy(theta, played.thetas[played.row[t]])
 
 
 @allocating

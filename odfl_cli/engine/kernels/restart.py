@@ -11,26 +11,31 @@ from odfl_cli.core.arrays import map_arrays
 from odfl_cli.core.compiling import kernel
 from odfl_cli.core.errors import RoundError
 from odfl_cli.core.signatures import f8, i8
+from odfl_cli.engine import compiled_engine
 from odfl_cli.engine.base import NEWTON_STEPS, Play, Trace
-from odfl_cli.engine.compiled_engine import attempt, kernel_module
 from odfl_cli.engine.kernels.inner import exponential_weights, sampled
 from odfl_cli.environments import Rounds
 
 
-@kernel(i8(f8, f8, f8[:, ::1], f8[:, ::1], f8[::1], i8, f8[::1], f8[::1], f8[::1]))
-def follow(eta, share, losses, squares, uniform, played, weights, paid, errors):
+@kernel(i8(f8, f8, f8[:, ::1], f8[:, ::1], f8[::1], i8, f8[::1], f8[::1], f8[::1], i8[::1]))
+def follow(eta, share, losses, squares, uniform, played, weights, paid, errors, chosen):
     """Plays copy `played`, then those sampled by the weights [N], updated in place.
 
-    `losses` and `squares` [B, N] are what the copies pay and their squared errors. Returns the copy
-    that is sampled after the last round.
+    `losses` and `squares` [B, N] are what the copies pay and their squared errors; `chosen` [B] becomes
+    the copy that is played in every round. Returns the one that is sampled after the last.
     """
     for t in range(losses.shape[0]):
-        paid[t], errors[t] = losses[t, played], squares[t, played]
+        chosen[t], paid[t], errors[t] = played, losses[t, played], squares[t, played]
         exponential_weights(losses[t], eta, weights)
         for k in range(weights.shape[0]):
             weights[k] = (1.0 - share) * weights[k] + share / weights.shape[0]
         played = sampled(weights, uniform[t])
     return played
+
+
+def seeds_at_once(algorithm: Restart) -> int:
+    """As many as the kernel of the copies plays at once: all seeds restart in the same rounds."""
+    return compiled_engine.seeds_at_once(algorithm.learner)
 
 
 def prepare(
@@ -40,33 +45,39 @@ def prepare(
     draws: dict[str, np.ndarray],
     trace: Trace,
 ) -> tuple[RestartState, Play]:
-    """The state after the block, and the function that fills it and the trace for seed number s."""
-    stop = state.t + rounds.costs.shape[1]
+    """The state after the block, and the function that fills it and the trace for group number g of seeds."""
+    stop, size = state.t + rounds.costs.shape[1], seeds_at_once(algorithm)
     cuts = sorted({state.t, stop, *algorithm.restarts(state.t + 1, stop)})
     theta, weights = state.theta.copy(), state.weights.copy()
+    played = np.argmax([(copy.theta == theta).all(-1) for copy in state.states], axis=0)
     copies = tuple(
         map_arrays(copy, np.ndarray, np.copy)._replace(t=algorithm.age(k, stop))
         for k, copy in enumerate(state.states)
     )
 
-    def play_seed(s: int) -> None:
-        now = [seed_of(copy, s) for copy in state.states]
-        played = int(np.argmax([(copy.theta[0] == theta[s]).all() for copy in now]))
+    def play_group(g: int) -> None:
+        group = slice(g * size, (g + 1) * size)
+        now = [map_arrays(copy, np.ndarray, lambda values: values[group]) for copy in state.states]
         for first, last in pairwise(cuts):
-            part = slice(first - state.t, last - state.t)
-            now, paid, squares = learnt(algorithm, now, rounds, draws, trace, s, part)
-            chosen = draws["restart/choice"][s, part]
-            left = weights[s], trace.cost[s, part], trace.mse[s, part]
-            settings = algorithm.eta, algorithm.share
-            played = follow(*settings, paid, squares, chosen, played, *left)
-            theta[s] = now[played].theta[0]
+            part = group, slice(first - state.t, last - state.t)
+            seen = Rounds(*(np.ascontiguousarray(values[part]) for values in rounds))
+            drawn = {name: values[part] for name, values in draws.items()}
+            own = trace.part(*part)
+            try:
+                now, traces = learnt(algorithm, now, seen, drawn, own.asked)
+            except RoundError as failure:
+                place = part[1].start + failure.round_index, group.start + failure.seed_index
+                raise RoundError(*place, str(failure)) from failure
+            choose(algorithm, traces, drawn["restart/choice"], weights[group], played[group], own)
+            rows = range(len(seen.costs))
+            theta[group] = [now[k].theta[row] for row, k in zip(rows, played[group], strict=True)]
             for k in algorithm.restarting(last):
-                now[k] = algorithm.restarted(theta[s : s + 1].copy())
+                now[k] = algorithm.restarted(theta[group].copy())
         for copy, values in zip(copies, now, strict=True):
             for name in copy._fields[1:]:
-                getattr(copy, name)[s] = getattr(values, name)[0]
+                getattr(copy, name)[group] = getattr(values, name)
 
-    return RestartState(stop, theta, weights, copies), play_seed
+    return RestartState(stop, theta, weights, copies), play_group
 
 
 def learnt(
@@ -74,34 +85,41 @@ def learnt(
     copies: list[Any],
     rounds: Rounds,
     draws: dict[str, np.ndarray],
-    trace: Trace,
-    s: int,
-    part: slice,
-) -> tuple[list[Any], np.ndarray, np.ndarray]:
-    """The copies of seed number s after a part of the rounds, and what they paid and missed, [B, N]."""
-    one, seed = algorithm.learner, slice(s, s + 1)
-    seen = Rounds(rounds.X[seed, part], rounds.costs[seed, part])
-    drawn = {
-        name.removeprefix("restart/"): values[seed, part]
-        for name, values in draws.items()
-        if name != "restart/choice"
-    }
-    after, traces, failures = [], [], []
+    asked: np.ndarray,
+) -> tuple[list[Any], list[Trace]]:
+    """The copies after these rounds and their traces, or a RoundError for the first round that fails."""
+    engine = compiled_engine.CompiledEngine(threads=1)
+    drawn = {name.removeprefix("restart/"): values for name, values in draws.items()}
+    learnt, failures = [], []
     for copy in copies:
-        traces.append(Trace.blank(one, 1, part.stop - part.start))
-        learned, play = kernel_module(one).prepare(one, copy, seen, drawn, traces[-1])
-        after.append(learned)
-        failures.append(attempt(play)(0))
-    if failed := [failure for failure in failures if failure]:
-        first = min(failed, key=lambda failure: failure.round_index)
-        raise RoundError(part.start + first.round_index, s, str(first))
+        try:
+            learnt.append(engine.advance(algorithm.learner, copy, rounds, drawn, asked))
+        except RoundError as failure:
+            failures.append(failure)
+    if failures:
+        raise compiled_engine.first_of(failures)
+    after, traces = zip(*learnt, strict=True)
+    return list(after), list(traces)
+
+
+def choose(
+    algorithm: Restart,
+    traces: list[Trace],
+    uniform: np.ndarray,
+    weights: np.ndarray,
+    played: np.ndarray,
+    trace: Trace,
+) -> None:
+    """Fills the trace of some seeds from those of their copies; updates weights [S, N] and the copies played [S]."""
+    paid = np.stack([own.cost for own in traces], axis=-1)
+    squares = np.stack([own.mse for own in traces], axis=-1)
+    chosen = np.empty(trace.cost.shape, dtype=np.int64)
+    for s in range(len(played)):
+        left = weights[s], trace.cost[s], trace.mse[s], chosen[s]
+        seen = paid[s], squares[s], uniform[s], played[s]
+        played[s] = follow(algorithm.eta, algorithm.share, *seen, *left)
+    for a, place in enumerate(trace.asked):
+        for s, k in enumerate(chosen[:, place]):
+            trace.thetas[s, a] = traces[k].thetas[s, a]
     if NEWTON_STEPS in trace.notes:
-        trace.notes[NEWTON_STEPS][s, part] = sum(own.notes[NEWTON_STEPS][0] for own in traces)
-    paid = np.stack([own.cost[0] for own in traces], axis=-1)
-    squares = np.stack([own.mse[0] for own in traces], axis=-1)
-    return after, paid, squares
-
-
-def seed_of(state: Any, s: int) -> Any:
-    """The state of seed number s alone, [1, …] each."""
-    return map_arrays(state, np.ndarray, lambda values: values[s : s + 1].copy())
+        trace.notes[NEWTON_STEPS][:] = sum(own.notes[NEWTON_STEPS] for own in traces)

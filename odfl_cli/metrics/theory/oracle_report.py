@@ -30,14 +30,13 @@ class OracleNotes:
 
     def __init__(self, algorithm: Algorithm, t: np.ndarray, seeds: int, count: int) -> None:
         self._algorithm, self._t = algorithm, t
-        places = np.unique(np.linspace(0, len(t) - 1, count).round().astype(int))
-        self._examined = set(t[places].tolist()) if count else set()
+        self.examined = t[np.unique(np.linspace(0, len(t) - 1, count).round().astype(int))]
         self._values = {name: np.full((seeds, len(t)), np.nan) for name in VALUES}
         self._shares: list[float] = []
 
     def watch(self, before: RoundStart) -> None:
         """Examines the round if it is one of those."""
-        if before.t not in self._examined:
+        if before.t not in self.examined:
             return
         report = oracle_report(self._algorithm, before)
         for name, values in report.items():
@@ -48,7 +47,7 @@ class OracleNotes:
 
     def columns(self) -> dict[str, np.ndarray]:
         """oracle_before, oracle_after and xi, [S, E]; empty if no round is examined."""
-        return self._values if self._examined else {}
+        return self._values if len(self.examined) else {}
 
     def report(self) -> dict[str, Any]:
         """The oracle's share of the seconds of a round, for summary.json."""
