@@ -38,8 +38,8 @@ def in_lanes(values: np.ndarray) -> np.ndarray:
 
 @exact
 def gather_rows(rows, first, out):
-    """out [n, LANES] = the rows [N, n] from `first` on; lanes without a row repeat the last one."""
-    for lane in range(LANES):
+    """out [n, lanes] = the rows [N, n] from `first` on; lanes without a row repeat the last one."""
+    for lane in range(out.shape[1]):
         row = min(first + lane, rows.shape[0] - 1)
         for i in range(out.shape[0]):
             out[i, lane] = rows[row, i]
@@ -47,7 +47,7 @@ def gather_rows(rows, first, out):
 
 @exact
 def scatter_rows(values, first, rows):
-    """The rows [N, n] from `first` on = values [n, LANES]; lanes without a row are left out."""
-    for lane in range(min(LANES, rows.shape[0] - first)):
+    """The rows [N, n] from `first` on = values [n, lanes]; lanes without a row are left out."""
+    for lane in range(min(values.shape[1], rows.shape[0] - first)):
         for i in range(values.shape[0]):
             rows[first + lane, i] = values[i, lane]

@@ -50,9 +50,13 @@ class PlayedRounds:
         count, first, parts = -(-stop // self._stride), 0, []
         every = -(-count // most)
         for X, costs in self._aside:
-            part = slice(-first % every, max(0, count - first), every)
+            if first >= count:
+                break
+            part = slice(-first % every, count - first, every)
             parts.append((X[row, part], costs[row, part]))
             first += costs.shape[1]
+        if len(parts) == 1:  # without a copy, if it is in one piece
+            return Rounds(*map(np.ascontiguousarray, *parts))
         return Rounds(*map(np.concatenate, zip(*parts, strict=True)))
 
     def all(self, row: int) -> Iterator[Rounds]:

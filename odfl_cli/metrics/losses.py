@@ -11,7 +11,6 @@ import numpy as np
 from odfl_cli.algorithms import Algorithm, on_problem
 from odfl_cli.core.arrays import dot, map_arrays
 from odfl_cli.core.kernel_cache import load_kernel
-from odfl_cli.core.lanes import WIDE
 from odfl_cli.engine.parts import kernel_of
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.problem import Problem
@@ -124,16 +123,13 @@ class CompiledLosses(Losses):
         return max(1, PREDICTIONS // self.problem.items)
 
     def totals(self, thetas: np.ndarray, blocks: Iterable[Rounds], stops: np.ndarray) -> np.ndarray:
-        """Round by round, WIDE parameters at once."""
-        (count, m), start = thetas.shape, 0
-        groups = -(-count // WIDE)
-        filled = np.concatenate([thetas, np.zeros((groups * WIDE - count, m))])
-        many = filled.reshape(groups, WIDE, m).swapaxes(1, 2).copy()
-        total, sums = np.zeros((groups, WIDE)), np.empty((groups, len(stops), WIDE))
+        """Round by round, many parameters at once."""
+        thetas, start = np.require(thetas, np.float64, ["C", "W"]), 0
+        total, sums = np.zeros((len(thetas), 1)), np.empty((len(thetas), len(stops)))
         for X, costs in blocks:
-            _kernel().score(X, costs, many, stops - start, total, sums)
+            _kernel().score(X, costs, thetas, stops - start, total, sums)
             start += len(costs)
-        return sums.swapaxes(1, 2).reshape(groups * WIDE, -1)[:count]
+        return sums
 
     def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
         """One parameter after another, many rounds at once."""

@@ -8,8 +8,10 @@ import numpy as np
 from odfl_cli.core.compiling import exact, inner, kernel
 from odfl_cli.core.lanes import (
     WIDE,
+    gather_rows,
     load_short,
     load_wide,
+    scatter_rows,
     spread_short,
     spread_wide,
     store,
@@ -27,28 +29,32 @@ for _ in range(SQUARINGS):
 # products of such numbers would be subnormal and slow
 
 
-@kernel(void(f8[:, :, ::1], f8[:, ::1], f8[:, :, ::1], i8[::1], f8[:, ::1], f8[:, :, ::1]))
+@kernel(void(f8[:, :, ::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1]))
 def score(X, costs, thetas, stops, total, sums):
-    """total[c] += the costs of what thetas[c] play in each round; sums[c, e] = total[c] after stops[e] of them.
+    """total[c] += the costs of what thetas[c] plays in each round; sums[c, e] = total[c] after stops[e] of them.
 
-    thetas [C, m, WIDE], total [C, WIDE] and sums [C, E, WIDE] hold WIDE parameters side by side. Stops
-    ascend. Of equal predictions the first is played.
+    thetas [C, m], total [C, 1] and sums [C, E]; stops ascend. Of equal predictions the first is played.
     """
-    for c in range(len(thetas)):
-        paid, e = load_wide(total, (c,)), np.searchsorted(stops, 1)
+    theta, now = np.empty((thetas.shape[1], WIDE)), np.empty((1, WIDE))
+    for c in range(0, len(thetas), WIDE):
+        gather_rows(thetas, c, theta)
+        gather_rows(total, c, now)
+        paid, e = load_wide(now, (0,)), np.searchsorted(stops, 1)
         for n in range(len(costs)):
             lowest, played = spread_wide(np.inf), spread_wide(costs[n, 0])  # of NaN, item 0
             for i in range(X.shape[1]):
                 g = spread_wide(0.0)
                 for j in range(X.shape[2]):
-                    g = g + X[n, i, j] * load_wide(thetas, (c, j))
+                    g = g + X[n, i, j] * load_wide(theta, (j,))
                 played = where_less(g, lowest, costs[n, i], played)
                 lowest = where_less(g, lowest, g, lowest)
             paid = paid + played
             while e < len(stops) and stops[e] == n + 1:
-                store(sums, (c, e), paid)
+                store(now, (0,), paid)
+                scatter_rows(now, c, sums[:, e : e + 1])
                 e += 1
-        store(total, (c,), paid)
+        store(now, (0,), paid)
+        scatter_rows(now, c, total)
 
 
 @inner
@@ -57,12 +63,15 @@ def pack(X, costs, stride, XT, costsT):
 
     Block k holds rounds of the steps k, k + stride, …. What is left of it is zero, which adds no gradient.
     """
-    for n in range(costs.shape[0] // stride * stride):
-        k, b = n // (stride * WIDE) * stride + n % stride, n // stride % WIDE
+    for k in range(XT.shape[0]):
+        first = k // stride * stride * WIDE + k % stride
+        count = min(WIDE, costs.shape[0] // stride - k // stride * WIDE)
         for i in range(costs.shape[1]):
-            costsT[k, i, b] = costs[n, i]
-            for j in range(X.shape[2]):
-                XT[k, i, j, b] = X[n, i, j]
+            for b in range(count):
+                n = first + b * stride
+                costsT[k, i, b] = costs[n, i]
+                for j in range(X.shape[2]):
+                    XT[k, i, j, b] = X[n, i, j]
 
 
 @exact
