@@ -85,6 +85,7 @@ def _run(arguments: list[str]) -> int:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # or it searches every package
     from odfl_cli.cli.run import main as run
 
+    gc.freeze()  # what was imported stays: no search for garbage begins while a job is composed
     try:
         run(arguments)
     finally:

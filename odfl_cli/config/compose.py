@@ -8,7 +8,9 @@ from typing import Any
 
 import yaml
 from hydra import compose, initialize_config_dir
+from hydra._internal import defaults_list
 from hydra.core.config_store import ConfigStore
+from hydra.core.default_element import InputDefault
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.plugins import Plugins
 from omegaconf import DictConfig, OmegaConf
@@ -56,6 +58,8 @@ def prepare_hydra() -> None:
     Plugins.instance()  # finding the plugins registers their presets
     _prefer_own_presets()
     _prefer_own_defaults()
+    if _choices:
+        defaults_list._create_interpolation_map = _choices_if_asked  # type: ignore[assignment]
 
 
 def _prefer_own_presets() -> None:
@@ -77,6 +81,16 @@ def _prefer_own_defaults() -> None:
     """
     for choice in ConfigStore.instance().repo["hydra"]["config.yaml"].node.defaults:
         choice.update({group: "odfl" for group in ("launcher", "sweeper") if group in choice})
+
+
+_choices: Any = getattr(defaults_list, "_create_interpolation_map", None)
+"""A private function of Hydra's; without it, nothing is replaced."""
+
+
+def _choices_if_asked(overrides: Any, children: list[InputDefault], self_added: bool) -> Any:
+    """Hydra makes a configuration of all choices for every file; few files interpolate one."""
+    asked = any(child.is_interpolation() for child in children)
+    return _choices(overrides, children, self_added) if asked else None
 
 
 def require_extras(config: DictConfig) -> None:

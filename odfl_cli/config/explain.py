@@ -4,6 +4,7 @@ import argparse
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -137,12 +138,18 @@ def _check_group_override(override: str, arguments: list[str]) -> None:
 
 def _parsed(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """As Hydra reads them, flags and overrides in any order, and the flags it does not know."""
-    parser = get_args_parser()
-    parser.exit_on_error = False
     try:
-        return parser.parse_known_intermixed_args(arguments)
+        return _parser().parse_known_intermixed_args(arguments)
     except argparse.ArgumentError as error:
         raise UserError(f"run: {error}; see odfl run --hydra-help") from error
+
+
+@cache
+def _parser() -> argparse.ArgumentParser:
+    """Hydra's, which takes longer to make than to use."""
+    parser = get_args_parser()
+    parser.exit_on_error = False
+    return parser
 
 
 def _malformed(error: MarkedYAMLError) -> str:

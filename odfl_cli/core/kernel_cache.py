@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from threading import RLock
 from types import ModuleType
 from typing import Any
 
@@ -23,9 +24,27 @@ WAYS = ("compiling", "machine_code", "signatures")
 """The modules of this room that decide how a kernel is compiled and stored."""
 
 
-@cache
+_loading = RLock()
+"""Held while a kernel is loaded; a fork waits for it, for its copy could not release a lock."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_loading.acquire,
+        after_in_parent=_loading.release,
+        after_in_child=_loading.release,
+    )
+
+
 def load_kernel(name: str) -> ModuleType:
-    """The module `name`, whose import compiles its kernels or finds them compiled on disk."""
+    """The module `name`, whose import compiles its kernels or finds them compiled on disk.
+
+    Of threads that need it at once, one loads it and the others wait.
+    """
+    with _loading:
+        return _loaded(name)
+
+
+@cache
+def _loaded(name: str) -> ModuleType:
     directory = cache_directory()
     if directory is None:
         log.warning(

@@ -9,6 +9,7 @@ from support import composing
 from support.commands import REPOSITORY, odfl
 from support.problems import composed
 
+from odfl_cli.config import compose as config_compose
 from odfl_cli.config.compose import EXTRAS, compose_job
 
 
@@ -55,12 +56,15 @@ def test_values_set_after_composing_are_what_hydra_composes():
 
 
 def test_conf_merged_once_is_what_hydra_merges(monkeypatch):
-    """The memory of the tests, asked a second time with other values, against Hydra itself."""
+    """The memory of the tests, asked a second time with other values, against Hydra itself.
+
+    Without odfl's own shortcut, too.
+    """
     words = ("algo=df_ftpl", "oracle=adam", "polytope=box", "regularizer=log_barrier")
     compose_job([*words, "data.items=7"])
     remembered = compose_job([*words, "data.items=9", "+horizon.more=1"])
     monkeypatch.setattr(composing, "_is_own", lambda *_: False)
-    monkeypatch.setattr(composing, "_choices_if_asked", composing._choices)
+    monkeypatch.setattr(config_compose, "_choices_if_asked", config_compose._choices)
     assert compose_job([*words, "data.items=9", "+horizon.more=1"]) == remembered
 
 

@@ -4,7 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -175,6 +178,25 @@ def test_processes_that_start_together_compile_once(tmp_path, start: Start) -> N
     assert compiler.count("\n") == 1
 
 
+def test_threads_that_need_a_kernel_at_once_load_it_once(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    begun, imported = Barrier(2), []
+
+    def imports(name: str, _: Path | None) -> str:
+        imported.append(name)
+        time.sleep(0.05)  # in which the other thread would begin the same
+        return name
+
+    def load_in_thread(_: int) -> object:
+        begun.wait(timeout=60)
+        return load_kernel("any_kernel")
+
+    monkeypatch.setattr(kernel_cache, "_import", imports)
+    with ThreadPoolExecutor(2) as threads:
+        assert [*threads.map(load_in_thread, range(2))] == ["any_kernel"] * 2
+    assert imported == ["any_kernel"]
+
+
 def test_a_kernel_does_not_wait_for_another_that_is_compiled(tmp_path, good, monkeypatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     other = cache_directory() / "other_kernel"
@@ -196,7 +218,7 @@ def test_a_copied_source_is_not_compiled_again_and_a_changed_one_once(
         source.write_text(content)
         monkeypatch.syspath_prepend(source.parent)
         sys.modules.pop("copied_kernel", None)
-        load_kernel.cache_clear()
+        kernel_cache._loaded.cache_clear()
         started = len(stamps(tmp_path / "cache"))
         assert load_kernel("copied_kernel").__file__ == str(source)
         told.append(len(stamps(tmp_path / "cache")) - started)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from hydra._internal import config_loader_impl, defaults_list
+from hydra._internal import config_loader_impl
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import ConfigRepository
 from hydra._internal.defaults_list import DefaultsList, Overrides
@@ -19,7 +19,6 @@ _merges: dict[tuple[Any, ...], bytes] = {}
 _packaged: dict[tuple[Any, ...], bytes] = {}
 _files: dict[str, bytes] = {}
 _create = config_loader_impl.create_defaults_list
-_choices = defaults_list._create_interpolation_map
 _merge = ConfigLoaderImpl._compose_config_from_defaults_list
 _package = ConfigLoaderImpl._load_single_config
 _load = ConfigRepository.load_config
@@ -34,7 +33,6 @@ def merged_once() -> Iterator[None]:
     """
     with (
         mock.patch.object(config_loader_impl, "create_defaults_list", _defaults),
-        mock.patch.object(defaults_list, "_create_interpolation_map", _choices_if_asked),
         mock.patch.object(ConfigLoaderImpl, "_compose_config_from_defaults_list", _merged),
         mock.patch.object(ConfigLoaderImpl, "_load_single_config", _in_package),
         mock.patch.object(ConfigRepository, "load_config", _loaded),
@@ -58,12 +56,6 @@ def _defaults(repo: Any, config_name: Any, overrides_list: list[Any], **options:
         defaults_tree=kept.defaults_tree,
         overrides=own,
     )
-
-
-def _choices_if_asked(overrides: Any, children: list[Any], self_added: bool) -> Any:
-    """Hydra makes a configuration of all choices for every file; few files interpolate one."""
-    asked = any(child.is_interpolation() for child in children)
-    return _choices(overrides, children, self_added) if asked else None
 
 
 def _merged(loader: Any, defaults: list[Any], repo: Any) -> Any:
