@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -38,6 +39,7 @@ def merged_once() -> Iterator[None]:
         mock.patch.object(ConfigLoaderImpl, "_compose_config_from_defaults_list", _merged),
         mock.patch.object(ConfigLoaderImpl, "_load_single_config", _in_package),
         mock.patch.object(ConfigRepository, "load_config", _loaded),
+        mock.patch.object(ConfigRepository, "__deepcopy__", _copied, create=True),
     ):
         yield
 
@@ -99,6 +101,11 @@ def _loaded(repo: Any, config_path: str) -> Any:
     if config_path not in _files:
         _files[config_path] = pickle.dumps(_load(repo, config_path))
     return pickle.loads(_files[config_path])
+
+
+def _copied(repo: Any, _memo: Any) -> Any:
+    """Hydra copies a repository to give it other sources, and all stored presets with it."""
+    return copy(repo)
 
 
 def _is_own(repo: Any, *defaults: Any) -> bool:
