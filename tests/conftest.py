@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -43,9 +44,14 @@ def environment_restored() -> Iterator[None]:
 @pytest.fixture
 def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures are laid out but not rendered: for tests of what is drawn, not of pictures."""
-    monkeypatch.setattr(
-        "matplotlib.figure.Figure.savefig", lambda self, *_, **__: self.draw_without_rendering()
-    )
+    drawn = set()
+
+    def draw_once(figure: Any, *_: Any, **__: Any) -> None:
+        if figure not in drawn:  # the second format of the same figure
+            drawn.add(figure)
+            figure.draw_without_rendering()
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", draw_once)
 
 
 @pytest.fixture
