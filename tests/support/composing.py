@@ -18,7 +18,7 @@ CONF = Path(__file__).resolve().parents[2] / "conf"
 _lists: dict[tuple[Any, ...], DefaultsList] = {}
 _merges: dict[tuple[Any, ...], bytes] = {}
 _packaged: dict[tuple[Any, ...], bytes] = {}
-_files: dict[str, bytes] = {}
+_files: dict[str, Any] = {}
 _create = config_loader_impl.create_defaults_list
 _choices = defaults_list._create_interpolation_map
 _merge = ConfigLoaderImpl._compose_config_from_defaults_list
@@ -99,8 +99,8 @@ def _loaded(repo: Any, config_path: str) -> Any:
     if not _is_own(repo):
         return _load(repo, config_path)
     if config_path not in _files:
-        _files[config_path] = pickle.dumps(_load(repo, config_path))
-    return pickle.loads(_files[config_path])
+        _files[config_path] = _load(repo, config_path)
+    return copy(_files[config_path])  # its configuration is merged in a copy, see _in_package
 
 
 def _copied(repo: Any, _memo: Any) -> Any:
