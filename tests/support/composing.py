@@ -4,6 +4,7 @@ import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,7 @@ from hydra._internal import config_loader_impl, defaults_list
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import ConfigRepository
 from hydra._internal.defaults_list import DefaultsList, Overrides
+from omegaconf import base
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
 _lists: dict[tuple[Any, ...], DefaultsList] = {}
@@ -24,6 +26,7 @@ _choices = defaults_list._create_interpolation_map
 _merge = ConfigLoaderImpl._compose_config_from_defaults_list
 _package = ConfigLoaderImpl._load_single_config
 _load = ConfigRepository.load_config
+_parsed = cache(base.parse)
 
 
 @contextmanager
@@ -40,6 +43,7 @@ def merged_once() -> Iterator[None]:
         mock.patch.object(ConfigLoaderImpl, "_load_single_config", _in_package),
         mock.patch.object(ConfigRepository, "load_config", _loaded),
         mock.patch.object(ConfigRepository, "__deepcopy__", _copied, create=True),
+        mock.patch.object(base, "parse", _parsed),  # of an interpolation; it is resolved anew
     ):
         yield
 
