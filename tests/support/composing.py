@@ -14,6 +14,7 @@ from hydra._internal import config_loader_impl, defaults_list
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import ConfigRepository
 from hydra._internal.defaults_list import DefaultsList, Overrides
+from hydra.core.override_parser import overrides_parser
 from omegaconf import base
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
@@ -27,6 +28,7 @@ _merge = ConfigLoaderImpl._compose_config_from_defaults_list
 _package = ConfigLoaderImpl._load_single_config
 _load = ConfigRepository.load_config
 _parsed = cache(base.parse)
+_functions = cache(overrides_parser.create_functions)
 
 
 @contextmanager
@@ -44,6 +46,7 @@ def merged_once() -> Iterator[None]:
         mock.patch.object(ConfigRepository, "load_config", _loaded),
         mock.patch.object(ConfigRepository, "__deepcopy__", _copied, create=True),
         mock.patch.object(base, "parse", _parsed),  # of an interpolation; it is resolved anew
+        mock.patch.object(overrides_parser, "create_functions", _functions),
     ):
         yield
 
