@@ -3,7 +3,7 @@
 import gc
 import os
 from collections.abc import Iterator
-from unittest import mock
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -34,16 +34,24 @@ def conf_merged_once() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def environment_restored() -> Iterator[None]:
     """A command called in this process says in its environment how errors are shown."""
-    with mock.patch.dict(os.environ):
-        yield
+    before = os.environ.copy()
+    yield
+    if os.environ != before:  # which few tests cause; every variable is set anew
+        os.environ.clear()
+        os.environ.update(before)
 
 
 @pytest.fixture
 def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures are laid out but not rendered: for tests of what is drawn, not of pictures."""
-    monkeypatch.setattr(
-        "matplotlib.figure.Figure.savefig", lambda self, *_, **__: self.draw_without_rendering()
-    )
+    drawn = set()
+
+    def draw_once(figure: Any, *_: Any, **__: Any) -> None:
+        if figure not in drawn:  # the second format of the same figure
+            drawn.add(figure)
+            figure.draw_without_rendering()
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", draw_once)
 
 
 @pytest.fixture

@@ -72,8 +72,9 @@ def open_regular(path: Path | str, flags: int = os.O_RDONLY, dir_fd: int | None 
 def read_regular(path: Path | str, largest: int = LARGEST, dir_fd: int | None = None) -> bytes:
     """The content of a regular file; a UserError where it has more than `largest` bytes."""
     with os.fdopen(open_regular(path, dir_fd=dir_fd), "rb") as file:
-        content = file.read(min(os.fstat(file.fileno()).st_size, largest) + 1)
-    if len(content) > largest:
+        size = os.fstat(file.fileno()).st_size
+        content = file.read(size + 1) if size <= largest else b""
+    if max(size, len(content)) > largest:
         raise UserError(f"{path}: it has more than {largest} bytes")
     return content
 

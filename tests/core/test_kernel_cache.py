@@ -23,6 +23,7 @@ from odfl_cli.environments.replay.files import cache_directory as replay_cache
 
 COMPILING = "compiling the small_kernel kernel"
 COMPILED = ("uniform", "df_ogd", "df_ftpl", "spo")
+SLOW = pytest.mark.slow
 
 
 def stamps(cache: Path) -> dict[Path, tuple[int, int]]:
@@ -36,11 +37,10 @@ def flip_machine_code(content: bytes) -> bytes:
     return content[:start] + flipped + content[start + 64 :]
 
 
-def run(place: Path, cache: Path, algorithm: str, *more: str) -> Done:
+def run(place: Path, cache: Path, *words: str) -> Done:
     """A process that needs one of the package's own kernels."""
     place.mkdir(exist_ok=True)
-    words = (f"algo={algorithm}", "horizon=smoke", "seeds=2")
-    return odfl_process("run", *words, *more, cwd=place, NUMBA_CACHE_DIR=str(cache))
+    return odfl_process(*words, "horizon=smoke", "seeds=2", cwd=place, NUMBA_CACHE_DIR=str(cache))
 
 
 def beside_tuning(text: str) -> list[str]:
@@ -49,30 +49,33 @@ def beside_tuning(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "engine"),
+    ("words", "files"),
     [
-        ("uniform", "torch"),
-        *(pytest.param(name, "compiled", marks=pytest.mark.slow) for name in COMPILED),
+        pytest.param(("data", "export", "-o", "out/seed-all.csv"), 1, id="covariates"),
+        *(
+            pytest.param(("run", f"algo={name}", "engine=compiled"), 2, id=name, marks=SLOW)
+            for name in COMPILED
+        ),
     ],
 )
 def test_a_second_process_compiles_nothing_and_computes_the_same_digits(
-    tmp_path, algorithm, engine
+    tmp_path, words, files
 ) -> None:
     """The kernel of the covariates; those of algorithms compile longer and are slow tests."""
     cache, first, second = (tmp_path / name for name in ("cache", "first", "second"))
-    done = run(first, cache, algorithm, f"engine={engine}")
+    done = run(first, cache, *words)
     assert done.returncode == 0, done.stderr
     lines = beside_tuning(done.stderr)
     assert lines
     assert all(line.startswith("odfl: compiling the ") for line in lines)
     before = stamps(cache)
     assert before  # covariates; so few numbers are drawn by numpy
-    again = run(second, cache, algorithm, f"engine={engine}")
+    again = run(second, cache, *words)
     assert again.returncode == 0
     assert beside_tuning(again.stderr) == []
     assert stamps(cache) == before
     assert csvs(first) == csvs(second)
-    assert len(csvs(first)) == 2
+    assert len(csvs(first)) == files
 
 
 DAMAGE = {

@@ -51,20 +51,18 @@ def drawn(tmp_path_factory) -> tuple[Path, str]:
     return out, printed.getvalue()
 
 
-@pytest.fixture(scope="module")
-def drawn_elsewhere(tmp_path_factory) -> tuple[Path, list[str]]:
+def draw_elsewhere(place: Path, out: Path) -> list[str]:
     """The same by another process, and which heavy packages it imported."""
-    place = tmp_path_factory.mktemp("drawn-elsewhere")
     program = """if True:
         import json, sys
         from odfl_cli.cli.plot import main
         main(sys.argv[1:])
         roots = {name.partition(".")[0] for name in sys.modules}
         print(json.dumps(sorted(roots & {"torch", "hydra", "omegaconf", "numba", "seaborn"})))"""
-    words = [str(write_runs(place / "runs")), "--out", str(place / "out"), "--size", "double"]
+    words = [str(write_runs(place / "runs")), "--out", str(out), "--size", "double"]
     command = [sys.executable, "-c", program, *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return place / "out", json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def files(directory) -> set[str]:
@@ -91,12 +89,13 @@ def test_pictures_are_real_and_of_the_size_of_a_column(drawn, runs, tmp_path):
 
 
 @pytest.mark.thorough
-def test_pdfs_embed_truetype_fonts_and_are_reproducible(drawn, drawn_elsewhere):
+def test_pdfs_embed_truetype_fonts_and_are_reproducible(drawn, tmp_path):
     content = (drawn[0] / "cost.pdf").read_bytes()
     assert content.startswith(b"%PDF")
     assert b"/FontFile2" in content
     assert b"/Type3" not in content
-    assert content == (drawn_elsewhere[0] / "cost.pdf").read_bytes()
+    assert draw_elsewhere(tmp_path, tmp_path / "out") == []
+    assert content == (tmp_path / "out" / "cost.pdf").read_bytes()
 
 
 def fonts_of(pdf) -> list[bytes]:
@@ -128,8 +127,9 @@ def test_pdfs_have_letters_that_others_do_not_need(runs, tmp_path):
         assert ("Ц" in embedded) == (name == "other")
 
 
-def test_neither_torch_nor_hydra_nor_seaborn_is_imported(drawn_elsewhere):
-    assert drawn_elsewhere[1] == []
+def test_neither_torch_nor_hydra_nor_seaborn_is_imported(tmp_path):
+    """For one figure; all of them are drawn in another process above."""
+    assert draw_elsewhere(tmp_path, tmp_path / "one.png") == []
 
 
 def test_numbers_beside_the_figures(drawn):

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from unittest import mock
@@ -70,22 +70,22 @@ def _exit_code(arguments: list[str]) -> int:
 @contextmanager
 def _interpreter_restored(cwd: Path) -> Iterator[None]:
     """Leaves nothing of a call to the next one: arguments, paths, a user's modules, Hydra, logs."""
-    path, threshold = sys.path.copy(), gc.get_threshold()
+    path, threshold, modules = sys.path.copy(), gc.get_threshold(), set(sys.modules)
     argv, freeze = mock.patch.object(sys, "argv", ["odfl"]), mock.patch.object(gc, "freeze")
     with argv, freeze, _logging_restored():  # frozen, what the call leaves would never be freed
         try:
             yield
         finally:
             sys.path[:] = path
-            _forget_modules_of(cwd)
+            _forget_modules_of(cwd, sys.modules.keys() - modules)
             _forget_hydra()
             gc.set_threshold(*threshold)
 
 
-def _forget_modules_of(folder: Path) -> None:
+def _forget_modules_of(folder: Path, imported: Iterable[str]) -> None:
     inside = (str(folder), f"{folder}{os.sep}")
-    for name, module in list(sys.modules.items()):
-        if str(getattr(module, "__file__", None)).startswith(inside[1]):
+    for name in imported:
+        if str(getattr(sys.modules[name], "__file__", None)).startswith(inside[1]):
             del sys.modules[name]
     for entry in list(sys.path_importer_cache):
         if entry == inside[0] or entry.startswith(inside[1]):

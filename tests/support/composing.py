@@ -3,6 +3,8 @@
 import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,16 +14,20 @@ from hydra._internal import config_loader_impl
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import ConfigRepository
 from hydra._internal.defaults_list import DefaultsList, Overrides
+from hydra.core.override_parser import overrides_parser
+from omegaconf import base
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
 _lists: dict[tuple[Any, ...], DefaultsList] = {}
 _merges: dict[tuple[Any, ...], bytes] = {}
 _packaged: dict[tuple[Any, ...], bytes] = {}
-_files: dict[str, bytes] = {}
+_files: dict[str, Any] = {}
 _create = config_loader_impl.create_defaults_list
 _merge = ConfigLoaderImpl._compose_config_from_defaults_list
 _package = ConfigLoaderImpl._load_single_config
 _load = ConfigRepository.load_config
+_parsed = cache(base.parse)
+_functions = cache(overrides_parser.create_functions)
 
 
 @contextmanager
@@ -36,6 +42,9 @@ def merged_once() -> Iterator[None]:
         mock.patch.object(ConfigLoaderImpl, "_compose_config_from_defaults_list", _merged),
         mock.patch.object(ConfigLoaderImpl, "_load_single_config", _in_package),
         mock.patch.object(ConfigRepository, "load_config", _loaded),
+        mock.patch.object(ConfigRepository, "__deepcopy__", _copied, create=True),
+        mock.patch.object(base, "parse", _parsed),  # of an interpolation; it is resolved anew
+        mock.patch.object(overrides_parser, "create_functions", _functions),
     ):
         yield
 
@@ -89,8 +98,13 @@ def _loaded(repo: Any, config_path: str) -> Any:
     if not _is_own(repo):
         return _load(repo, config_path)
     if config_path not in _files:
-        _files[config_path] = pickle.dumps(_load(repo, config_path))
-    return pickle.loads(_files[config_path])
+        _files[config_path] = _load(repo, config_path)
+    return copy(_files[config_path])  # its configuration is merged in a copy, see _in_package
+
+
+def _copied(repo: Any, _memo: Any) -> Any:
+    """Hydra copies a repository to give it other sources, and all stored presets with it."""
+    return copy(repo)
 
 
 def _is_own(repo: Any, *defaults: Any) -> bool:

@@ -187,6 +187,7 @@ def runnable(choice: str, folder: Path) -> tuple[str, ...]:
     return choice, *(name.replace(".file=", f".file={folder}/") for name in companions)
 
 
+@cache
 def composed(*overrides: str, hydra: bool = False) -> DictConfig:
     """The configuration as `odfl run …` would compose it. Shared: do not change it.
 

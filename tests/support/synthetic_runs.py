@@ -1,9 +1,11 @@
 """Run directories with numbers that are known in closed form, written without the package."""
 
 import hashlib
+import io
 import json
 import os
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +35,9 @@ def write_run(
     """
     levels = {0: 0.5, 1: 0.6, 2: 0.8} if levels is None else levels
     directory.mkdir(parents=True)
-    for seed, level in levels.items():
-        table = seed_table(level, rounds)
-        if exponent is not None:
-            table = table.join(regret_columns(level, rounds, exponent))
-        kept = (table["t"] % thin == 1 % thin) | (table["t"] == rounds)
-        table[kept].to_csv(directory / f"seed-{seed}.csv", index=False, lineterminator="\n")
+    tables = [_written(level, rounds, thin, exponent) for level in levels.values()]
+    for seed, (content, _) in zip(levels, tables, strict=True):
+        (directory / f"seed-{seed}.csv").write_text(content)
     summary = {
         "choices": {"algo": algo, "data": "sin4"} | dict(choices or {}),
         "config": nested({"algo._target_": f"package.{algo}", "data._target_": "package.Sin4",
@@ -51,16 +50,28 @@ def write_run(
         "format": 1,
     }  # fmt: skip
     (directory / "summary.json").write_text(json.dumps(summary))
-    tables = [pd.read_csv(directory / f"seed-{seed}.csv") for seed in levels]
     final = {
-        column: {"per_seed": [float(table[column].iloc[-1]) for table in tables]}
-        for column in tables[0].columns.drop("t")
-        if all(np.isfinite(table[column].iloc[-1]) for table in tables)
+        column: {"per_seed": [last[column] for _, last in tables]}
+        for column in tables[0][1]
+        if column != "t" and all(np.isfinite(last[column]) for _, last in tables)
     }
     typed = [f"{key}={value}" for key, value in (config or {}).items()]
     change_summary(directory, final=final, overrides=[f"algo={algo}", *typed])
     seal(directory, version)
     return directory
+
+
+@cache
+def _written(
+    level: float, rounds: int, thin: int, exponent: float | None
+) -> tuple[str, dict[str, float]]:
+    """The CSV of a seed, and its last row as it is read from there."""
+    table = seed_table(level, rounds)
+    if exponent is not None:
+        table = table.join(regret_columns(level, rounds, exponent))
+    kept = (table["t"] % thin == 1 % thin) | (table["t"] == rounds)
+    content = table[kept].to_csv(index=False, lineterminator="\n")
+    return content, pd.read_csv(io.StringIO(content)).iloc[-1].astype(float).to_dict()
 
 
 def seal(directory: Path, version: str = "0.1.0") -> None:

@@ -102,7 +102,7 @@ class Local:
                 value = run_sweep_job(request, config.hydra, lambda: _begin(config, directory))
         ended = job_return(cell, value)
         self._callbacks.on_job_end(config=config, job_return=ended)
-        if number % COLLECT == 0:
+        if (number + 1) % COLLECT == 0:
             gc.collect()  # which `odfl run` otherwise does rarely
         return value
 
