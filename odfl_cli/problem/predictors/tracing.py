@@ -9,8 +9,6 @@ from itertools import zip_longest
 from typing import Any
 
 import torch
-from torch._guards import TracingContext, tracing
-from torch._subclasses import FakeTensorMode
 from torch.func import vmap
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -130,8 +128,7 @@ class Traced:
 
 def recorded(function: Function, tensors: Sequence[torch.Tensor]) -> Function:
     """The operations of the function on tensors of these shapes; several views in a row are one."""
-    described = FakeTensorMode(allow_fallback_kernels=True)  # else torch makes one for every node
-    with torch.inference_mode(False), tracing(TracingContext(described)):
+    with torch.inference_mode(False):
         graph_module = make_fx(function)(*(torch.zeros_like(x) for x in tensors))
     viewed: dict[Any, Any] = {}  # a view → what it is a view of, which is none itself
     for node in graph_module.graph.nodes:
