@@ -22,8 +22,7 @@ from odfl_cli.core.locks import locked
 from odfl_cli.environments.replay.files import cache_directory as replay_cache
 
 COMPILING = "compiling the small_kernel kernel"
-COMPILED = ("uniform", "df_ogd", "df_ftpl", "spo")
-SLOW = pytest.mark.slow
+COMPILED = {"uniform": "thorough", "df_ogd": "slow", "df_ftpl": "slow", "spo": "slow"}
 
 
 def stamps(cache: Path) -> dict[Path, tuple[int, int]]:
@@ -53,15 +52,20 @@ def beside_tuning(text: str) -> list[str]:
     [
         pytest.param(("data", "export", "-o", "out/seed-all.csv"), 1, id="covariates"),
         *(
-            pytest.param(("run", f"algo={name}", "engine=compiled"), 2, id=name, marks=SLOW)
-            for name in COMPILED
+            pytest.param(
+                ("run", f"algo={name}", "engine=compiled"),
+                2,
+                id=name,
+                marks=getattr(pytest.mark, when),
+            )
+            for name, when in COMPILED.items()
         ),
     ],
 )
 def test_a_second_process_compiles_nothing_and_computes_the_same_digits(
     tmp_path, words, files
 ) -> None:
-    """The kernel of the covariates; those of algorithms compile longer and are slow tests."""
+    """The kernel of the covariates; those of algorithms compile longer."""
     cache, first, second = (tmp_path / name for name in ("cache", "first", "second"))
     done = run(first, cache, *words)
     assert done.returncode == 0, done.stderr
