@@ -79,7 +79,7 @@ class CompiledEngine:
         trace = Trace.blank(algorithm, seeds, length, asked)
         module = widest_kernel_module(algorithm)
         state, play = module.prepare(algorithm, state, rounds, draws, trace)
-        calls = -(-seeds // seeds_at_once(algorithm))
+        calls = -(-seeds // seeds_of(algorithm, seeds))
         failures = [
             failure for failure in on_threads(attempt(play), calls, self.threads) if failure
         ]
@@ -103,10 +103,10 @@ def widest_kernel_module(algorithm: Algorithm) -> ModuleType:
     return load_kernel(f"odfl_cli.engine.kernels.{algorithm.kernel}_lanes")
 
 
-def seeds_at_once(algorithm: Algorithm) -> int:
-    """How many seeds one call of that kernel plays."""
-    count = getattr(widest_kernel_module(algorithm), "seeds_at_once", None)
-    return count(algorithm) if count else 1
+def seeds_of(algorithm: Algorithm, seeds: int) -> int:
+    """How many of the seeds one call of that kernel plays: one unless its module says otherwise."""
+    at_once = getattr(widest_kernel_module(algorithm), "seeds_at_once", None)
+    return at_once(algorithm, seeds) if at_once else 1
 
 
 def first_of(failures: list[RoundError]) -> RoundError:

@@ -9,7 +9,7 @@ from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.streams import draw_all
 from odfl_cli.engine import CompiledEngine
 from odfl_cli.engine.base import Trace
-from odfl_cli.engine.compiled_engine import kernel_module, seeds_at_once, widest_kernel_module
+from odfl_cli.engine.compiled_engine import kernel_module, seeds_of, widest_kernel_module
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.polytopes import Box
 from odfl_cli.problem.regularizers import LogBarrier
@@ -34,7 +34,7 @@ def test_seeds_in_lanes_learn_what_they_learn_alone(seeds: int, items: int, feat
         trace = Trace.blank(algorithm, seeds, ROUNDS)
         start = algorithm.init(seeds, None)
         after, play = module.prepare(algorithm, start, rounds, draws, trace)
-        at_once = 1 if module is kernel_module(algorithm) else seeds_at_once(algorithm)
+        at_once = 1 if module is kernel_module(algorithm) else seeds_of(algorithm, seeds)
         for group in range(-(-seeds // at_once)):
             play(group)
         ends.append((after, trace))

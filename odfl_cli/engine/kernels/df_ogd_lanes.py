@@ -18,7 +18,7 @@ from odfl_cli.environments import Rounds
 from odfl_cli.problem.regularizers.newton import copy
 
 
-def seeds_at_once(algorithm: DFOGD) -> int:
+def seeds_at_once(algorithm: DFOGD, seeds: int) -> int:
     """One in every lane of a register."""
     return LANES
 

@@ -1,5 +1,6 @@
 """Copies that restart: the base's own kernel between restarts, and the weights of the copies, compiled."""
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -9,10 +10,11 @@ from odfl_cli.algorithms import Restart
 from odfl_cli.algorithms.restart import RestartState
 from odfl_cli.core.arrays import map_arrays
 from odfl_cli.core.compiling import kernel
+from odfl_cli.core.cores import allotted_threads
 from odfl_cli.core.errors import RoundError
 from odfl_cli.core.signatures import f8, i8
-from odfl_cli.engine import compiled_engine
 from odfl_cli.engine.base import NEWTON_STEPS, Play, Trace
+from odfl_cli.engine.compiled_engine import CompiledEngine, first_of, seeds_of
 from odfl_cli.engine.kernels.inner import exponential_weights, sampled
 from odfl_cli.environments import Rounds
 
@@ -33,9 +35,10 @@ def follow(eta, share, losses, squares, uniform, played, weights, paid, errors, 
     return played
 
 
-def seeds_at_once(algorithm: Restart) -> int:
-    """As many as the kernel of the copies plays at once: all seeds restart in the same rounds."""
-    return compiled_engine.seeds_at_once(algorithm.learner)
+def seeds_at_once(algorithm: Restart, seeds: int) -> int:
+    """Half of a thread's share: all seeds restart in the same rounds, and preparing a copy for one takes as long."""
+    share, step = seeds / (2 * allotted_threads()), seeds_of(algorithm.learner, seeds)
+    return step * math.ceil(share / step)
 
 
 def prepare(
@@ -46,7 +49,7 @@ def prepare(
     trace: Trace,
 ) -> tuple[RestartState, Play]:
     """The state after the block, and the function that fills it and the trace for group number g of seeds."""
-    stop, size = state.t + rounds.costs.shape[1], seeds_at_once(algorithm)
+    stop, size = state.t + rounds.costs.shape[1], seeds_at_once(algorithm, len(rounds.costs))
     cuts = sorted({state.t, stop, *algorithm.restarts(state.t + 1, stop)})
     theta, weights = state.theta.copy(), state.weights.copy()
     played = np.argmax([(copy.theta == theta).all(-1) for copy in state.states], axis=0)
@@ -88,7 +91,7 @@ def learnt(
     asked: np.ndarray,
 ) -> tuple[list[Any], list[Trace]]:
     """The copies after these rounds and their traces, or a RoundError for the first round that fails."""
-    engine = compiled_engine.CompiledEngine(threads=1)
+    engine = CompiledEngine(threads=1)
     drawn = {name.removeprefix("restart/"): values for name, values in draws.items()}
     learnt, failures = [], []
     for copy in copies:
@@ -97,7 +100,7 @@ def learnt(
         except RoundError as failure:
             failures.append(failure)
     if failures:
-        raise compiled_engine.first_of(failures)
+        raise first_of(failures)
     after, traces = zip(*learnt, strict=True)
     return list(after), list(traces)
 
