@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import cache
-from itertools import islice
 from typing import TypeVar
 
 from odfl_cli.core.errors import UserError
@@ -89,23 +88,16 @@ def on_threads(function: Callable[[int], T], count: int, threads: int | None = N
 
 
 def ahead(function: Callable[[A], T], arguments: Iterable[A]) -> Iterator[T]:
-    """function(a) for every argument, each computed by a thread while the one before is used.
-
-    The first is begun at once, before it is asked for.
-    """
-    thread, given = ThreadPoolExecutor(1), iter(arguments)
-
-    def begun() -> list[Future[T]]:
-        return [thread.submit(copy_context().run, function, a) for a in islice(given, 1)]
-
-    def results(computed: list[Future[T]]) -> Iterator[T]:
-        with thread:
-            while computed:
-                following = begun()
-                yield computed[0].result()
-                computed = following
-
-    return results(begun())
+    """function(a) for every argument, each computed by a thread while the one before is used."""
+    with ThreadPoolExecutor(1) as thread:
+        computed = None
+        for argument in arguments:
+            following = thread.submit(copy_context().run, function, argument)
+            if computed:
+                yield computed.result()
+            computed = following
+        if computed:
+            yield computed.result()
 
 
 @cache

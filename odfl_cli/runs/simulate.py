@@ -95,12 +95,12 @@ def _simulate(job: Job, block: int, progress: Callable[[int], None]) -> Simulati
     clock = Clock()
     job = replace(job, algorithm=for_seeds(job.algorithm, job.seeds))
     algorithm, seeds, rounds = job.algorithm, job.seeds, job.horizon.rounds
-    blocks = job.drawn(_blocks(rounds, block))  # the first while kernels are loaded
     with clock("start"):
         recorder = job.metrics.recorder(Run(job.environment, algorithm, job.horizon, seeds))
         job.engine.start(algorithm)
     costs, paid = False, False
     state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
+    blocks = job.drawn(_blocks(rounds, block))
     for start, data, draws in clock.waiting("data", blocks):
         if was_interrupted():  # and a library that was being loaded lost the exception
             raise KeyboardInterrupt

@@ -113,13 +113,6 @@ def test_the_next_value_is_computed_while_the_last_one_is_used() -> None:
     assert list(cores.ahead(square, ())) == []
 
 
-def test_the_first_value_is_computed_before_it_is_asked_for() -> None:
-    started = Event()
-    values = cores.ahead(lambda event: event.set(), (started,))
-    assert started.wait(timeout=60)
-    assert list(values) == [None]
-
-
 def test_what_fails_ahead_fails_where_it_would_be_used() -> None:
     values = cores.ahead(lambda number: 1 // number, (1, 0))
     assert next(values) == 1
