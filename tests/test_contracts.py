@@ -177,9 +177,9 @@ class Recorder:
     def start(self, algorithm):
         self.engine.start(algorithm)
 
-    def advance(self, algorithm, state, rounds, draws, asked):
+    def advance(self, algorithm, state, rounds, draws):
         self.seen.append(rounds)
-        return self.engine.advance(algorithm, state, rounds, draws, asked)
+        return self.engine.advance(algorithm, state, rounds, draws)
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)

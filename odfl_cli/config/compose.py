@@ -87,10 +87,10 @@ _choices: Any = getattr(defaults_list, "_create_interpolation_map", None)
 """A private function of Hydra's; without it, nothing is replaced."""
 
 
-def _choices_if_asked(overrides: Any, children: list[InputDefault], self_added: bool) -> Any:
-    """Hydra makes a configuration of all choices for every file; few files interpolate one."""
+def _choices_if_asked(overrides: Any, children: list[InputDefault], *more: Any) -> Any:
+    """Hydra makes a configuration of all choices for every file; few files interpolate one, others use none."""
     asked = any(child.is_interpolation() for child in children)
-    return _choices(overrides, children, self_added) if asked else None
+    return _choices(overrides, children, *more) if asked else None
 
 
 def require_extras(config: DictConfig) -> None:

@@ -63,15 +63,15 @@ def at_most(threads: int | None) -> Iterator[None]:
 def on_threads(function: Callable[[int], T], count: int, threads: int | None = None) -> list[T]:
     """function(0), …, function(count − 1), on `threads` threads or all that are allotted.
 
-    Every call has the context of the caller, and one thread. The caller's thread is one of them, and
+    Every call has the context of the caller, and its share of the threads. The caller's thread is one of them, and
     each takes the next number until none is left: waking a thread costs more than a short call.
     """
-    threads, numbers = min(count, threads or allotted_threads()), iter(range(count))
-    results: dict[int, T] = {}
+    limit, numbers = threads or allotted_threads(), iter(range(count))
+    threads, results = min(count, limit), dict[int, T]()
 
     def work() -> None:
         try:
-            with at_most(1 if threads > 1 else None):
+            with at_most(limit // max(1, threads)):
                 results.update((number, function(number)) for number in numbers)
         finally:
             for _ in numbers:

@@ -24,6 +24,7 @@ WAYS = ("compiling", "machine_code", "signatures")
 """The modules of this room that decide how a kernel is compiled and stored."""
 
 
+_modules: dict[str, ModuleType] = {}
 _loading = RLock()
 """Held while a kernel is loaded; a fork waits for it, for its copy could not release a lock."""
 if hasattr(os, "register_at_fork"):
@@ -39,11 +40,12 @@ def load_kernel(name: str) -> ModuleType:
 
     Of threads that need it at once, one loads it and the others wait.
     """
-    with _loading:
-        return _loaded(name)
+    if name not in _modules:
+        with _loading:
+            _modules[name] = _modules.get(name) or _loaded(name)
+    return _modules[name]
 
 
-@cache
 def _loaded(name: str) -> ModuleType:
     directory = cache_directory()
     if directory is None:

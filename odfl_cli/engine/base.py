@@ -61,7 +61,7 @@ NO_ROUNDS = np.empty(0, dtype=np.int64)
 NO_THETAS = np.empty((0, 0, 0))
 
 Play = Callable[[int], None]
-"""Plays a block of rounds for seed number s; raises a RoundError where it cannot."""
+"""Plays a block of rounds for seed or group of seeds number s; raises a RoundError where it cannot."""
 
 
 class Trace(NamedTuple):

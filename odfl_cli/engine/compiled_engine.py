@@ -1,4 +1,4 @@
-"""The fast engine: a whole block of rounds in one compiled kernel, seed by seed; the choice of an engine."""
+"""The fast engine: a whole block of rounds in one call of a compiled kernel; the choice of an engine."""
 
 import logging
 from collections.abc import Callable
@@ -59,12 +59,9 @@ class CompiledEngine:
 
     def start(self, algorithm: Algorithm) -> None:
         """Compiles the kernels, or loads them from disk."""
-        widest_kernel_module(algorithm)
-        learners = list(algorithm.learners)
-        while learners:
-            learner = learners.pop()
-            kernel_module(learner)
-            learners += learner.learners
+        kernel_module(algorithm)
+        for learner in algorithm.learners:
+            self.start(learner)
 
     def advance(
         self,
@@ -77,8 +74,7 @@ class CompiledEngine:
         """One kernel call per seed, or for some at once; the kernels release the interpreter's lock."""
         seeds, length = rounds.costs.shape[:2]
         trace = Trace.blank(algorithm, seeds, length, asked)
-        module = widest_kernel_module(algorithm)
-        state, play = module.prepare(algorithm, state, rounds, draws, trace)
+        state, play = kernel_module(algorithm).prepare(algorithm, state, rounds, draws, trace)
         calls = -(-seeds // seeds_of(algorithm, seeds))
         failures = [
             failure for failure in on_threads(attempt(play), calls, self.threads) if failure
@@ -89,23 +85,19 @@ class CompiledEngine:
 
 
 def kernel_module(algorithm: Algorithm) -> ModuleType:
-    """The module in odfl_cli.engine.kernels that plays the algorithm, one seed at a time."""
-    return load_kernel(f"odfl_cli.engine.kernels.{algorithm.kernel}")
+    """The module in odfl_cli.engine.kernels that plays the algorithm.
 
-
-def widest_kernel_module(algorithm: Algorithm) -> ModuleType:
-    """The same, or one that plays several seeds at once where there is one for these parts.
-
-    Which of the two does not depend on the number of seeds, on which a seed's numbers would then depend.
+    The one that plays several seeds at once where there is one for these parts, whatever the number
+    of seeds: a seed's numbers would depend on it otherwise.
     """
-    if algorithm.kernel not in IN_LANES or not fits_lanes(algorithm.problem):
-        return kernel_module(algorithm)
-    return load_kernel(f"odfl_cli.engine.kernels.{algorithm.kernel}_lanes")
+    in_lanes = algorithm.kernel in IN_LANES and fits_lanes(algorithm.problem)
+    name = f"{algorithm.kernel}_lanes" if in_lanes else algorithm.kernel
+    return load_kernel(f"odfl_cli.engine.kernels.{name}")
 
 
 def seeds_of(algorithm: Algorithm, seeds: int) -> int:
-    """How many of the seeds one call of that kernel plays: one unless its module says otherwise."""
-    at_once = getattr(widest_kernel_module(algorithm), "seeds_at_once", None)
+    """How many of the seeds one call of its kernel plays: one unless the module says otherwise."""
+    at_once = getattr(kernel_module(algorithm), "seeds_at_once", None)
     return at_once(algorithm, seeds) if at_once else 1
 
 
@@ -115,12 +107,12 @@ def first_of(failures: list[RoundError]) -> RoundError:
 
 
 def attempt(play: Play) -> Callable[[int], RoundError | None]:
-    """Plays a seed and returns its RoundError, if any; numbers that overflow are found in the trace."""
+    """Makes a call and returns its RoundError, if any; numbers that overflow are found in the trace."""
 
-    def attempted(s: int) -> RoundError | None:
+    def attempted(call: int) -> RoundError | None:
         with np.errstate(all="ignore"):
             try:
-                play(s)
+                play(call)
             except RoundError as failure:
                 return failure
         return None

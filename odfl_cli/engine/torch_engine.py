@@ -140,7 +140,7 @@ class TorchEngine:
         paid, errors, *noted_values = costs.new_empty((2 + len(names), *costs.shape[:2]))
         notes = dict(zip(names, noted_values, strict=True))
         row = {int(place): n for n, place in enumerate(asked)}
-        thetas = np.empty((len(costs), len(asked), state.theta.shape[-1]))
+        thetas = np.empty((len(costs), len(asked), algorithm.problem.parameters))
         with torch.inference_mode(), np.errstate(all="ignore"), _one_thread():
             state = map_arrays(state, np.ndarray, tensor)
             for i in range(costs.shape[1]):

@@ -56,7 +56,7 @@ class Recorder(Protocol):
 
     @property
     def asked(self) -> np.ndarray:
-        """Rounds (from 1, ascending) of which the traces have θ_t."""
+        """Rounds (from 1, ascending) of which the traces have θ_t; a recorder that needs none may lack it."""
 
     def watch(self, before: RoundStart) -> None:
         """Is called before each of the watched rounds."""

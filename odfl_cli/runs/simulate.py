@@ -16,6 +16,7 @@ from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.interrupts import was_interrupted
 from odfl_cli.core.streams import draw_all
 from odfl_cli.engine import Engine, Trace
+from odfl_cli.engine.base import NO_ROUNDS
 from odfl_cli.environments.base import Environment, Rounds, shape_of
 from odfl_cli.metrics.base import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
 from odfl_cli.problem.problem import Horizon
@@ -135,9 +136,10 @@ def _advance(
         drawn = {name: values[:, first:last] for name, values in draws.items()}
         if first in stops:
             recorder.watch(RoundStart(start + first + 1, state, part, drawn))
-        asked = _places(recorder.asked, start + first, start + last)
+        asked = _places(getattr(recorder, "asked", NO_ROUNDS), start + first, start + last)
+        more = (asked,) if len(asked) else ()
         with _naming_the_round(job, start + first):
-            state, trace = job.engine.advance(job.algorithm, state, part, drawn, asked)
+            state, trace = job.engine.advance(job.algorithm, state, part, drawn, *more)
         traces.append(trace)
     return state, Trace.joined(traces)
 

@@ -225,7 +225,7 @@ def test_a_copied_source_is_not_compiled_again_and_a_changed_one_once(
         source.write_text(content)
         monkeypatch.syspath_prepend(source.parent)
         sys.modules.pop("copied_kernel", None)
-        kernel_cache._loaded.cache_clear()
+        kernel_cache._modules.clear()
         started = len(stamps(tmp_path / "cache"))
         assert load_kernel("copied_kernel").__file__ == str(source)
         told.append(len(stamps(tmp_path / "cache")) - started)

@@ -35,9 +35,9 @@ class Listener:
     def start(self, algorithm: Algorithm) -> None:
         self.engine.start(algorithm)
 
-    def advance(self, algorithm: Algorithm, state: Any, rounds: Any, draws: Any, asked: Any) -> Any:
+    def advance(self, algorithm: Algorithm, state: Any, rounds: Any, draws: Any) -> Any:
         self.draws.append({name: values.copy() for name, values in draws.items()})
-        return self.engine.advance(algorithm, state, rounds, draws, asked)
+        return self.engine.advance(algorithm, state, rounds, draws)
 
 
 @dataclass(frozen=True)

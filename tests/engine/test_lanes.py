@@ -1,5 +1,7 @@
 """Four seeds in one register are four seeds."""
 
+from types import ModuleType
+
 import numpy as np
 import pytest
 from support.problems import block_of, composed_job
@@ -9,13 +11,17 @@ from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.streams import draw_all
 from odfl_cli.engine import CompiledEngine
 from odfl_cli.engine.base import Trace
-from odfl_cli.engine.compiled_engine import kernel_module, seeds_of, widest_kernel_module
+from odfl_cli.engine.compiled_engine import kernel_module, seeds_of
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.polytopes import Box
 from odfl_cli.problem.regularizers import LogBarrier
 from odfl_cli.runs.simulate import NotFiniteError, simulate
 
 ROUNDS = 300
+
+
+def loaded(kernel: str) -> ModuleType:
+    return load_kernel(f"odfl_cli.engine.kernels.{kernel}")
 
 
 @pytest.mark.parametrize(
@@ -30,11 +36,10 @@ def test_seeds_in_lanes_learn_what_they_learn_alone(seeds: int, items: int, feat
     rounds = Rounds(X[:, 1:], costs[:, 1:])  # a part of a block, as metrics may ask for
     draws = draw_all(job.seeds, algorithm.draws(), 0, ROUNDS)
     ends = []
-    for module in (kernel_module(algorithm), widest_kernel_module(algorithm)):
+    for kernel, at_once in (("df_ogd", 1), ("df_ogd_lanes", seeds_of(algorithm, seeds))):
         trace = Trace.blank(algorithm, seeds, ROUNDS)
         start = algorithm.init(seeds, None)
-        after, play = module.prepare(algorithm, start, rounds, draws, trace)
-        at_once = 1 if module is kernel_module(algorithm) else seeds_of(algorithm, seeds)
+        after, play = loaded(kernel).prepare(algorithm, start, rounds, draws, trace)
         for group in range(-(-seeds // at_once)):
             play(group)
         ends.append((after, trace))
@@ -48,11 +53,9 @@ def test_seeds_in_lanes_learn_what_they_learn_alone(seeds: int, items: int, feat
 
 
 def test_other_parts_are_played_one_seed_at_a_time() -> None:
-    plain = composed_job("algo=df_ogd").algorithm
-    assert widest_kernel_module(plain) is load_kernel("odfl_cli.engine.kernels.df_ogd_lanes")
+    assert kernel_module(composed_job("algo=df_ogd").algorithm) is loaded("df_ogd_lanes")
     for other in ("regularizer=quadratic", "predictor=affine", "kappa=0.1"):
-        algorithm = composed_job("algo=df_ogd", other).algorithm
-        assert widest_kernel_module(algorithm) is kernel_module(algorithm)
+        assert kernel_module(composed_job("algo=df_ogd", other).algorithm) is loaded("df_ogd")
 
 
 def test_a_parameter_whose_square_overflows_stops_the_run() -> None:

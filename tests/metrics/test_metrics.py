@@ -1,5 +1,8 @@
 """Columns of the CSV against direct computation."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -108,3 +111,21 @@ def test_an_objective_that_the_algorithm_has_not_is_refused(column, chosen):
     with pytest.raises(UserError, match=f"objective={column}: there is no such column"):
         check_objective(column, job)
     check_objective("dynamic_regret", job)
+
+
+class Silent(BasicMetrics):
+    """A recorder of one's own that lacks `asked`."""
+
+    def __getattribute__(self, name):
+        if name == "asked":
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+
+def test_a_recorder_may_ask_for_no_parameters():
+    job = composed_job("algo=df_ogd", "horizon.rounds=9", "seeds=2")
+    expected = simulate(job).table
+    metrics = SimpleNamespace(recorder=lambda run: Silent(2, run.horizon.logged()))
+    table = simulate(replace(job, metrics=metrics)).table
+    for name in COLUMNS:
+        np.testing.assert_array_equal(table[name], expected[name])

@@ -18,7 +18,7 @@ def load(cache: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The small kernel as a new process would load it."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache))
     sys.modules.pop(SMALL, None)
-    kernel_cache._loaded.cache_clear()
+    kernel_cache._modules.clear()
     module = load_kernel(SMALL)
     assert module.twice(21.0) == 42.0
     return module

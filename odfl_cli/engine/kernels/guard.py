@@ -7,7 +7,7 @@ from odfl_cli.core.compiling import kernel
 from odfl_cli.core.errors import RoundError
 from odfl_cli.core.signatures import f8, i8
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.mixture import SideBySide
+from odfl_cli.engine.kernels.mixture import Experts
 from odfl_cli.environments import Rounds
 
 
@@ -40,17 +40,17 @@ def prepare(
     algorithm: Guard, state: GuardState, rounds: Rounds, draws: dict[str, np.ndarray], trace: Trace
 ) -> tuple[GuardState, Play]:
     """The state after the block, and the function that fills it and the trace for seed number s."""
-    side = SideBySide(algorithm, state, rounds, draws, trace)
+    experts = Experts(algorithm, state, rounds, draws, trace)
     weights, reach = state.log_weights.copy(), state.reach.copy()
     length = rounds.costs.shape[1]
     known = np.inf if algorithm.range is None else algorithm.range
 
     def play_seed(s: int) -> None:
-        paid, own = side.play(s), reach[s : s + 1]
+        paid, own = experts.paid(s), reach[s : s + 1]
         done = weigh(algorithm.eta, known, paid, weights[s], own, trace.cost[s])
         if done < length:
             raise RoundError(done, s, algorithm.too_far(float(own[0])))
-        side.report(s, np.zeros(length, dtype=int))
+        experts.report(s, np.zeros(length, dtype=int))
 
-    theta, t = side.states[0].theta, state.t + length
-    return GuardState(t, theta, weights, reach, side.states), play_seed
+    theta, t = experts.states[0].theta, state.t + length
+    return GuardState(t, theta, weights, reach, experts.states), play_seed

@@ -1,17 +1,50 @@
-"""What the kernels of mixtures share: the learners' own kernels, seed by seed."""
+"""Several learners in the same rounds, each by its own kernel: what mixtures and restarts share."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from odfl_cli.algorithms import Algorithm
 from odfl_cli.algorithms.mixture import Mixture
 from odfl_cli.core.errors import RoundError
-from odfl_cli.engine.base import NEWTON_STEPS, Play, Trace
-from odfl_cli.engine.compiled_engine import kernel_module
+from odfl_cli.engine.base import NEWTON_STEPS, NO_ROUNDS, Trace
+from odfl_cli.engine.compiled_engine import CompiledEngine, first_of
 from odfl_cli.environments import Rounds
 
+ENGINE = CompiledEngine()
+"""On the threads that the job may use, or, called on one of them, on that alone."""
 
-class SideBySide:
+
+class Learner(NamedTuple):
+    """An algorithm before a block of rounds."""
+
+    algorithm: Algorithm
+    state: Any
+    draws: dict[str, np.ndarray]
+
+
+def side_by_side(
+    learners: list[Learner], rounds: Rounds, trace: Trace, asked: np.ndarray = NO_ROUNDS
+) -> tuple[tuple[Any, ...], tuple[Trace, ...]]:
+    """The learners' states after the block and their traces; `trace` counts the Newton steps of all.
+
+    A RoundError for the first round that a learner cannot play.
+    """
+    played, failures = [], []
+    for algorithm, state, draws in learners:
+        try:
+            played.append(ENGINE.advance(algorithm, state, rounds, draws, asked))
+        except RoundError as failure:
+            failures.append(failure)
+    if failures:
+        raise first_of(failures)
+    states, traces = zip(*played, strict=True)
+    if NEWTON_STEPS in trace.notes:
+        trace.notes[NEWTON_STEPS][:] = sum(own.notes[NEWTON_STEPS] for own in traces)
+    return states, traces
+
+
+class Experts:
     """The learners of a mixture in a block of rounds; they do not depend on what it plays."""
 
     def __init__(
@@ -23,23 +56,14 @@ class SideBySide:
         trace: Trace,
     ) -> None:
         self._mixture, self._trace = mixture, trace
-        self._plays: list[Play] = []
-        self.traces, states = [], []
-        for k, (one, inner) in enumerate(zip(mixture.learners, state.states, strict=True)):
-            own = Trace.blank(one, *rounds.costs.shape[:2])
-            after, play = kernel_module(one).prepare(one, inner, rounds, mixture.own(draws, k), own)
-            self.traces.append(own)
-            states.append(after)
-            self._plays.append(play)
-        self.states = tuple(states)
+        learners = [
+            Learner(one, inner, mixture.own(draws, k))
+            for k, (one, inner) in enumerate(zip(mixture.learners, state.states, strict=True))
+        ]
+        self.states, self.traces = side_by_side(learners, rounds, trace)
 
-    def play(self, s: int) -> np.ndarray:
-        """What the learners paid for seed number s, [B, N]; a RoundError where that is no number."""
-        for play in self._plays:
-            play(s)
-        if NEWTON_STEPS in self._trace.notes:
-            steps = [trace.notes[NEWTON_STEPS][s] for trace in self.traces]
-            self._trace.notes[NEWTON_STEPS][s] = np.sum(steps, axis=0)
+    def paid(self, s: int) -> np.ndarray:
+        """What they paid for seed number s, [B, N]; a RoundError where that is no number."""
         paid = np.stack([trace.cost[s] for trace in self.traces], axis=-1)
         wrong = np.argwhere(~np.isfinite(paid))
         if len(wrong):

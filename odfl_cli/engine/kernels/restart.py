@@ -13,9 +13,10 @@ from odfl_cli.core.compiling import kernel
 from odfl_cli.core.cores import allotted_threads
 from odfl_cli.core.errors import RoundError
 from odfl_cli.core.signatures import f8, i8
-from odfl_cli.engine.base import NEWTON_STEPS, Play, Trace
-from odfl_cli.engine.compiled_engine import CompiledEngine, first_of, seeds_of
+from odfl_cli.engine.base import Play, Trace
+from odfl_cli.engine.compiled_engine import seeds_of
 from odfl_cli.engine.kernels.inner import exponential_weights, sampled
+from odfl_cli.engine.kernels.mixture import Learner, side_by_side
 from odfl_cli.environments import Rounds
 
 
@@ -36,8 +37,8 @@ def follow(eta, share, losses, squares, uniform, played, weights, paid, errors, 
 
 
 def seeds_at_once(algorithm: Restart, seeds: int) -> int:
-    """Half of a thread's share: all seeds restart in the same rounds, and preparing a copy for one takes as long."""
-    share, step = seeds / (2 * allotted_threads()), seeds_of(algorithm.learner, seeds)
+    """A thread's share: all seeds restart in the same rounds, and a copy is prepared for many as fast as for one."""
+    share, step = seeds / allotted_threads(), seeds_of(algorithm.learner, seeds)
     return step * math.ceil(share / step)
 
 
@@ -67,13 +68,13 @@ def prepare(
             drawn = {name: values[part] for name, values in draws.items()}
             own = trace.part(*part)
             try:
-                now, traces = learnt(algorithm, now, seen, drawn, own.asked)
+                now, traces = learnt(algorithm, now, seen, drawn, own)
             except RoundError as failure:
                 place = part[1].start + failure.round_index, group.start + failure.seed_index
                 raise RoundError(*place, str(failure)) from failure
             choose(algorithm, traces, drawn["restart/choice"], weights[group], played[group], own)
-            rows = range(len(seen.costs))
-            theta[group] = [now[k].theta[row] for row, k in zip(rows, played[group], strict=True)]
+            thetas = np.stack([copy.theta for copy in now], axis=1)
+            theta[group] = thetas[np.arange(len(thetas)), played[group]]
             for k in algorithm.restarting(last):
                 now[k] = algorithm.restarted(theta[group].copy())
         for copy, values in zip(copies, now, strict=True):
@@ -88,26 +89,18 @@ def learnt(
     copies: list[Any],
     rounds: Rounds,
     draws: dict[str, np.ndarray],
-    asked: np.ndarray,
-) -> tuple[list[Any], list[Trace]]:
-    """The copies after these rounds and their traces, or a RoundError for the first round that fails."""
-    engine = CompiledEngine(threads=1)
-    drawn = {name.removeprefix("restart/"): values for name, values in draws.items()}
-    learnt, failures = [], []
-    for copy in copies:
-        try:
-            learnt.append(engine.advance(algorithm.learner, copy, rounds, drawn, asked))
-        except RoundError as failure:
-            failures.append(failure)
-    if failures:
-        raise first_of(failures)
-    after, traces = zip(*learnt, strict=True)
-    return list(after), list(traces)
+    trace: Trace,
+) -> tuple[list[Any], tuple[Trace, ...]]:
+    """The copies after these rounds, and their traces."""
+    inner = {name.removeprefix("restart/"): values for name, values in draws.items()}
+    learners = [Learner(algorithm.learner, copy, inner) for copy in copies]
+    after, traces = side_by_side(learners, rounds, trace, trace.asked)
+    return list(after), traces
 
 
 def choose(
     algorithm: Restart,
-    traces: list[Trace],
+    traces: tuple[Trace, ...],
     uniform: np.ndarray,
     weights: np.ndarray,
     played: np.ndarray,
@@ -124,5 +117,3 @@ def choose(
     for a, place in enumerate(trace.asked):
         for s, k in enumerate(chosen[:, place]):
             trace.thetas[s, a] = traces[k].thetas[s, a]
-    if NEWTON_STEPS in trace.notes:
-        trace.notes[NEWTON_STEPS][:] = sum(own.notes[NEWTON_STEPS] for own in traces)

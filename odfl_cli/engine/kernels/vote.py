@@ -8,7 +8,7 @@ from odfl_cli.algorithms.vote import TINY, Vote, VoteState
 from odfl_cli.core.compiling import inner, kernel
 from odfl_cli.core.signatures import b1, f8, i8, record, void
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.mixture import SideBySide
+from odfl_cli.engine.kernels.mixture import Experts
 from odfl_cli.environments import Rounds
 
 
@@ -122,7 +122,7 @@ def prepare(
     algorithm: Vote, state: VoteState, rounds: Rounds, draws: dict[str, np.ndarray], trace: Trace
 ) -> tuple[VoteState, Play]:
     """The state after the block, and the function that fills it and the trace for seed number s."""
-    side = SideBySide(algorithm, state, rounds, draws, trace)
+    experts = Experts(algorithm, state, rounds, draws, trace)
     filled = {name: getattr(state, name).copy() for name in Counts._fields}
     theta, length = np.zeros_like(state.theta), rounds.costs.shape[1]
     lengths, prior = np.array([0, *algorithm.lengths]), algorithm.prior[:, 0].copy()
@@ -131,12 +131,12 @@ def prepare(
     def play_seed(s: int) -> None:
         fields = (filled[name][s : s + 1] for name in Counts._fields)
         counts = Counts(*(x if x.ndim == 1 else x[0] for x in fields))
-        paid, leader = side.play(s), np.empty(length, dtype=np.int64)
+        paid, leader = experts.paid(s), np.empty(length, dtype=np.int64)
         weigh(*rules, paid, counts, trace.cost[s], trace.notes["certificate"][s], leader)
-        side.report(s, leader)
+        experts.report(s, leader)
         best = int(counts.weights.argmax())
         if algorithm.sharing[best]:
-            theta[s] = side.states[best].theta[s]
+            theta[s] = experts.states[best].theta[s]
 
-    after = state._replace(t=state.t + length, theta=theta, states=side.states, **filled)
+    after = state._replace(t=state.t + length, theta=theta, states=experts.states, **filled)
     return after, play_seed

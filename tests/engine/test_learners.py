@@ -1,0 +1,97 @@
+"""Learners inside an algorithm, several seeds at once: restarts and mixtures on the compiled engine."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.problems import block_of, composed_job, make_problem
+
+from odfl_cli.core import kernel_cache
+from odfl_cli.core.errors import RoundError
+from odfl_cli.engine import CompiledEngine, TorchEngine
+from odfl_cli.environments import Rounds
+from odfl_cli.problem.polytopes import Knapsack
+from odfl_cli.problem.regularizers import LogBarrier
+from odfl_cli.runs.simulate import Job, simulate
+
+ROUNDS, SEEDS = 25, 9
+RESTARTS = ("algo=restart", "algo.shortest=3")
+CHOICES = {
+    "restart of ogd": RESTARTS,
+    "restart of df_ogd": (*RESTARTS, "algo@algo.base=df_ogd"),
+    "restart of spo": (*RESTARTS, "algo@algo.base=spo"),
+    "vote": ("algo=vote", "algo.experts=[df_ogd,restart,rls]"),
+    "guard": ("algo=guard",),
+}
+learners = pytest.mark.parametrize("words", CHOICES.values(), ids=CHOICES)
+
+
+def job_of(words: tuple[str, ...], engine: Any) -> Job:
+    job = composed_job(*words, f"horizon.rounds={ROUNDS}", f"seeds={SEEDS}", "data.items=4")
+    return replace(job, engine=engine)
+
+
+@learners
+def test_seeds_threads_and_blocks_change_no_bit(words: tuple[str, ...]) -> None:
+    job = job_of(words, CompiledEngine(threads=1))
+    alone = simulate(job)
+    for threads, block in ((2, 7), (3, ROUNDS), (8, 1)):
+        other = simulate(replace(job, engine=CompiledEngine(threads=threads)), block)
+        np.testing.assert_array_equal(other.state.theta, alone.state.theta)
+        for name, values in alone.table.items():
+            np.testing.assert_array_equal(other.table[name], values, err_msg=name)
+    few = simulate(replace(job, seeds=(7, 2, 5)))
+    for name, values in alone.table.items():
+        np.testing.assert_array_equal(few.table[name], values[[7, 2, 5]], err_msg=name)
+
+
+@learners
+def test_both_engines_agree(words: tuple[str, ...]) -> None:
+    ours, theirs = (simulate(job_of(words, engine)) for engine in (CompiledEngine(), TorchEngine()))
+    np.testing.assert_allclose(ours.state.theta, theirs.state.theta, atol=1e-9)
+    for name, values in theirs.table.items():
+        np.testing.assert_allclose(ours.table[name], values, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("base", ["ogd", "df_ogd"])
+def test_a_restart_keeps_the_parameters_that_it_plays(base: str) -> None:
+    job = job_of((*RESTARTS, f"algo@algo.base={base}"), CompiledEngine())
+    algorithm, asked = job.algorithm, np.arange(ROUNDS)
+    start = algorithm.init(SEEDS, None)
+    _, trace = job.engine.advance(algorithm, start, *block_of(job, 0, ROUNDS), asked)
+    for t in range(1, ROUNDS):
+        state, _ = job.engine.advance(algorithm, start, *block_of(job, 0, t))
+        np.testing.assert_array_equal(trace.thetas[:, t], state.theta)
+
+
+@learners
+def test_the_start_loads_the_kernels_of_all_learners(words: tuple[str, ...]) -> None:
+    job = job_of(words, CompiledEngine())
+    rounds, draws = block_of(job, 0, ROUNDS)
+    job.engine.start(job.algorithm)
+    loaded = set(kernel_cache._modules)
+    job.engine.advance(job.algorithm, job.algorithm.init(SEEDS, None), rounds, draws)
+    assert set(kernel_cache._modules) == loaded
+
+
+@pytest.mark.parametrize("engine", [CompiledEngine(threads=2), TorchEngine()], ids=["c", "torch"])
+def test_a_copy_that_fails_names_the_round_and_the_seed(engine: Any) -> None:
+    """Seed number 5 learns from round 5 on, counted from 1, and is beyond Newton's reach in the next; others later."""
+    polytope = Knapsack(dimension=5, capacity=3.0)
+    problem = replace(
+        make_problem(items=5, features=2, rounds=9, radius=1e9),
+        polytope=polytope,
+        regularizer=LogBarrier(polytope=polytope),
+    )
+    given = composed_job(*RESTARTS, "algo@algo.base=fenchel_young").algorithm
+    algorithm = replace(given, problem=problem)
+    rng = np.random.default_rng(0)
+    X, costs = 1e300 * rng.normal(size=(7, 9, 5, 2)), rng.normal(size=(7, 9, 5))
+    X[:, :6] = 0.0
+    X[5, 4:] = 1e300
+    start = algorithm.init(7, None)
+    draws = {name: rng.random((7, 9, *spec.shape)) for name, spec in algorithm.draws().items()}
+    with pytest.raises(RoundError) as refusal:
+        engine.advance(algorithm, start, Rounds(X, costs), draws)
+    assert (refusal.value.round_index, refusal.value.seed_index) == (5, 5)
