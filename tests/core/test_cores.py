@@ -63,15 +63,13 @@ def test_the_allotment_reaches_the_engine(tmp_path: Path) -> None:
 
 
 @given(count=st.integers(0, 20), threads=st.integers(1, 4))
-def test_calls_on_threads_return_in_order_and_have_one_thread_each(
-    count: int, threads: int
-) -> None:
+def test_calls_on_threads_return_in_order_and_share_the_threads(count: int, threads: int) -> None:
     with np.errstate(over="raise"):
         seen = cores.on_threads(
             lambda number: (number, cores.allotted_threads(), np.geterr()["over"]), count, threads
         )
-    limit = 1 if min(count, threads) > 1 else cores.allotted_threads()
-    assert seen == [(number, limit, "raise") for number in range(count)]
+    share = threads // max(1, min(count, threads))
+    assert seen == [(number, share, "raise") for number in range(count)]
 
 
 @pytest.mark.parametrize("mine", [True, False])
