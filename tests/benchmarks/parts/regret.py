@@ -10,7 +10,7 @@ from odfl_cli.runs.simulate import simulate
 ALGORITHMS = ("df_ogd", "df_ftpl", "pf_ogd", "spo")
 SEEDS, ROUNDS = 10, 5000
 REPETITIONS = {5: 20, 80: 5}
-"""Of short runs more, whose least time says more than few of them do on a machine that others use."""
+"""Of short runs more: others use the machine, too."""
 
 
 def sections() -> Iterator[Section]:
