@@ -110,7 +110,10 @@ def check_table(table: "pd.DataFrame", out: Path, stem: str, force: bool) -> Non
     ends = {place: str(table.columns[place]) for place in (0, -1)}
 
     def is_ours(content: bytes) -> bool:
-        names = next(csv.reader([content.partition(b"\n")[0].decode(errors="replace")]))
+        try:
+            names = next(csv.reader(content.decode(errors="replace").splitlines()[:1]), []) or [""]
+        except csv.Error:  # no table at all
+            return False
         return all(names[place] == name for place, name in ends.items())
 
     path = out / f"{stem}.csv"

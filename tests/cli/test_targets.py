@@ -50,6 +50,15 @@ def test_a_file_of_others_is_kept_unless_it_is_forced(name: str, here: Path) -> 
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("content", [b"\n", b"a\rb\n", b"\0,\xff", b'"' + 200_000 * b"x"])
+def test_what_is_no_table_is_kept_and_refused_in_one_line(content: bytes, here: Path) -> None:
+    (here / "figures" / "summary.csv").write_bytes(content)
+    done = odfl(*TARGETS["figures/summary.csv"], cwd=here)
+    assert done.returncode == 2
+    assert complaints(done) == ["odfl: figures/summary.csv: it exists and odfl did not write it; --force replaces it"]  # fmt: skip
+    assert (here / "figures" / "summary.csv").read_bytes() == content
+
+
 @pytest.mark.parametrize("name", TARGETS)
 def test_nothing_is_written_through_a_link(name: str, here: Path) -> None:
     (here / "precious").write_text(FOREIGN)
