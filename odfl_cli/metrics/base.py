@@ -33,6 +33,11 @@ class RoundStart(NamedTuple):
     draws: dict[str, np.ndarray]  # of the same rounds
 
 
+def places_of(t: np.ndarray, start: int, stop: int) -> np.ndarray:
+    """Where those of the rounds t (from 1) that are after `start`, up to `stop`, are among these, from 0."""
+    return t[(t > start) & (t <= stop)] - start - 1
+
+
 class PlayedBlock(NamedTuple):
     """Consecutive rounds after they were played."""
 
@@ -43,8 +48,8 @@ class PlayedBlock(NamedTuple):
 
     def select(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Those of the rounds t (from 1) that are in the block, and their positions in it."""
-        inside = t[(t > self.start) & (t <= self.start + self.best_cost.shape[1])]
-        return inside, inside - self.start - 1
+        places = places_of(t, self.start, self.start + self.best_cost.shape[1])
+        return places + self.start + 1, places
 
 
 class Recorder(Protocol):

@@ -18,7 +18,15 @@ from odfl_cli.core.streams import draw_all
 from odfl_cli.engine import Engine, Trace
 from odfl_cli.engine.base import NO_ROUNDS
 from odfl_cli.environments.base import Environment, Rounds, shape_of
-from odfl_cli.metrics.base import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
+from odfl_cli.metrics.base import (
+    Basic,
+    Metrics,
+    PlayedBlock,
+    Recorder,
+    RoundStart,
+    Run,
+    places_of,
+)
 from odfl_cli.problem.problem import Horizon
 
 BLOCK_BYTES = 32 * 2**20  # two blocks are held: one is drawn while the other is played
@@ -129,24 +137,19 @@ def _advance(
 ) -> tuple[Any, Trace]:
     """Plays a block from round `start` on, interrupted where the recorder wants the state."""
     length = data.costs.shape[1]
-    stops = _places(recorder.watched, start, start + length).tolist()
+    stops = places_of(recorder.watched, start, start + length).tolist()
     traces = []
     for first, last in pairwise(sorted({0, length, *stops})):
         part = Rounds(data.X[:, first:last], data.costs[:, first:last])
         drawn = {name: values[:, first:last] for name, values in draws.items()}
         if first in stops:
             recorder.watch(RoundStart(start + first + 1, state, part, drawn))
-        asked = _places(getattr(recorder, "asked", NO_ROUNDS), start + first, start + last)
+        asked = places_of(getattr(recorder, "asked", NO_ROUNDS), start + first, start + last)
         more = (asked,) if len(asked) else ()
         with _naming_the_round(job, start + first):
             state, trace = job.engine.advance(job.algorithm, state, part, drawn, *more)
         traces.append(trace)
     return state, Trace.joined(traces)
-
-
-def _places(t: np.ndarray, start: int, stop: int) -> np.ndarray:
-    """Of those of the rounds t (from 1) that are among the rounds after `start` up to `stop`: where, from 0."""
-    return t[(t > start) & (t <= stop)] - start - 1
 
 
 class Clock:
