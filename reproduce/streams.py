@@ -1,8 +1,8 @@
 """The real streams: their runs, intervals over time, gaps to the best naive policy, figures.
 
-`python docs/streams.py` runs what is missing and writes docs/data/stream_NAME.csv and
-outputs/figures/NAME/gap.png with its numbers for every stream; `python docs/streams.py prices` for one.
-Runs that are finished under --outputs are not computed again. docs/render.py makes the tables.
+`python reproduce/streams.py` runs what is missing and writes docs/data/stream_NAME.csv and
+outputs/figures/NAME/gap.png with its numbers for every stream; `python reproduce/streams.py prices` for one.
+Runs that are finished under --outputs are not computed again. reproduce/render.py makes the tables.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Expected cost against t at K = 5: all algorithms, and three limits of what t rounds can teach.
 
-`python docs/limits.py run` writes docs/data/limits.csv, `python docs/limits.py plot` docs/limits.png.
+`python reproduce/limits.py run` writes docs/data/limits.csv, `python reproduce/limits.py plot` docs/limits.png.
 The limits play, at round t, what is best by the first t rounds: the parameter of least realised
 decision cost (searched from θ*, the best start there is), the lowest eigenvector of the second
 moment, and the least-squares fit of the true link.
@@ -23,7 +23,7 @@ from odfl_cli.plotting.style import GREY, LINE_STYLES, theme
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job, simulate
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parents[1] / "docs"
 SEEDS = tuple(range(70001, 70006))
 ALGORITHMS = ("df_moments", "df_ogd", "df_ftpl", "pf_ogd", "spo", "rls")
 TIMES = (100, 300, 1000, 2000, 5000)

@@ -1,7 +1,7 @@
 """Writes the tables of measured results into README.md and docs/*.md.
 
 A table stands between `<!-- results:NAME -->` and `<!-- /results:NAME -->` and is made from a file in
-docs/data, so that no number in it is typed by hand. `python docs/render.py` writes all of them.
+docs/data, so that no number in it is typed by hand. `python reproduce/render.py` writes all of them.
 """
 
 import json
@@ -23,7 +23,7 @@ from versions import versions
 
 from odfl_cli.core.statistics import loglog_slope
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parents[1] / "docs"
 PAGES = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
 BLOCK = re.compile(r"(<!-- results:([\w-]+) -->\n).*?(<!-- /results:\2 -->)", re.DOTALL)
 OURS, BASELINES = ("df_ogd", "df_ftpl"), ("pf_ogd", "spo")

@@ -1,8 +1,8 @@
 """Runs every algorithm on the worlds of docs/df-moments.md.
 
-`python docs/moments.py run [WORLD …]` computes what docs/data/df_moments.csv lacks, `ablation` and
-`ranking` the same for df_moments_ablation.csv and df_moments_ranking.csv. docs/moments_tables.py makes
-the tables, docs/render.py writes them.
+`python reproduce/moments.py run [WORLD …]` computes what docs/data/df_moments.csv lacks, `ablation` and
+`ranking` the same for df_moments_ablation.csv and df_moments_ranking.csv. reproduce/moments_tables.py makes
+the tables, reproduce/render.py writes them.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Runs the experiments that the documents report and writes their final values to docs/data.
 
-`python docs/collect.py` does all of them, `python docs/collect.py main claims` some. Runs that are
-finished under --outputs are not computed again. `python docs/render.py` puts the data into the pages.
+`python reproduce/collect.py` does all of them, `python reproduce/collect.py main claims` some. Runs that are
+finished under --outputs are not computed again. `python reproduce/render.py` puts the data into the pages.
 """
 
 import argparse
@@ -15,9 +15,9 @@ import pandas as pd
 
 from odfl_cli.results.finding import find_runs
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "docs" / "data"
 PAPER = "algo=df_ogd,df_ftpl,pf_ogd,spo,uniform"
-"""What is ranked on stocks and electricity; docs/streams.py runs everything there."""
+"""What is ranked on stocks and electricity; reproduce/streams.py runs everything there."""
 SWEEPS = {
     "main": ["experiment=main", "seeds=100"],
     "high_dimension": ["experiment=high_dimension", "seeds=100"],

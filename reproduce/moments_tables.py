@@ -1,4 +1,4 @@
-"""The tables and the summary that are made from docs/data/df_moments*.csv; see docs/moments.py."""
+"""The tables and the summary that are made from docs/data/df_moments*.csv; see reproduce/moments.py."""
 
 from collections.abc import Callable
 

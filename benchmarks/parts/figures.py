@@ -9,7 +9,7 @@ from benchmarks.processes import python
 from benchmarks.report import Row, Section
 from benchmarks.timing import busy_child
 
-MAKEFILE = Path(__file__).parents[3] / "Makefile"
+MAKEFILE = Path(__file__).parents[2] / "Makefile"
 
 
 def sections() -> Iterator[Section]:

@@ -1,6 +1,6 @@
 """`experiment=terrain` beside what needs no learning, and a map with the paths of an early and a late network.
 
-`python docs/terrain.py` writes docs/data/terrain_constant.csv and outputs/figures/terrain/map.png.
+`python reproduce/terrain.py` writes docs/data/terrain_constant.csv and outputs/figures/terrain/map.png.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""PYTHONPATH=tests python -m benchmarks [PART …] [--record]: the files in benchmarks/parts; all by default.
+"""PYTHONPATH=.:tests python -m benchmarks [PART …] [--record]: the files in benchmarks/parts; all by default.
 
 With --record the measurements are written into docs/data/speed.csv, from which `make documents` makes tables.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.report import Section, print_table, record
 
 PARTS = sorted(path.stem for path in Path(__file__).parent.glob("parts/[a-z]*.py"))
-RECORD, SPEED = "--record", Path(__file__).parents[2] / "docs" / "data" / "speed.csv"
+RECORD, SPEED = "--record", Path(__file__).parents[1] / "docs" / "data" / "speed.csv"
 
 
 def main(names: list[str]) -> int:
