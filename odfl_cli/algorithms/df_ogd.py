@@ -113,7 +113,6 @@ class OGD(Algorithm):
     c_alpha: Positive = 1.0
     c_eta: Positive = 1.0
     name = "ogd"
-    kernel = "ogd"
     takes_offers = True
 
     def update(self, state: State, X: Array, costs: Array, draws: dict[str, Array]) -> State:

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field, SkipValidation
 
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.algorithms.mixture import Mixture, made
+from odfl_cli.algorithms.mixture import Mixture, build
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import RowError, UserError
 from odfl_cli.core.matrices import TINY
@@ -48,7 +48,6 @@ class Guard(Mixture):
     eta: Annotated[Real, Field(gt=0, le=0.5)] = 0.5
     range: Annotated[Real, Field(gt=0)] | None = None
     name = "guard"
-    kernel = "guard"
 
     def __post_init__(self) -> None:
         if not isinstance(self.rivals, dict):
@@ -63,7 +62,7 @@ class Guard(Mixture):
         """The base, then the rivals."""
         rivals = {f"algo.rivals.{name}": rival for name, rival in self.rivals.items() if rival}
         parts = {"algo.base": self.base, **rivals}
-        return tuple(made(part, key, problem=self.problem) for key, part in parts.items())
+        return tuple(build(part, key, problem=self.problem) for key, part in parts.items())
 
     def init(self, seeds: int, truth: np.ndarray | None) -> GuardState:
         """Weight 1 − η on the base, η divided among the rivals."""
@@ -85,7 +84,7 @@ class Guard(Mixture):
         leader[..., 0] = 1.0
         return leader
 
-    def weighed(self, state: GuardState, paid: Array) -> GuardState:
+    def weigh(self, state: GuardState, paid: Array) -> GuardState:
         """v_k by what the rivals would have paid."""
         xp = array_namespace(paid)
         lead = paid[..., :1] - paid

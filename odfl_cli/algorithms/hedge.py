@@ -36,7 +36,6 @@ class Hedge(Algorithm):
     experts: PositiveInt = 200
     c_eta: Positive = 1.0
     name = "hedge"
-    kernel = "hedge"
     takes_offers = True
 
     def draws(self) -> dict[str, Draw]:

@@ -4,12 +4,13 @@ from abc import abstractmethod
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from pydantic import ValidationError
 
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.config.schema import refusal
 from odfl_cli.core.arrays import Array, array_namespace, dot
-from odfl_cli.core.errors import RowError, UserError
+from odfl_cli.core.errors import RoundError, RowError, UserError
 from odfl_cli.core.settings import settings
 from odfl_cli.core.streams import Draw
 
@@ -37,7 +38,7 @@ class Mixture(Algorithm):
         """One for the learner whose θ and predictions are reported, else zero, [S, N]."""
 
     @abstractmethod
-    def weighed(self, state: Any, paid: Array) -> Any:
+    def weigh(self, state: Any, paid: Array) -> Any:
         """The state, but for `t`, `theta` and `states`, after a round in which the learners paid [S, N]."""
 
     @property
@@ -58,7 +59,7 @@ class Mixture(Algorithm):
             for name, spec in one.draws().items()
         }
 
-    def own(self, draws: dict[str, Array], k: int) -> dict[str, Array]:
+    def draws_of(self, k: int, draws: dict[str, Array]) -> dict[str, Array]:
         """The draws of learner k under the names that it gave them."""
         prefix = f"{self.name}/{k}/"
         return {
@@ -76,11 +77,42 @@ class Mixture(Algorithm):
         paid = dot(self._votes(state, X)[1], costs[..., None, :])
         self._check(paid)
         states = tuple(
-            one.update(inner, X, costs, self.own(draws, k))
+            one.update(inner, X, costs, self.draws_of(k, draws))
             for k, (one, inner) in enumerate(zip(self.learners, state.states, strict=True))
         )
-        state = self.weighed(state, paid)._replace(t=state.t + 1, states=states)
-        return state._replace(theta=self._theta(state))
+        state = self.weigh(state, paid)._replace(t=state.t + 1)
+        return self.with_states(state, states)
+
+    def weigh_block(
+        self, state: Any, paid: np.ndarray
+    ) -> tuple[Any, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+        """What the mixture does in rounds in which its learners paid [S, B, N].
+
+        Returns the state but for `theta` and `states`, the costs [S, B], the number of the leader
+        [S, B], and the notes, [S, B] each.
+        """
+        less = paid - paid[..., :1]  # than the first: equal costs mix to exactly that cost
+        cost, leader = np.empty(paid.shape[:2]), np.empty(paid.shape[:2], dtype=np.int64)
+        notes = {name: np.empty(paid.shape[:2]) for name in self.noted}
+        for i in range(paid.shape[1]):
+            cost[:, i] = paid[:, i, 0] + dot(self.shares(state), less[:, i])
+            leader[:, i] = self.leader(state).argmax(-1)
+            try:
+                self._check(paid[:, i])
+                state = self.weigh(state, paid[:, i])._replace(t=state.t + 1)
+            except RowError as error:
+                raise RoundError(i, error.row, str(error)) from error
+            for name, values in notes.items():
+                values[:, i] = getattr(state, name)
+        return state, cost, leader, notes
+
+    def with_states(self, state: Any, states: tuple[Any, ...]) -> Any:
+        """The state with those of the learners, and the leader's θ; 0 where its predictor differs."""
+        leader, theta = self.leader(state), 0.0 * state.theta
+        for k, inner in enumerate(states):
+            if self.sharing[k]:
+                theta = theta + leader[..., k, None] * inner.theta
+        return state._replace(states=states, theta=theta)
 
     def _votes(self, state: Any, X: Array) -> tuple[Array, Array]:
         """What each learner predicts and decides, [S, N, d] each."""
@@ -88,14 +120,6 @@ class Mixture(Algorithm):
         votes = zip(*(one.decide(inner, X) for one, inner in pairs), strict=True)
         predictions, decisions = (array_namespace(X).stack(vote, axis=1) for vote in votes)
         return predictions, decisions
-
-    def _theta(self, state: Any) -> Array:
-        """θ of the leader; 0 where that is of another predictor, [S, m]."""
-        leader, theta = self.leader(state), 0.0 * state.theta
-        for k, inner in enumerate(state.states):
-            if self.sharing[k]:
-                theta = theta + leader[..., k, None] * inner.theta
-        return theta
 
     def _check(self, paid: Array) -> None:
         """A RowError where what a learner pays [S, N] is not a number."""
@@ -110,8 +134,8 @@ class Mixture(Algorithm):
         return f"algo={self.name}: {self.labels[k]} pays {paid}, which cannot be weighed"
 
 
-def made(part: Any, key: str, **given: Any) -> Any:
-    """The object that the setting `key` describes, or a UserError in its name."""
+def build(part: Any, key: str, **given: Any) -> Any:
+    """The object that the setting `key` describes, or a UserError that names the key."""
     if not callable(part):
         group = "predictor" if ".predictors." in key else "algo"
         raise UserError(f"{key}={part}: choose a file of the group {group}, as {group}@{key}=NAME")

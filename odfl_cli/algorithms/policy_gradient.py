@@ -36,7 +36,6 @@ class PolicyGradient(Algorithm):
     eta: Positive = 0.001
     alpha: Positive = 0.1
     name = "policy_gradient"
-    kernel = "policy_gradient"
 
     def __post_init__(self) -> None:
         if not getattr(self.problem.regularizer, "is_softmax", False):

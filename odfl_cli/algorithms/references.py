@@ -19,7 +19,6 @@ class Uniform(Algorithm):
 
     name = "uniform"
     takes_offers = True
-    kernel = "references"
 
     def decide(self, state: State, X: Array) -> tuple[Array, Array]:
         """ĉ = 0 and the polytope's interior point, or what is left of it if items are not offered."""
@@ -59,7 +58,6 @@ class Clairvoyant(Algorithm):
     """Plays Π_Θ(θ*), the environment's own mean parameter, every round."""
 
     name = "clairvoyant"
-    kernel = "references"
 
     def init(self, seeds: int, truth: np.ndarray | None) -> State:
         """θ_t = Π_Θ(θ*) for all t."""

@@ -14,7 +14,7 @@ from pydantic import Field, SkipValidation
 
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.hedge import exponential_weights, pick
-from odfl_cli.algorithms.mixture import made
+from odfl_cli.algorithms.mixture import build
 from odfl_cli.core.arrays import Array, array_namespace, dot, map_arrays
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
@@ -45,7 +45,6 @@ class Restart(Algorithm):
     eta: Positive = 1.0
     share: Annotated[Real, Field(gt=0, le=1)] = 0.01
     name = "restart"
-    kernel = "restart"
 
     def __post_init__(self) -> None:
         if type(self.learner).update is Algorithm.update:
@@ -57,15 +56,10 @@ class Restart(Algorithm):
                 f"algo.base: {self.learner.name} decides by more than θ, which is what copies share"
             )
 
-    @property
-    def learners(self) -> tuple[Algorithm, ...]:
-        """The algorithm that is copied."""
-        return (self.learner,)
-
     @cached_property
     def learner(self) -> Algorithm:
         """The algorithm that is copied."""
-        return made(self.base, "algo.base", problem=self.problem)
+        return build(self.base, "algo.base", problem=self.problem)
 
     def draws(self) -> dict[str, Draw]:
         """Which copy is played next, and what a copy draws."""
@@ -105,12 +99,6 @@ class Restart(Algorithm):
     def restarting(self, t: int) -> list[int]:
         """The copies that restart at the end of round t."""
         return [k for k in range(self.copies - 1) if self.age(k, t) == 0]
-
-    def restarts(self, first: int, last: int) -> range:
-        """The rounds first ≤ t ≤ last at whose end some copy restarts."""
-        if self.copies == 1:
-            return range(0)
-        return range(-(-first // self.shortest) * self.shortest, last + 1, self.shortest)
 
     def age(self, k: int, t: int) -> int:
         """The rounds that copy k has learnt from after round t."""

@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import SkipValidation
 
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.algorithms.mixture import Mixture, made
+from odfl_cli.algorithms.mixture import Mixture, build
 from odfl_cli.core.arrays import Array, array_namespace, dot, like
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.matrices import TINY
@@ -68,7 +68,6 @@ class Vote(Mixture):
     play: Literal["mixed", "heaviest"] = "mixed"
     shortest: PositiveInt = 64
     name = "vote"
-    kernel = "vote"
     noted = ("certificate",)
     reported = ("certificate",)
 
@@ -89,13 +88,13 @@ class Vote(Mixture):
         part, problem = known(self.settings, name, "algo.settings"), self.problem
         if slash:
             key = f"algo.predictors.{predictor}"
-            own = made(known(self.predictors, predictor, "algo.predictors"), key)
+            own = build(known(self.predictors, predictor, "algo.predictors"), key)
             try:
                 problem = problem.with_predictor(own)
             except UserError as error:
                 raise UserError(f"{key}: {error}") from error
         try:
-            return made(part, f"algo.settings.{name}", problem=problem)
+            return build(part, f"algo.settings.{name}", problem=problem)
         except UserError as error:
             expert = f"algo.experts: {name}/{predictor}: " if slash else ""
             raise UserError(f"{expert}{error}") from error
@@ -146,7 +145,7 @@ class Vote(Mixture):
         """The heaviest expert."""
         return heaviest(state.weights)
 
-    def weighed(self, state: VoteState, paid: Array) -> VoteState:
+    def weigh(self, state: VoteState, paid: Array) -> VoteState:
         """What the copies have gained, the weights that follow, and the certificate."""
         state = self._counted(state, paid)
         certificate = self._certificate(state) / state.t

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 from odfl_cli.core.lazy import exports
 
 if TYPE_CHECKING:
+    from odfl_cli.engine.array_engine import ArrayEngine
+    from odfl_cli.engine.auto import Auto
     from odfl_cli.engine.base import Engine, EngineChoice, Trace
-    from odfl_cli.engine.compiled_engine import Auto, CompiledEngine
+    from odfl_cli.engine.compiled_engine import CompiledEngine
     from odfl_cli.engine.torch_engine import TorchEngine
 else:
     __getattr__ = exports(__name__, __file__)

@@ -1,4 +1,4 @@
-"""The general engine: one round after another on torch tensors, all seeds at once."""
+"""Torch tensors, for predictors that are torch modules, for other devices and for single precision."""
 
 import logging
 from collections.abc import Iterator
@@ -9,13 +9,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm, on_problem
-from odfl_cli.core.arrays import dot, join_arrays, map_arrays
-from odfl_cli.core.errors import RoundError, RowError, UserError
+from odfl_cli.core.arrays import join_arrays, map_arrays
+from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.core.text import tell
-from odfl_cli.engine.base import KAPPA_GAP, NEWTON_STEPS, NO_ROUNDS, Trace, counting, noted
+from odfl_cli.engine.base import NO_ROUNDS, Engine, Trace
+from odfl_cli.engine.mixture_engine import mixture_engine
+from odfl_cli.engine.rounds import play_rounds
 from odfl_cli.environments import Rounds
-from odfl_cli.problem.problem import predicted_gap
 
 log = logging.getLogger("odfl")
 
@@ -41,11 +42,11 @@ class TorchEngine:
     seeds_at_once: PositiveInt | None = None
     name: ClassVar[str] = "torch"
 
-    def choose(self, algorithm: Algorithm) -> "TorchEngine":
+    def choose(self, algorithm: Algorithm) -> Engine:
         """Itself, for any algorithm; a UserError for a device that torch does not have."""
         if self.device != "cpu":
             self._probe()
-        return self
+        return mixture_engine(algorithm, self) or self
 
     def start(self, algorithm: Algorithm) -> None:
         """Imports torch, and says what it runs on."""
@@ -76,24 +77,25 @@ class TorchEngine:
         draws: dict[str, np.ndarray],
         asked: np.ndarray = NO_ROUNDS,
     ) -> tuple[Any, Trace]:
-        """Plays the block, some seeds after others where they do not fit together."""
+        """Plays the block, one group of seeds after another where they do not fit together."""
         seeds = len(rounds.costs)
         size = self.seeds_at_once or self._fitting(algorithm, state, rounds)
         if size >= seeds:
-            return self._advance(algorithm, state, rounds, draws, asked)
+            return self._play(algorithm, state, rounds, draws, asked)
         states, traces = [], []
         for first in range(0, seeds, size):
             part = slice(first, first + size)
-            played = self._advance(
-                on_problem(algorithm, algorithm.problem.rows(part)),
-                map_arrays(state, np.ndarray, itemgetter(part)),
-                Rounds(rounds.X[part], rounds.costs[part]),
-                {name: values[part] for name, values in draws.items()},
-                asked,
-                first,
-            )
-            states.append(played[0])
-            traces.append(played[1])
+            group = on_problem(algorithm, algorithm.problem.rows(part))
+            before = map_arrays(state, np.ndarray, itemgetter(part))
+            data = Rounds(rounds.X[part], rounds.costs[part])
+            drawn = {name: values[part] for name, values in draws.items()}
+            try:
+                after, trace = self._play(group, before, data, drawn, asked)
+            except RoundError as error:
+                place = error.round_index, first + error.seed_index
+                raise RoundError(*place, str(error)) from error
+            states.append(after)
+            traces.append(trace)
         return join_arrays(states), Trace.together(traces)
 
     def _fitting(self, algorithm: Algorithm, state: Any, rounds: Rounds) -> int:
@@ -120,53 +122,24 @@ class TorchEngine:
         dtype = getattr(torch, self.dtype) if tensor.is_floating_point() else tensor.dtype
         return tensor.to(self.device, dtype)
 
-    def _advance(
+    def _play(
         self,
         algorithm: Algorithm,
         state: Any,
         rounds: Rounds,
         draws: dict[str, np.ndarray],
         asked: np.ndarray,
-        before: int = 0,
     ) -> tuple[Any, Trace]:
-        """Plays seeds together; `before` is the number of seeds before them, for messages."""
+        """Plays seeds together."""
         import torch
 
-        tensor, array = self._to_tensor, _to_array
-        X, costs = tensor(rounds.X), tensor(rounds.costs)
+        tensor = self._to_tensor
         drawn = {name: tensor(values) for name, values in draws.items()}
-        names = noted(algorithm)
-        algorithm, counter = counting(algorithm, len(costs))
-        paid, errors, *noted_values = costs.new_empty((2 + len(names), *costs.shape[:2]))
-        notes = dict(zip(names, noted_values, strict=True))
-        row = {int(place): n for n, place in enumerate(asked)}
-        thetas = np.empty((len(costs), len(asked), algorithm.problem.parameters))
         with torch.inference_mode(), np.errstate(all="ignore"), _one_thread():
             state = map_arrays(state, np.ndarray, tensor)
-            for i in range(costs.shape[1]):
-                X_t, c_t = X[:, i], costs[:, i]
-                learned = algorithm.problem.learned(c_t, X_t)
-                draws_t = {name: values[:, i] for name, values in drawn.items()}
-                if i in row:
-                    thetas[:, row[i]] = array(state.theta)
-                try:
-                    prediction, decision = algorithm.decide(state, X_t)
-                    state = algorithm.update(state, X_t, learned, draws_t)
-                except RowError as error:  # the first axis is the seeds
-                    seed = before + error.row * len(costs) // error.rows
-                    raise RoundError(i, seed, str(error)) from error
-                paid[:, i] = dot(c_t, decision)
-                errors[:, i] = algorithm.problem.squared_error(prediction, learned)
-                for name in algorithm.noted:
-                    notes[name][:, i] = getattr(state, name)
-                if counter:
-                    notes[NEWTON_STEPS][:, i] = tensor(counter.take())
-                if KAPPA_GAP in notes:
-                    polytope = algorithm.problem.polytope
-                    notes[KAPPA_GAP][:, i] = predicted_gap(polytope, prediction, decision)
-            state = map_arrays(state, torch.Tensor, array)
-        kept = {name: array(values) for name, values in notes.items()}
-        return state, Trace(array(paid), array(errors), kept, asked, thetas)
+            data = (tensor(values) for values in rounds)
+            state, trace = play_rounds(algorithm, state, *data, drawn, asked)
+            return map_arrays(state, torch.Tensor, _to_array), trace
 
 
 def _to_array(tensor: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.core.settings import settings
 from odfl_cli.engine import Trace
-from odfl_cli.engine.base import NO_ROUNDS, noted
+from odfl_cli.engine.base import NO_ROUNDS, note_names
 from odfl_cli.environments import Environment, Rounds
 from odfl_cli.problem.problem import Horizon
 
@@ -111,7 +111,7 @@ def with_earlier(report: Any, earlier: Any, computed: Iterable[int], kept: Itera
 def standard_notes(algorithm: Algorithm) -> tuple[str, ...]:
     """The notes of every run: what the algorithm reports, Newton steps, the gap that κ allows."""
     hidden = set(algorithm.noted) - set(algorithm.reported)
-    return tuple(name for name in noted(algorithm) if name not in hidden)
+    return tuple(name for name in note_names(algorithm) if name not in hidden)
 
 
 @settings

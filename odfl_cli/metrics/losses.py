@@ -11,7 +11,7 @@ import numpy as np
 from odfl_cli.algorithms import Algorithm, on_problem
 from odfl_cli.core.arrays import dot, map_arrays
 from odfl_cli.core.kernel_cache import load_kernel
-from odfl_cli.engine.parts import kernel_of
+from odfl_cli.engine.kernels import kernel_of
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.surrogate import SmoothedCost

@@ -135,10 +135,12 @@ class Problem:
         return decide(self.polytope, prediction, self.kappa)
 
     @property
-    def beyond_kernels(self) -> str | None:
-        """What about the data no kernel knows."""
+    def beyond_papers(self) -> str | None:
+        """What the paper's rounds do not have: missing items, a transformed target, κ > 0; or None."""
         if not self.offers_all:
             return OFFERS
+        if self.kappa > 0:
+            return f"kappa={self.kappa:g}"
         return None if self.target == "raw" else f"data.target={self.target}"
 
     def with_offers(self) -> "Problem":

@@ -1,8 +1,34 @@
-"""One module per family of algorithms: their updates for one seed and a block of rounds, compiled.
+"""Whole blocks of rounds of the paper's problem, compiled: linear model, simplex, entropy, SGD oracle.
 
-A module offers `prepare(algorithm, state, rounds, draws, trace) -> (state, play)`: the state after
-the block and the function that fills it and the trace for seed number s, or in a module with `LANES`
-for group number s of so many seeds. Import such a module only through `odfl_cli.core.kernel_cache`,
-which decides where its machine code is stored. What they share (`inner`, `predictors`, `polytopes`,
-`smoothing`) branches on the integers of engine/parts.py: kernels take numbers, not functions.
+A part that a kernel computes names it, `kernel = "linear"` in its class; an algorithm names the module
+here that plays it. A subclass may compute something else, so that it does not inherit the name.
 """
+
+from typing import Any
+
+from odfl_cli.algorithms import Algorithm
+
+PAPERS_PROBLEM = {
+    "predictor": "linear",
+    "polytope": "simplex",
+    "regularizer": "entropy",
+    "oracle": "sgd",
+}
+"""The parts of a problem that kernels compute."""
+
+
+def kernel_of(part: Any) -> str | None:
+    """The kernel that the part's own class names, if it does."""
+    return type(part).__dict__.get("kernel")
+
+
+def missing_kernel(algorithm: Algorithm) -> str | None:
+    """What about the algorithm and its problem has no kernel; None where everything has one."""
+    problem = algorithm.problem
+    if kernel_of(algorithm) is None:
+        return f"algo {type(algorithm).__name__}"
+    for name, kernel in PAPERS_PROBLEM.items():
+        part = getattr(problem, name)
+        if kernel_of(part) != kernel:
+            return f"{name} {type(part).__name__}"
+    return problem.beyond_papers

@@ -14,7 +14,6 @@ from odfl_cli.algorithms.df_moments import (
 from odfl_cli.core.compiling import inner, kernel
 from odfl_cli.core.signatures import b1, f8, i8, record, void
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, played_by, project
 from odfl_cli.engine.kernels.matrices import (
     invert,
     product,
@@ -23,8 +22,7 @@ from odfl_cli.engine.kernels.matrices import (
     times,
     trace_of_square,
 )
-from odfl_cli.engine.kernels.polytopes import minimise
-from odfl_cli.engine.parts import parts_of
+from odfl_cli.engine.kernels.steps import PLAYED, cheapest, decide, project, rows_of
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.regularizers.newton import copy, dot
 
@@ -35,7 +33,6 @@ class Rules(NamedTuple):
     fading: np.ndarray  # γ_j, [J]
     sizes: np.ndarray  # n_A, [2]
     errors: np.ndarray  # 1 + s √(2/n_A), [2]
-    centre: bool
     curvature: bool
     refine: bool
     radius: float  # of Θ
@@ -45,16 +42,15 @@ class Space(NamedTuple):
     """Arrays that the lines share."""
 
     g: np.ndarray  # [d], as those up to y
-    w: np.ndarray
     push: np.ndarray
     r: np.ndarray
     y: np.ndarray  # centred costs
-    columns: np.ndarray  # centred Dᵀ, [m, d]
+    columns: np.ndarray  # centred Xᵀ, [m, d]
     weighted: np.ndarray  # the same times r
     z: np.ndarray  # [m], as those up to q
     x: np.ndarray
     q: np.ndarray
-    gram: np.ndarray  # DᵀD, [m, m], as those up to solving
+    gram: np.ndarray  # XᵀX, [m, m], as those up to solving
     Z: np.ndarray
     sigma: np.ndarray
     inverse: np.ndarray
@@ -67,7 +63,7 @@ class Space(NamedTuple):
 
 
 VECTOR, MATRIX, CUBE = f8[::1], f8[:, ::1], f8[:, :, ::1]
-RULES = record(Rules, VECTOR, VECTOR, VECTOR, b1, b1, b1, f8)
+RULES = record(Rules, VECTOR, VECTOR, VECTOR, b1, b1, f8)
 SUMS = record(
     DFMomentsState,
     *[i8, *[VECTOR] * 5, CUBE, MATRIX, CUBE, VECTOR, MATRIX, MATRIX, *[VECTOR] * 6],
@@ -116,32 +112,29 @@ def normalise(sigma, u):
 
 
 @inner
-def perturb(parts, D, costs, t, sums, space):
+def perturb(X, costs, t, sums, space):
     """Line 9: push = w(g + hc) − w(g − hc)."""
     g, push, shifted = space.g, space.push, space.r
-    times(D, sums.v, g)
+    times(X, sums.v, g)
     sums.spread[0] += variance(g)
     sums.spread[1] += variance(costs)
     h = t**WIDTH_EXPONENT * np.sqrt(sums.spread[0] / max(sums.spread[1], TINY))
     for i in range(g.shape[0]):
         shifted[i] = g[i] + h * costs[i]
         g[i] -= h * costs[i]
-    minimise(parts.polytope, parts.numbers, shifted, push)
-    minimise(parts.polytope, parts.numbers, g, space.w)
-    for i in range(g.shape[0]):
-        push[i] -= space.w[i]
+    push[:] = 0.0
+    push[cheapest(shifted)] += 1.0
+    push[cheapest(g)] -= 1.0
 
 
 @inner
-def centre(D, costs, t, rules, sums, space):
+def centre(X, costs, t, sums, space):
     """Line 2: the columns and costs that the statistics are made of."""
     columns, y = space.columns, space.y
-    for i in range(D.shape[0]):
+    for i in range(X.shape[0]):
         y[i] = costs[i]
-        for q in range(D.shape[1]):
-            columns[q, i] = D[i, q]
-    if not rules.centre:
-        return
+        for q in range(X.shape[1]):
+            columns[q, i] = X[i, q]
     sums.cost_mean[0] += (mean(y) - sums.cost_mean[0]) / t
     for i in range(y.shape[0]):
         y[i] -= sums.cost_mean[0]
@@ -157,7 +150,7 @@ def centre(D, costs, t, rules, sums, space):
 
 @inner
 def take_statistics(rules, sums, space):
-    """Line 3: z, Z, DᵀD and the metric with this round in it."""
+    """Line 3: z, Z, XᵀX and the metric with this round in it."""
     columns, r = space.columns, space.r
     m, d = columns.shape
     copy(space.y, r)
@@ -292,12 +285,12 @@ def refine(rules, sums, space):
     normalise(space.sigma, v)
 
 
-@kernel(void(PARTS, RULES, CUBE, CUBE, MATRIX, SUMS, PLAYED))
-def play(parts, rules, X, D, costs, sums, played):
-    """A block of rounds of one seed: X [B, d, p], D [B, d, m], costs [B, d]."""
-    d, m, J = D.shape[1], D.shape[2], sums.counts.shape[0]
+@kernel(void(RULES, CUBE, MATRIX, SUMS, PLAYED))
+def play(rules, X, costs, sums, played):
+    """A block of rounds of one seed: X [B, d, m], costs [B, d]."""
+    d, m, J = X.shape[1], X.shape[2], sums.counts.shape[0]
     space = Space(
-        np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d),
+        np.empty(d), np.empty(d), np.empty(d), np.empty(d),
         np.empty((m, d)), np.empty((m, d)), np.empty(m), np.empty(m), np.empty(m),
         np.empty((m, m)), np.empty((m, m)), np.empty((m, m)), np.empty((m, m)),
         np.empty((m, m)), np.empty((m, m)), np.empty((m, m)), np.empty((J, m, m)),
@@ -305,9 +298,9 @@ def play(parts, rules, X, D, costs, sums, played):
     )  # fmt: skip
     for i in range(costs.shape[0]):
         t = sums.t + i + 1
-        decide(parts, X, costs, i, sums.theta, space.g, space.w, played)  # 1
-        perturb(parts, D[i], costs[i], t, sums, space)  # 9 needs D and c as they came
-        centre(D[i], costs[i], t, rules, sums, space)  # 2
+        decide(X, costs, i, sums.theta, space.g, played)  # 1
+        perturb(X[i], costs[i], t, sums, space)  # 9 needs X and c as they came
+        centre(X[i], costs[i], t, sums, space)  # 2
         take_statistics(rules, sums, space)  # 3
         weigh_memories(t, rules, sums, space)  # 4
         remember_and_shrink(rules, sums, space)  # 5 and 6
@@ -326,23 +319,21 @@ def prepare(
     trace: Trace,
 ) -> tuple[DFMomentsState, Play]:
     """The state after the block, and what fills it for seed number s."""
-    problem, parts = algorithm.problem, parts_of(algorithm.problem)
     rules = Rules(
         algorithm.fading,
         algorithm.sizes,
         algorithm.errors,
-        problem.polytope.constant_sum,
         algorithm.curvature,
         algorithm.refine,
-        problem.theta_set.radius,
+        algorithm.problem.theta_set.radius,
     )
-    filled = {name: apart(values) for name, values in state._asdict().items() if name != "t"}
+    filled = {name: values.copy() for name, values in state._asdict().items() if name != "t"}
 
     def play_seed(s: int) -> None:
-        rows = (values[s : s + 1].squeeze(0) for values in filled.values())  # views, numbers too
-        sums = DFMomentsState(state.t, *map(np.atleast_1d, rows))
-        X, costs = rounds.X[s], rounds.costs[s]
-        D = np.ascontiguousarray(algorithm.design(X))
-        play(parts, rules, X, D, costs, sums, played_by(s, trace))
+        arrays = [np.atleast_1d(values[s]).copy() for values in filled.values()]
+        sums = DFMomentsState(state.t, *arrays)
+        play(rules, rounds.X[s], rounds.costs[s], sums, rows_of(trace, s))
+        for values, after in zip(filled.values(), arrays, strict=True):
+            values[s] = after if values.ndim > 1 else after[0]
 
     return state._replace(t=state.t + rounds.costs.shape[1], **filled), play_seed

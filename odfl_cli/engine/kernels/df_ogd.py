@@ -1,85 +1,121 @@
-"""DF-OGD, compiled; see odfl_cli.algorithms.df_ogd."""
+"""DF-OGD, compiled for four seeds at a time, one in every lane of a register; see odfl_cli.algorithms.df_ogd."""
+
+from typing import cast
 
 import numpy as np
 
 from odfl_cli.algorithms import DFOGD
 from odfl_cli.algorithms.df_ogd import DFOGDState
-from odfl_cli.core.compiling import kernel
-from odfl_cli.core.signatures import f8, i8
+from odfl_cli.core.compiling import exact, kernel
+from odfl_cli.core.lanes import LANES, in_lanes, load, root, spread, store
+from odfl_cli.core.signatures import f8, i8, void
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, distance, played_by, step
-from odfl_cli.engine.kernels.smoothing import ALPHA, STEPS, NewtonReports, smoothed_gradient
-from odfl_cli.engine.parts import descent_of, parts_of
+from odfl_cli.engine.kernels.linear_lanes import descend, played, predict
+from odfl_cli.engine.kernels.steps import theta_rows
 from odfl_cli.environments import Rounds
+from odfl_cli.problem.oracles import SGD
 from odfl_cli.problem.regularizers.newton import copy
+
+SEEDS_AT_ONCE = LANES
+
+
+@exact
+def gather(values, k, out):
+    """Round k of the seeds' values [S, B, n] as out [n, LANES]; lanes without a seed repeat the last one."""
+    for lane in range(LANES):
+        s = min(lane, len(values) - 1)
+        for i in range(out.shape[0]):
+            out[i, lane] = values[s, k, i]
+
+
+@exact
+def move_between(theta, vartheta, delta, u):
+    """ϑ = u, then u = ϑ + δ (θ − ϑ); returns how far ϑ moved."""
+    square = spread(0.0)
+    for j in range(u.shape[0]):
+        new = load(u, (j,))
+        way = new - load(vartheta, (j,))
+        square = square + way * way
+        store(vartheta, (j,), new)
+        store(u, (j,), new + delta * (load(theta, (j,)) - new))
+    return root(square)
 
 
 @kernel(
-    i8(
-        PARTS, f8[:, :, ::1], f8[:, ::1], f8[::1], i8, f8[::1], f8[::1], f8[::1],
-        f8, f8, f8, f8, i8, f8, i8,
-        PLAYED, f8[::1], f8[::1], f8[::1], f8[::1], f8[::1],
+    void(
+        f8[:, :, ::1], f8[:, :, ::1], f8[:, :, ::1], i8, f8[:, ::1], f8[:, ::1], f8[:, ::1],
+        f8, f8, f8, f8, i8, f8, i8, f8[:, :, ::1], i8[::1], f8[:, :, ::1],
     )
 )  # fmt: skip
 def play(
-    parts, X, costs, deltas, t, theta, vartheta, path,
-    c_alpha, c_eta, n, radius, steps, lr, every,
-    played, alphas, etas, paths, newton_steps, newton,
+    X, costs, deltas, t, theta, vartheta, path,
+    c_alpha, c_eta, n, radius, steps, lr, every, out, row, thetas,
 ):  # fmt: skip
-    """Rounds t + 1, … of one seed; θ [m], ϑ [m] and P [1] are updated in place.
+    """Rounds t + 1, … of some seeds: X [S, B, d·p], costs [S, B, d] and δ [S, B, 1].
 
-    Returns the number of rounds played: fewer than given where Newton's method fails.
+    θ [m], ϑ [m] and P [1] of registers are updated in place; out [B, 5] of registers is what was paid,
+    the error, α, η and P. Where row [B] is not negative, θ_t is kept there in `thetas` [A, m].
     """
-    prediction, w = np.empty(costs.shape[1]), np.empty(costs.shape[1])
-    u, gradient = np.empty_like(theta), np.empty_like(theta)
-    for k in range(costs.shape[0]):
+    items = costs.shape[2]
+    x, c, w = np.empty((X.shape[2], LANES)), np.empty((items, LANES)), np.empty((items, LANES))
+    u, delta = np.empty_like(theta), np.empty((1, LANES))
+    length, scale = load(path, (0,)), n**-0.5
+    for k in range(X.shape[1]):
         t += 1
-        newton[STEPS] = 0.0
-        decide(parts, X, costs, k, theta, prediction, w, played)
-        alpha = c_alpha * n**-0.5 * t**-0.25 * np.sqrt(np.sqrt(1.0 + path[0]))
-        copy(vartheta, u)
-        calls = steps if (t - 1) % every == 0 else 0
-        # One call of smoothed_gradient, which is inlined: for the oracle's steps, then the learner's.
-        for call in range(calls + 1):
-            if call == calls:
-                path[0] += distance(u, vartheta) if t > 1 else 0.0
-                copy(u, vartheta)
-                # 6: u_t = ϑ_t + δ_t (θ_t − ϑ_t)
-                for j in range(u.shape[0]):
-                    u[j] = vartheta[j] + deltas[k] * (theta[j] - vartheta[j])
-            smoothed_gradient(parts, X, costs, k, u, alpha, w, newton, gradient)
-            if call < calls:
-                # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}
-                step(u, lr, gradient, radius)
+        gather(X, k, x)
+        gather(costs, k, c)
+        gather(deltas, k, delta)
+        if row[k] >= 0:
+            copy(theta, thetas[row[k]])
+        predict(x, theta, w)
+        cost, error = played(w, c)
+        alpha = (c_alpha * scale * t**-0.25) * root(root(1.0 + length))
+        for j in range(u.shape[0]):
+            store(u, (j,), load(vartheta, (j,)))
+        # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}
+        for _ in range(steps if (t - 1) % every == 0 else 0):
+            descend(x, c, u, 1.0 / alpha, spread(lr), radius, w, u)
+        # 6: u_t = ϑ_t + δ_t (θ_t − ϑ_t)
+        way = move_between(theta, vartheta, load(delta, (0,)), u)
+        length = length + way if t > 1 else length
         # 7: θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(u_t))
-        eta = c_eta * n**-0.5 * t**-0.75 * np.sqrt(np.sqrt(1.0 + path[0])) ** 3
-        step(theta, eta, gradient, radius)
-        alphas[k], etas[k], paths[k] = alpha, eta, path[0]
-        newton_steps[k] = newton[STEPS]
-        if newton[ALPHA] > 0.0:
-            return k
-    return costs.shape[0]
+        fourth = root(root(1.0 + length))
+        eta = (c_eta * scale * t**-0.75) * (fourth * fourth * fourth)
+        descend(x, c, u, 1.0 / alpha, eta, radius, w, theta)
+        store(out, (k, 0), cost)
+        store(out, (k, 1), error)
+        store(out, (k, 2), alpha)
+        store(out, (k, 3), eta)
+        store(out, (k, 4), length)
+    store(path, (0,), length)
 
 
 def prepare(
     algorithm: DFOGD, state: DFOGDState, rounds: Rounds, draws: dict[str, np.ndarray], trace: Trace
 ) -> tuple[DFOGDState, Play]:
-    """The state after the block, and the function that fills it and the trace for seed number s."""
-    problem = algorithm.problem
-    parts, reports = parts_of(problem), NewtonReports(trace)
-    theta, vartheta = apart(state.theta), apart(state.vartheta)
-    path, delta = apart(state.path_length[:, None]), draws["df_ogd/delta"]
-    constants = algorithm.c_alpha, algorithm.c_eta, algorithm.n, *descent_of(problem)
-    notes = [trace.notes[name] for name in algorithm.noted]
-    alpha, eta = np.empty_like(state.alpha), np.empty_like(state.eta)
+    """The state after the block, and the function that fills it and the trace for group number k of seeds."""
+    radius, oracle = algorithm.problem.theta_set.radius, cast(SGD, algorithm.problem.oracle)
+    seeds, length = rounds.costs.shape[:2]
+    X, deltas = rounds.X.reshape(seeds, length, -1), draws["df_ogd/delta"][:, :, None]
+    descent = radius, oracle.steps, oracle.lr, oracle.every
+    constants = algorithm.c_alpha, algorithm.c_eta, algorithm.n, *descent
+    theta, vartheta = state.theta.copy(), state.vartheta.copy()
+    path, alpha, eta = (np.empty_like(state.alpha) for _ in range(3))
+    row, (_, asked, m) = theta_rows(trace), trace.thetas.shape
+    filled = trace.cost, trace.mse, *(trace.notes[name] for name in algorithm.noted)
 
-    def play_seed(s: int) -> None:
-        seen = rounds.X[s], rounds.costs[s], delta[s]
-        learnt = theta[s], vartheta[s], path[s]
-        left = played_by(s, trace), *(values[s] for values in notes)
-        played = play(parts, *seen, state.t, *learnt, *constants, *left, *reports.of(s))
-        reports.check(s, played)
-        alpha[s], eta[s] = notes[0][s, -1], notes[1][s, -1]
+    def play_group(k: int) -> None:
+        group = slice(k * LANES, (k + 1) * LANES)
+        before = state.theta[group].T, state.vartheta[group].T, state.path_length[None, group]
+        own = [in_lanes(values) for values in before]
+        out, kept = np.empty((length, len(filled), LANES)), np.empty((asked, m, LANES))
+        seen = [np.ascontiguousarray(values[group]) for values in (X, rounds.costs, deltas)]
+        play(*seen, state.t, *own, *constants, out, row, kept)
+        count = len(seen[0])
+        for number, values in enumerate(filled):
+            values[group] = out[:, number, :count].T
+        trace.thetas[group] = np.moveaxis(kept[:, :, :count], -1, 0)
+        theta[group], vartheta[group] = own[0][:, :count].T, own[1][:, :count].T
+        alpha[group], eta[group], path[group] = out[-1, 2:, :count]
 
-    after = DFOGDState(state.t + rounds.costs.shape[1], theta, vartheta, path[:, 0], alpha, eta)
-    return after, play_seed
+    return DFOGDState(state.t + length, theta, vartheta, path, alpha, eta), play_group

@@ -9,9 +9,8 @@ from odfl_cli.algorithms.rls import TINY, RLSState
 from odfl_cli.core.compiling import inner, kernel
 from odfl_cli.core.signatures import f8, i8, record, void
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.inner import PARTS, PLAYED, apart, decide, played_by, project
 from odfl_cli.engine.kernels.matrices import solve, times
-from odfl_cli.engine.parts import parts_of
+from odfl_cli.engine.kernels.steps import PLAYED, decide, project, rows_of
 from odfl_cli.environments import Rounds
 
 
@@ -81,17 +80,17 @@ def estimate(gram, moment, ridge, scratch, theta):
     solve(scratch, theta)
 
 
-@kernel(void(PARTS, VECTOR, f8, f8, i8, CUBE, CUBE, MATRIX, SUMS, PLAYED))
-def play(parts, fading, ridge, radius, start, X, D, costs, sums, played):
-    """Rounds of one seed after round `start`: X [B, d, p], D [B, d, m], costs [B, d]."""
-    d, m, J = D.shape[1], D.shape[2], fading.shape[0]
+@kernel(void(VECTOR, f8, f8, i8, CUBE, MATRIX, SUMS, PLAYED))
+def play(fading, ridge, radius, start, X, costs, sums, played):
+    """Rounds of one seed after round `start`: X [B, d, m], costs [B, d]."""
+    d, m, J = X.shape[1], X.shape[2], fading.shape[0]
     prediction, w, scratch, score = np.empty(d), np.empty(d), np.empty((m, m)), np.empty(J)
     for i in range(costs.shape[0]):
-        decide(parts, X, costs, i, sums.theta, prediction, w, played)
-        weigh_memories(D[i], costs[i], start + i + 1, sums, prediction, w, score)
+        decide(X, costs, i, sums.theta, prediction, played)
+        weigh_memories(X[i], costs[i], start + i + 1, sums, prediction, w, score)
         sums.theta[:] = 0.0
         for j in range(J):
-            remember(D[i], costs[i], fading[j], sums.gram[j], sums.moment[j])
+            remember(X[i], costs[i], fading[j], sums.gram[j], sums.moment[j])
             estimate(sums.gram[j], sums.moment[j], ridge, scratch, sums.thetas[j])
             for k in range(m):
                 sums.theta[k] += sums.omega[j] * sums.thetas[j, k]
@@ -102,15 +101,14 @@ def prepare(
     algorithm: RLS, state: RLSState, rounds: Rounds, draws: dict[str, np.ndarray], trace: Trace
 ) -> tuple[RLSState, Play]:
     """The state after the block, and the function that fills it and the trace for seed number s."""
-    problem = algorithm.problem
-    parts = parts_of(problem)
-    constants = algorithm.fading, algorithm.ridge, problem.theta_set.radius, state.t
-    filled = {name: apart(getattr(state, name)) for name in Sums._fields}
+    radius = algorithm.problem.theta_set.radius
+    constants = algorithm.fading, algorithm.ridge, radius, state.t
+    filled = {name: getattr(state, name).copy() for name in Sums._fields}
 
     def play_seed(s: int) -> None:
-        sums = Sums(*(np.atleast_1d(filled[name][s : s + 1].squeeze(0)) for name in Sums._fields))
-        X, costs = rounds.X[s], rounds.costs[s]
-        D = np.ascontiguousarray(algorithm.design(X))
-        play(parts, *constants, X, D, costs, sums, played_by(s, trace))
+        sums = Sums(*(np.atleast_1d(values[s]).copy() for values in filled.values()))
+        play(*constants, rounds.X[s], rounds.costs[s], sums, rows_of(trace, s))
+        for values, after in zip(filled.values(), sums, strict=True):
+            values[s] = after if values.ndim > 1 else after[0]
 
     return state._replace(t=state.t + rounds.costs.shape[1], **filled), play_seed

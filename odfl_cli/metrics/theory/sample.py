@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.core.streams import Draw, draw
-from odfl_cli.engine.parts import kernel_of
+from odfl_cli.engine.kernels import kernel_of
 from odfl_cli.environments import Environment
 from odfl_cli.problem.problem import Problem
 

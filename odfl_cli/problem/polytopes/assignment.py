@@ -17,7 +17,6 @@ class Assignment(LinearSet):
     """Doubly stochastic size × size matrices, row after row in one vector."""
 
     size: Annotated[Integer, Field(ge=2)]
-    kernel = "assignment"
 
     @property
     def dimension(self) -> int:
@@ -39,11 +38,6 @@ class Assignment(LinearSet):
         identity, ones = np.eye(self.size), np.ones((1, self.size))
         C = np.vstack([np.kron(identity, ones), np.kron(ones, identity)])[:-1]
         return C, np.ones(len(C))
-
-    @property
-    def packed(self) -> np.ndarray:
-        """The size."""
-        return np.array([float(self.size)])
 
     def interior_point(self) -> np.ndarray:
         """Equal shares."""

@@ -13,7 +13,6 @@ class Box(LinearSet):
     dimension: PositiveInt
     lower: Real | tuple[Real, ...] = 0.0
     upper: Real | tuple[Real, ...] = 1.0
-    kernel = "box"
 
     def __post_init__(self) -> None:
         for name in ("lower", "upper"):
@@ -38,11 +37,6 @@ class Box(LinearSet):
         lower, upper = self._bounds()
         identity = np.eye(self.dimension)
         return np.vstack([-identity, identity]), np.concatenate([-lower, upper])
-
-    @property
-    def packed(self) -> np.ndarray:
-        """−lower, then upper."""
-        return self.faces()[1]
 
     def interior_point(self) -> np.ndarray:
         """The middle."""

@@ -12,7 +12,6 @@ class Budget(LinearSet):
 
     dimension: PositiveInt
     k: PositiveInt
-    kernel = "budget"
 
     def __post_init__(self) -> None:
         if self.k >= self.dimension:
@@ -41,11 +40,6 @@ class Budget(LinearSet):
     def least_offered(self) -> int:
         """k."""
         return self.k
-
-    @property
-    def packed(self) -> np.ndarray:
-        """k."""
-        return np.array([float(self.k)])
 
     def interior_point(self) -> np.ndarray:
         """The same share of every item."""

@@ -32,7 +32,6 @@ class Custom(LinearSet):
     """
 
     file: Annotated[str, Field(min_length=1)]
-    kernel = "vertices"
 
     def __post_init__(self) -> None:
         if len(self.equalities()[1]) == self.dimension:
@@ -62,11 +61,6 @@ class Custom(LinearSet):
                 raise self._no_optimum(costs, row)
             w[row] = vertex
         return w
-
-    @property
-    def packed(self) -> np.ndarray | None:
-        """The vertices' coordinates; None where they are not listed."""
-        return None if self._vertices is None else self._vertices.ravel()
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
         """A w ≤ b as in the file."""

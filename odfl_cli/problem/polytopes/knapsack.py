@@ -22,7 +22,6 @@ class Knapsack(LinearSet):
     capacity: Positive
     weights: tuple[Positive, ...] | None = None
     weights_seed: Annotated[Integer, Field(ge=0, lt=2**32)] | None = None
-    kernel = "knapsack"
 
     def __post_init__(self) -> None:
         if self.weights is None:
@@ -60,11 +59,6 @@ class Knapsack(LinearSet):
         identity = np.eye(self.dimension)
         bounds = np.append(np.repeat([0.0, 1.0], self.dimension), self.capacity)
         return np.vstack([-identity, identity, self.item_weights]), bounds
-
-    @property
-    def packed(self) -> np.ndarray:
-        """The capacity, then the weights."""
-        return np.array([self.capacity, *self.item_weights])
 
     def interior_point(self) -> np.ndarray:
         """The same share of every item, filling half of the knapsack or half of the box."""

@@ -28,7 +28,6 @@ class ShortestPath(LinearSet):
 
     rows: Annotated[Integer, Field(ge=2)]
     columns: Annotated[Integer, Field(ge=2)]
-    kernel = "shortest_path"
 
     @property
     def dimension(self) -> int:
@@ -64,11 +63,6 @@ class ShortestPath(LinearSet):
             C[tails, edges[tails]] = 1.0
             C[tails + step, edges[tails]] = -1.0
         return C[:-1], np.eye(len(C))[0, :-1]
-
-    @property
-    def packed(self) -> np.ndarray:
-        """Rows and columns."""
-        return np.array([float(self.rows), float(self.columns)])
 
     def interior_point(self) -> np.ndarray:
         """The mean of d paths, one through every edge."""

@@ -17,7 +17,6 @@ class Simplex(LinearSet):
     dimension: Annotated[Integer, Field(ge=2)]
     kernel = "simplex"
     least_offered = 1
-    packed = np.empty(0)
 
     def minimise(self, costs: Array) -> Array:
         """The vertex of the smallest cost; the first of equals."""

@@ -39,8 +39,6 @@ class Linear(ByDesign):
 class Affine(ByDesign):
     """g(θ, X) = X θ_{1…p} + θ_{p+1}: one weight per feature and an intercept, shared by all items."""
 
-    kernel = "affine"
-
     def parameter_count(self, items: int, features: int) -> int:
         """m = p + 1."""
         return features + 1
@@ -54,8 +52,6 @@ class Affine(ByDesign):
 @settings
 class PerItem:
     """g_i(θ, X) = ⟨x_i, θ_i⟩: θ holds the weights of item 1, then those of item 2, …"""
-
-    kernel = "per_item"
 
     def parameter_count(self, items: int, features: int) -> int:
         """m = d p."""

@@ -16,8 +16,6 @@ class Quadratic(ByDesign):
     recorded data first; the synthetic data has unit scale.
     """
 
-    kernel = "quadratic"
-
     def parameter_count(self, items: int, features: int) -> int:
         """m = 1 + p + p (p + 1)/2."""
         return 1 + features + features * (features + 1) // 2

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 from pydantic import SkipValidation
 
 from odfl_cli.core.arrays import Array, array_namespace, dot
@@ -16,7 +15,6 @@ class Entropy:
 
     polytope: SkipValidation[Polytope]
     kernel = "entropy"
-    packed = np.empty(0, dtype=np.int64), np.empty(0)
     is_softmax = True
     takes_offers = True  # e^−∞ is 0
     in_paper = True

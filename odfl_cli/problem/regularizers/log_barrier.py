@@ -28,7 +28,6 @@ class LogBarrier:
 
     polytope: SkipValidation[Polytope]
     tolerance: Positive = 1e-9
-    kernel = "log_barrier"
     in_paper = True
 
     @property

@@ -22,7 +22,6 @@ class Quadratic:
     """
 
     polytope: SkipValidation[Polytope]
-    kernel = "projection"
     in_paper = False
     steepness = 1.0  # a projection is non-expansive
 
@@ -55,11 +54,6 @@ class Quadratic:
     def projection(self) -> WeightedSum | Faces:
         """The projection onto W."""
         return weighted_sum(self.polytope, self.extent) or Faces(self.polytope)
-
-    @property
-    def packed(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """The closed form as integers and floats for kernels, or None."""
-        return self.projection.packed
 
     def smooth(self, g: Array, alpha: Array) -> Array:
         """Π_W(w₀ − g/α)."""

@@ -1,0 +1,97 @@
+"""One round after another in arrays, all seeds at once: the loop that needs nothing of an algorithm
+but its `decide` and `update`.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from odfl_cli.algorithms import Algorithm, on_problem
+from odfl_cli.core.arrays import Array, array_namespace, dot, to_numpy
+from odfl_cli.core.errors import RoundError, RowError
+from odfl_cli.engine.base import KAPPA_GAP, NEWTON_STEPS, Trace, note_names
+from odfl_cli.problem.problem import predicted_gap
+
+
+def play_rounds(
+    algorithm: Algorithm,
+    state: Any,
+    X: Array,
+    costs: Array,
+    draws: dict[str, Array],
+    asked: np.ndarray,
+) -> tuple[Any, Trace]:
+    """The state after the rounds X [S, B, d, p], costs [S, B, d], and their trace.
+
+    The trace has θ_t of the rounds `asked`, places in the block.
+    """
+    names = note_names(algorithm)
+    algorithm, counter = _count_newton_steps(algorithm, len(costs))
+    problem, rows, thetas = algorithm.problem, [], []
+    wanted = set(asked.tolist())
+    for i in range(costs.shape[1]):
+        X_t, c_t = X[:, i], costs[:, i]
+        draws_t = {name: values[:, i] for name, values in draws.items()}
+        learned = problem.learned(c_t, X_t)
+        if i in wanted:
+            thetas.append(state.theta)
+        try:
+            prediction, decision = algorithm.decide(state, X_t)
+            state = algorithm.update(state, X_t, learned, draws_t)
+        except RowError as error:  # the first axis is the seeds
+            raise RoundError(i, error.row * len(costs) // error.rows, str(error)) from error
+        notes = {name: getattr(state, name) for name in algorithm.noted}
+        if counter:
+            notes[NEWTON_STEPS] = counter.take()
+        if KAPPA_GAP in names:
+            notes[KAPPA_GAP] = predicted_gap(problem.polytope, prediction, decision)
+        error = problem.squared_error(prediction, learned)
+        rows.append((dot(c_t, decision), error, *(notes[name] for name in names)))
+    cost, mse, *columns = (_stack(column) for column in zip(*rows, strict=True))
+    kept = _stack(thetas) if thetas else np.empty((len(costs), 0, problem.parameters))
+    return state, Trace(cost, mse, dict(zip(names, columns, strict=True)), asked, kept)
+
+
+def _stack(values: Any) -> np.ndarray:
+    """Arrays [S, …] of consecutive rounds as one of double precision, [S, B, …]."""
+    if isinstance(values[0], np.ndarray):
+        return np.stack(values, axis=1, dtype=np.float64)
+    return to_numpy(array_namespace(values[0]).stack(values, axis=1)).astype(np.float64)
+
+
+@dataclass
+class CountingRegularizer:
+    """A regulariser that adds up the Newton steps of every seed."""
+
+    regularizer: Any  # with smooth_counting
+    steps: np.ndarray  # [S]
+
+    @property
+    def suboptimality(self) -> float:
+        """That of the regulariser."""
+        return self.regularizer.suboptimality
+
+    def smooth(self, g: Array, alpha: Array) -> Array:
+        """The smoothed decision; the first axis of g is the seeds."""
+        w, steps = self.regularizer.smooth_counting(g, alpha)
+        self.steps += steps.reshape(len(self.steps), -1).sum(1)
+        return w
+
+    def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
+        """That of the regulariser."""
+        return self.regularizer.vjp(w, alpha, v)
+
+    def take(self) -> np.ndarray:
+        """The steps since the last call, [S]."""
+        taken, self.steps = self.steps, np.zeros_like(self.steps)
+        return taken
+
+
+def _count_newton_steps(algorithm: Any, seeds: int) -> tuple[Any, CountingRegularizer | None]:
+    """The algorithm with a regulariser that counts its steps, and that regulariser, if it takes any."""
+    problem = algorithm.problem
+    if not hasattr(problem.regularizer, "smooth_counting"):
+        return algorithm, None
+    counter = CountingRegularizer(problem.regularizer, np.zeros(seeds))
+    return on_problem(algorithm, replace(problem, regularizer=counter)), counter
