@@ -24,20 +24,20 @@ from support.samples import each_once, marked, some_of
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.core.reading import flatten
-from odfl_cli.engine import CompiledEngine, Engine, TorchEngine, Trace
+from odfl_cli.engine import ArrayEngine, CompiledEngine, Engine, Trace
 from odfl_cli.metrics.base import COLUMNS
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job, Simulation, simulate
 from odfl_cli.runs.sweep.grid import is_grid
 
 ALGORITHMS = choices("algo")
-ENGINES = {"compiled": CompiledEngine(), "torch": TorchEngine()}  # auto is one of them
+ENGINES = {"compiled": CompiledEngine(), "array": ArrayEngine()}  # auto is one of them
 PAIRS = [
     (algorithm, engine)
     for engine in ENGINES
     for algorithm in (with_kernel() if engine == "compiled" else ALGORITHMS)
 ]
-TORCH = [pair for pair in PAIRS if pair[1] == "torch"]
+ARRAY = [pair for pair in PAIRS if pair[1] == "array"]
 COMPILED = [pair for pair in PAIRS if pair[1] == "compiled"]
 """What threads, blocks and other seeds change in kernels is in test_engine_agreement.py, too."""
 ROUNDS = 12
@@ -46,7 +46,7 @@ SEEDS = tuple(range(2, 19))  # 17: whole vectors of any width, and a rest
 
 
 def small_job(
-    algo: str, seeds: tuple[int, ...], engine: str = "torch", items: int = 4, radius: float = 1.0
+    algo: str, seeds: tuple[int, ...], engine: str = "array", items: int = 4, radius: float = 1.0
 ) -> Job:
     job = composed_job(
         f"algo={algo}",
@@ -55,7 +55,7 @@ def small_job(
         f"data.features={items - 1}",
         f"theta_radius={radius}",
     )
-    return replace(job, seeds=seeds, engine=ENGINES[engine])
+    return replace(job, seeds=seeds, engine=ENGINES[engine].choose(job.algorithm))
 
 
 @cache
@@ -90,13 +90,13 @@ def assert_same(one: Simulation, other: Simulation, rows: slice) -> None:
         np.testing.assert_array_equal(value, expected, err_msg=name)
 
 
-def torch_and_thorough(columns: list[int]) -> list[Any]:
-    """Every algorithm on torch with one of the columns; the rest, and all kernels, thorough."""
+def array_and_thorough(columns: list[int]) -> list[Any]:
+    """Every algorithm in arrays with one of the columns; the rest, and all kernels, thorough."""
     kernels = [(*pair, column) for pair in COMPILED for column in columns]
-    return each_once(TORCH, columns) + marked(kernels, lambda _: False)
+    return each_once(ARRAY, columns) + marked(kernels, lambda _: False)
 
 
-@pytest.mark.parametrize(("algo", "engine", "items"), torch_and_thorough([4, 37]))
+@pytest.mark.parametrize(("algo", "engine", "items"), array_and_thorough([4, 37]))
 def test_a_seed_does_not_see_the_other_seeds(algo, engine, items):
     """Bitwise the same alone, among 3, among 7 and among 17."""
     everyone = simulated(algo, SEEDS, engine, items)
@@ -105,7 +105,7 @@ def test_a_seed_does_not_see_the_other_seeds(algo, engine, items):
         assert_same(few, everyone, slice(start, stop))
 
 
-@pytest.mark.parametrize(("algo", "engine", "block"), torch_and_thorough([1, 5, 9]))
+@pytest.mark.parametrize(("algo", "engine", "block"), array_and_thorough([1, 5, 9]))
 def test_the_block_size_changes_no_number(algo, engine, block):
     seeds = SEEDS[:7]
     cut = simulated(algo, seeds, engine, block=block)

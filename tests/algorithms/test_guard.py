@@ -109,7 +109,7 @@ def test_what_cannot_be_weighed_is_refused_in_one_line():
 def test_both_engines_refuse_costs_beyond_the_range_in_the_same_round():
     given = ("algo=guard", "algo.range=1e-9", "horizon.rounds=30", "seeds=[3]")
     said = []
-    for engine in ("compiled", "torch"):
+    for engine in ("compiled", "array"):
         with pytest.raises(
             UserError, match=r"seed 3, round \d+: algo\.range=1e-09: the"
         ) as refusal:

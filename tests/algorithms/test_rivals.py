@@ -252,7 +252,7 @@ def test_ogd_one_round_by_hand():
     assert state.theta[0, 0] == pytest.approx(-0.4 / root * gradient, rel=1e-13)
 
 
-@pytest.mark.parametrize("engine", ["compiled", "torch"])
+@pytest.mark.parametrize("engine", ["compiled", "array"])
 def test_a_fixed_delta_replaces_every_draw(engine):
     small = (f"engine={engine}", "horizon.rounds=20", "seeds=2")
     endpoint = simulate(composed_job("algo=df_ogd_endpoint", *small)).state

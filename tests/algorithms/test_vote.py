@@ -15,7 +15,7 @@ from odfl_cli.algorithms.base import State
 from odfl_cli.algorithms.vote import log_weight
 from odfl_cli.core.arrays import dot
 from odfl_cli.core.errors import RoundError, RowError, UserError
-from odfl_cli.engine import CompiledEngine, TorchEngine
+from odfl_cli.engine import ArrayEngine, Auto
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.predictors import MLP
 from odfl_cli.problem.predictors.weights import packed_weights
@@ -182,7 +182,7 @@ def test_experts_learn_as_they_do_alone_and_decisions_lie_in_the_set():
 
 
 def test_an_expert_draws_what_it_draws_alone():
-    overrides = ("engine=torch", "oracle.lr=0.1", "horizon.rounds=40", "seeds=2")
+    overrides = ("engine=array", "oracle.lr=0.1", "horizon.rounds=40", "seeds=2")
     vote = simulate(composed_job("algo=vote", "algo.experts=[df_ogd,df_ftpl]", *overrides))
     for k, algo in enumerate(["df_ogd", "df_ftpl"]):
         alone = simulate(composed_job(f"algo={algo}", *overrides))
@@ -287,13 +287,15 @@ def test_every_algorithm_and_every_predictor_that_needs_no_key_can_be_an_expert(
     assert set(node.predictors) == set(choices("predictor")) - {"torch"}  # which module?
 
 
-@pytest.mark.parametrize("engine", [CompiledEngine(), TorchEngine()], ids=["compiled", "torch"])
+@pytest.mark.parametrize("engine", [Auto(), ArrayEngine()], ids=["auto", "array"])
 def test_both_engines_name_the_round_in_which_an_expert_pays_no_number(engine):
     job = composed_job("algo=vote", "algo.experts=[spo,rls/quadratic]", "seeds=2")
     rounds, draws = block_of(job, 0, 4)
     rounds.costs[1, 2] = np.inf
     with pytest.raises(RoundError, match="algo=vote: expert spo pays nan, which") as failure:
-        engine.advance(job.algorithm, job.algorithm.init(2, None), rounds, draws)
+        engine.choose(job.algorithm).advance(
+            job.algorithm, job.algorithm.init(2, None), rounds, draws
+        )
     assert (failure.value.round_index, failure.value.seed_index) == (2, 1)
 
 

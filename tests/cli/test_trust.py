@@ -29,7 +29,7 @@ from odfl_cli.runs.sweep.journal import remove_old_journals
 ALL = ["--older-than", "0s", "--yes"]
 
 
-SMOKE = ["horizon=smoke", "seeds=1", "engine=torch"]
+SMOKE = ["horizon=smoke", "seeds=1", "engine=array"]
 
 
 # Locks

@@ -1,4 +1,4 @@
-"""The compiled engine plays the same game as the torch engine, which knows nothing of it."""
+"""The kernels play the same game as the algorithms in arrays, which know nothing of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
@@ -12,7 +12,7 @@ from support.problems import composed_job, make_problem, with_kernel
 from support.samples import each_once, examples
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.engine import CompiledEngine, Engine, TorchEngine
+from odfl_cli.engine import ArrayEngine, CompiledEngine, Engine
 from odfl_cli.environments import Rounds, Sin4
 from odfl_cli.problem.oracles import SGD
 from odfl_cli.problem.problem import Horizon
@@ -81,15 +81,13 @@ def jobs(draw: st.DrawFn, algo: str) -> Job:
         for rate in fields(given)
         if isinstance(getattr(given, rate.name), float)
     }
-    limits = {"delta": 1.0, "forgetting": 1.0} | ({"eta": 0.5} if algo == "guard" else {})
+    limits = {"delta": 1.0, "forgetting": 1.0}
     for name in limits.keys() & rates.keys():
         rates[name] = draw(st.floats(0.05, limits[name]), label=name)
     environment = Sin4(
         items=items, features=features, gamma=draw(st.floats(0, 1)), clip=draw(st.booleans())
     )
     seeds = tuple(draw(st.lists(st.integers(0, 99), min_size=1, max_size=5, unique=True)))
-    if algo == "restart":
-        rates["shortest"] = draw(st.integers(1, 8), label="shortest")
     algorithm = replace(given, problem=problem, **rates)
     return Job(environment, algorithm, CompiledEngine(threads=1), Horizon(rounds=rounds), seeds)
 
@@ -122,31 +120,32 @@ def assert_bitwise(one: Simulation, other: Simulation, rows: list[int]) -> None:
 @pytest.mark.parametrize("algo", ALGORITHMS)
 @examples(0.3)
 @given(data=st.data())
-def test_compiled_equals_torch(algo: str, data: st.DataObject) -> None:
+def test_compiled_equals_arrays(algo: str, data: st.DataObject) -> None:
     """Costs, squared errors, θ and path length to 1e-9, each engine with its own block size.
 
     Long steps on a sharply smoothed cost double a rounding error in every round. Where the engines
-    differ by more, they may differ as much as torch does from itself on data that are changed in the
+    differ by more, they may differ as much as arrays do from themselves on data that are changed in the
     last digit, times a hundred.
     """
     job = data.draw(jobs(algo))
-    compiled, torch = Listener(CompiledEngine()), Listener(TorchEngine())
+    compiled, in_arrays = Listener(CompiledEngine()), Listener(ArrayEngine())
     blocks = [data.draw(st.integers(1, job.horizon.rounds)) for _ in range(2)]
     ours, theirs = (
         arrays(simulate(replace(job, engine=engine), block))
-        for engine, block in zip((compiled, torch), blocks, strict=True)
+        for engine, block in zip((compiled, in_arrays), blocks, strict=True)
     )
     assert ours.keys() == theirs.keys()
     different = [name for name in ours if not np.allclose(ours[name], theirs[name], **CLOSE)]
     if different:
         changed = Relaid(job.environment, lambda array: array * (1 + np.finfo(float).eps))
-        moved = arrays(simulate(replace(job, engine=TorchEngine(), environment=changed), blocks[1]))
+        moved = arrays(simulate(replace(job, engine=ArrayEngine(), environment=changed), blocks[1]))
     for name in different:
         spread = np.abs(moved[name] - theirs[name]).max()
         np.testing.assert_allclose(ours[name], theirs[name], atol=100 * spread, err_msg=name)
     for name in job.algorithm.draws():
         heard = [
-            np.concatenate([d[name] for d in engine.draws], axis=1) for engine in (compiled, torch)
+            np.concatenate([d[name] for d in engine.draws], axis=1)
+            for engine in (compiled, in_arrays)
         ]
         np.testing.assert_array_equal(*heard)
 
@@ -177,7 +176,7 @@ def test_bits_stay_where_loops_fill_whole_vectors(algo: str, items: int, feature
         threaded = replace(job, engine=CompiledEngine(threads=threads))
         assert_bitwise(simulate(threaded, block), alone, list(range(11)))
         assert_bitwise(simulate(replace(threaded, seeds=(9, 4)), block), alone, [9, 4])
-    slow = arrays(simulate(replace(job, engine=TorchEngine())))
+    slow = arrays(simulate(replace(job, engine=ArrayEngine())))
     for name, values in arrays(alone).items():
         np.testing.assert_allclose(values, slow[name], **CLOSE, err_msg=name)
 
@@ -221,7 +220,9 @@ def test_data_of_any_layout(layout: Callable[[np.ndarray], np.ndarray], narrow: 
     np.testing.assert_allclose(ours.state.theta, expected.state.theta, **CLOSE)
 
 
-ENGINES = pytest.mark.parametrize("engine", [CompiledEngine(), TorchEngine()], ids=["c", "torch"])
+ENGINES = pytest.mark.parametrize(
+    "engine", [CompiledEngine(), ArrayEngine()], ids=["compiled", "array"]
+)
 ITEMS, FEATURES, ALPHA, RADIUS = 500, 4, 1e-6, 2.0
 
 

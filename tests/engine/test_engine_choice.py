@@ -10,20 +10,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.commands import odfl, run_directories
-from support.problems import composed_job, make_problem, random_rounds, with_kernel
+from support.problems import (
+    choices,
+    composed_job,
+    make_problem,
+    random_rounds,
+    runnable,
+    with_kernel,
+)
 from support.samples import marked, some_of
 
 from odfl_cli.algorithms import PFOGD, Algorithm
 from odfl_cli.core.cores import available_cores
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
-from odfl_cli.engine import Auto, CompiledEngine, Engine, TorchEngine
+from odfl_cli.engine import ArrayEngine, Auto, CompiledEngine, Engine, TorchEngine
 from odfl_cli.problem.oracles import SGD
-from odfl_cli.problem.polytopes import ShortestPath, Simplex
+from odfl_cli.problem.polytopes import Simplex
 from odfl_cli.problem.predictors import Linear
 from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.regularizers import Entropy
-from odfl_cli.problem.regularizers import Quadratic as Projection
 
 ALGORITHMS = with_kernel()
 
@@ -85,7 +91,7 @@ WITHOUT_KERNEL: list[tuple[Algorithm, str]] = [
     (PFOGD(problem=foreign("oracle")), "oracle Momentum"),
     (
         replace(composed_job("algo=guard").algorithm, problem=make_problem(kappa=0.1)),
-        "kappa=0.1 with algo Guard",
+        "algo Guard",
     ),
 ]
 
@@ -100,21 +106,21 @@ def test_auto_compiles_every_algorithm_with_a_kernel(algo: str) -> None:
 @pytest.mark.parametrize(
     ("algorithm", "missing"), WITHOUT_KERNEL, ids=[m for _, m in WITHOUT_KERNEL]
 )
-def test_what_has_no_kernel_is_named_and_runs_on_torch(algorithm: Algorithm, missing: str) -> None:
-    assert Auto().choose(algorithm) == TorchEngine()
+def test_what_has_no_kernel_is_named_and_runs_in_arrays(algorithm: Algorithm, missing: str) -> None:
+    assert Auto().choose(algorithm) == ArrayEngine()
     with pytest.raises(UserError, match="engine=compiled") as refusal:
         CompiledEngine().choose(algorithm)
     assert missing in str(refusal.value)
-    assert "engine=torch" in str(refusal.value)
+    assert "engine=array" in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 
-def test_projections_by_a_solver_run_on_torch() -> None:
-    pytest.importorskip("quadprog")
-    paths = ShortestPath(rows=2, columns=2)
-    problem = replace(make_problem(), polytope=paths, regularizer=Projection(polytope=paths))
-    with pytest.raises(UserError, match="regularizer Quadratic on polytope ShortestPath has no"):
-        CompiledEngine().choose(PFOGD(problem=problem))
+@pytest.mark.parametrize("predictor", ["mlp", "conv"])
+def test_auto_takes_torch_for_a_module_alone(predictor: str, tmp_path: Path) -> None:
+    job = composed_job(*runnable(f"predictor={predictor}", tmp_path))
+    assert job.engine == TorchEngine()
+    with pytest.raises(UserError, match="engine=array: the predictor is a torch module"):
+        ArrayEngine().choose(job.algorithm)
 
 
 def test_auto_takes_torch_for_another_device() -> None:
@@ -163,8 +169,8 @@ def test_a_forked_child_gets_threads_of_its_own() -> None:
     assert done.stdout.split() == ["6"], done.stderr
 
 
-@pytest.mark.parametrize("engine", [CompiledEngine(), TorchEngine()], ids=["compiled", "torch"])
-@pytest.mark.parametrize("algo", ["uniform", "pf_ogd"])
+@pytest.mark.parametrize("engine", [CompiledEngine(), ArrayEngine()], ids=["compiled", "array"])
+@pytest.mark.parametrize("algo", ["spo", "pf_ogd"])
 def test_overflow_is_found_in_the_trace_and_not_on_the_terminal(algo: str, engine: Engine) -> None:
     """Warnings are errors here: squares of 1e200 overflow without one."""
     algorithm = replace(composed_job(f"algo={algo}").algorithm, problem=make_problem())
@@ -184,8 +190,8 @@ REFUSED = [
     (["engine=compiled", "engine.threads=-2"], ["engine.threads=-2", "greater than or equal to 1"]),
     (["engine.threads=two"], ["engine.threads=two", "valid integer"]),
     (["engine=torch", "engine.threads=2"], ["engine.threads: torch has no threads", "dtype"]),
-    (["engine=cobol"], ["engine=cobol", "no such choice", "auto, compiled, torch"]),
-    (["engine=2"], ["engine=2", "no such choice", "auto, compiled, torch"]),
+    (["engine=cobol"], ["engine=cobol", "no such choice", "array, auto, compiled, torch"]),
+    (["engine=2"], ["engine=2", "no such choice", "array, auto, compiled, torch"]),
     (["oracle.history_size=0"], ["oracle.history_size=0", "greater than or equal to 1"]),
     (
         ["algo=df_ftpl", "oracle.history=window", "oracle.history_size=0"],
@@ -220,22 +226,22 @@ class Stubborn(PFOGD):
 
 
 def test_a_users_own_algorithm(tmp_path: Path) -> None:
-    """auto takes torch for it; engine=compiled refuses it by name."""
+    """auto plays it in arrays; engine=compiled refuses it by name."""
     (tmp_path / "mine.py").write_text(MINE)
     mine = ("algo=pf_ogd", "algo._target_=mine.Stubborn", "horizon=smoke", "seeds=2")
     done = odfl("run", *mine, "engine=compiled", cwd=tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert "algo Stubborn has no kernel" in line
-    assert "engine=torch" in line
+    assert "engine=array" in line
     assert run_directories(tmp_path) == []
     done = odfl("run", *mine, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert_engine_named(tmp_path, "torch")
+    assert_engine_named(tmp_path, "array")
 
 
 @pytest.mark.parametrize(
-    ("asked", "taken"), [("auto", "compiled"), ("compiled", "compiled"), ("torch", "torch")]
+    ("asked", "taken"), [("auto", "compiled"), ("array", "array"), ("torch", "torch")]
 )
 def test_the_engine_is_named_in_the_log_and_the_summary(
     tmp_path: Path, asked: str, taken: str
@@ -255,10 +261,10 @@ def assert_engine_named(root: Path, engine: str) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "names",
-    marked([["df_ogd", "rls", "guard"], ALGORITHMS], lambda names: len(names) == 3),
+    marked([["df_ogd", "vote", "restart"], choices("algo")], lambda names: len(names) == 3),
     ids=["few", "all"],
 )
-def test_no_torch_on_the_compiled_path(names: list[str], tmp_path: Path) -> None:
+def test_no_torch_without_a_module(names: list[str], tmp_path: Path) -> None:
     """Every algorithm of the package, from command line to files."""
     sweep = ["run", "-m", f"algo={','.join(names)}", "horizon=smoke", "seeds=2"]
     script = (
@@ -273,6 +279,3 @@ def test_no_torch_on_the_compiled_path(names: list[str], tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
     runs = run_directories(tmp_path)
     assert len(runs) == len(names)
-    assert {json.loads((run / "summary.json").read_text())["engine"] for run in runs} == {
-        "compiled"
-    }

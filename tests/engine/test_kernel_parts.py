@@ -7,26 +7,6 @@ import pytest
 
 from odfl_cli.core.kernel_cache import load_kernel
 
-CACHE_LINE = 64
-
-
-@pytest.mark.parametrize("shape", [(5,), (4, 1), (3, 10), (2, 16), (3, 2, 7, 7), (1, 200)])
-def test_rows_apart_share_no_cache_line_and_are_contiguous(shape: tuple[int, ...]) -> None:
-    values = np.random.default_rng(0).normal(size=shape)
-    rows = load_kernel("odfl_cli.engine.kernels.inner").apart(values)
-    np.testing.assert_array_equal(rows, values)
-    assert not np.shares_memory(rows, values)
-    lines: set[int] = set()
-    for row in rows:
-        first = np.asarray(row).__array_interface__["data"][0] if row.ndim else None
-        if first is None:
-            continue
-        assert row.flags.c_contiguous
-        own = set(range(first // CACHE_LINE, (first + row.nbytes - 1) // CACHE_LINE + 1))
-        assert not own & lines
-        lines |= own
-    assert rows.strides[0] >= 2 * CACHE_LINE
-
 
 def test_the_exponential_is_the_c_librarys_to_one_unit_in_the_last_place() -> None:
     exp = load_kernel("odfl_cli.engine.kernels.exponential").exp
@@ -51,5 +31,5 @@ def test_the_exponential_of_what_is_no_number_is_none() -> None:
 def test_the_transposed_product_takes_every_item_once(items: int) -> None:
     rng = np.random.default_rng(items)
     X, v, out = rng.normal(size=(items, 3)), rng.normal(size=items), np.empty(3)
-    load_kernel("odfl_cli.engine.kernels.predictors").vjp_linear(X, v, out)
+    load_kernel("odfl_cli.engine.kernels.steps").vjp(X, v, out)
     np.testing.assert_allclose(out, X.T @ v, rtol=1e-13)

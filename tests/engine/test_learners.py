@@ -1,4 +1,4 @@
-"""Learners inside an algorithm, several seeds at once: restarts and mixtures on the compiled engine."""
+"""Learners inside an algorithm: restarts and mixtures."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from support.problems import block_of, composed_job, make_problem
 
-from odfl_cli.core import kernel_cache
 from odfl_cli.core.errors import RoundError
-from odfl_cli.engine import CompiledEngine, TorchEngine
+from odfl_cli.engine import ArrayEngine, Auto, TorchEngine
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.polytopes import Knapsack
 from odfl_cli.problem.regularizers import LogBarrier
@@ -29,15 +28,15 @@ learners = pytest.mark.parametrize("words", CHOICES.values(), ids=CHOICES)
 
 def job_of(words: tuple[str, ...], engine: Any) -> Job:
     job = composed_job(*words, f"horizon.rounds={ROUNDS}", f"seeds={SEEDS}", "data.items=4")
-    return replace(job, engine=engine)
+    return replace(job, engine=engine.choose(job.algorithm))
 
 
 @learners
 def test_seeds_threads_and_blocks_change_no_bit(words: tuple[str, ...]) -> None:
-    job = job_of(words, CompiledEngine(threads=1))
+    job = job_of(words, Auto(threads=1))
     alone = simulate(job)
     for threads, block in ((2, 7), (3, ROUNDS), (8, 1)):
-        other = simulate(replace(job, engine=CompiledEngine(threads=threads)), block)
+        other = simulate(job_of(words, Auto(threads=threads)), block)
         np.testing.assert_array_equal(other.state.theta, alone.state.theta)
         for name, values in alone.table.items():
             np.testing.assert_array_equal(other.table[name], values, err_msg=name)
@@ -47,16 +46,23 @@ def test_seeds_threads_and_blocks_change_no_bit(words: tuple[str, ...]) -> None:
 
 
 @learners
-def test_both_engines_agree(words: tuple[str, ...]) -> None:
-    ours, theirs = (simulate(job_of(words, engine)) for engine in (CompiledEngine(), TorchEngine()))
+def test_learners_play_alike_on_every_engine(words: tuple[str, ...]) -> None:
+    ours, theirs = (simulate(job_of(words, engine)) for engine in (Auto(), ArrayEngine()))
     np.testing.assert_allclose(ours.state.theta, theirs.state.theta, atol=1e-9)
     for name, values in theirs.table.items():
         np.testing.assert_allclose(ours.table[name], values, atol=1e-9, err_msg=name)
 
 
+def test_the_engine_of_a_mixture_names_those_of_its_learners() -> None:
+    names = {words: job_of(words, Auto()).engine.name for words in CHOICES.values()}
+    assert names[CHOICES["vote"]] == "array, compiled"
+    assert names[CHOICES["guard"]] == "compiled"
+    assert names[RESTARTS] == "array"
+
+
 @pytest.mark.parametrize("base", ["ogd", "df_ogd"])
 def test_a_restart_keeps_the_parameters_that_it_plays(base: str) -> None:
-    job = job_of((*RESTARTS, f"algo@algo.base={base}"), CompiledEngine())
+    job = job_of((*RESTARTS, f"algo@algo.base={base}"), ArrayEngine())
     algorithm, asked = job.algorithm, np.arange(ROUNDS)
     start = algorithm.init(SEEDS, None)
     _, trace = job.engine.advance(algorithm, start, *block_of(job, 0, ROUNDS), asked)
@@ -65,17 +71,7 @@ def test_a_restart_keeps_the_parameters_that_it_plays(base: str) -> None:
         np.testing.assert_array_equal(trace.thetas[:, t], state.theta)
 
 
-@learners
-def test_the_start_loads_the_kernels_of_all_learners(words: tuple[str, ...]) -> None:
-    job = job_of(words, CompiledEngine())
-    rounds, draws = block_of(job, 0, ROUNDS)
-    job.engine.start(job.algorithm)
-    loaded = set(kernel_cache._modules)
-    job.engine.advance(job.algorithm, job.algorithm.init(SEEDS, None), rounds, draws)
-    assert set(kernel_cache._modules) == loaded
-
-
-@pytest.mark.parametrize("engine", [CompiledEngine(threads=2), TorchEngine()], ids=["c", "torch"])
+@pytest.mark.parametrize("engine", [ArrayEngine(), TorchEngine()], ids=["array", "torch"])
 def test_a_copy_that_fails_names_the_round_and_the_seed(engine: Any) -> None:
     """Seed number 5 learns from round 5 on, counted from 1, and is beyond Newton's reach in the next; others later."""
     polytope = Knapsack(dimension=5, capacity=3.0)

@@ -1,4 +1,4 @@
-"""The torch engine is a loop over decide and update, and leaves torch as it was."""
+"""The array and torch engines are loops over decide and update; torch is left as it was."""
 
 from dataclasses import replace
 from typing import ClassVar
@@ -11,15 +11,17 @@ from support.problems import block_of, choices, composed_job, make_job
 from odfl_cli.algorithms import PFOGD
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
-from odfl_cli.engine.torch_engine import TorchEngine
+from odfl_cli.engine import ArrayEngine, TorchEngine
 from odfl_cli.runs.simulate import simulate
 
 
+@pytest.mark.parametrize("engine", ["array", "torch"])
 @pytest.mark.parametrize("algo", choices("algo"))
-def test_trace_equals_a_loop_on_numpy_arrays(algo):
+def test_trace_equals_a_loop_on_numpy_arrays(algo, engine):
+    """Mixtures let the engine play their learners first, and yet decide as this loop does."""
     job = composed_job(
         f"algo={algo}",
-        "engine=torch",
+        f"engine={engine}",
         "horizon.rounds=10",
         "data.items=6",
         "data.features=4",
@@ -27,7 +29,7 @@ def test_trace_equals_a_loop_on_numpy_arrays(algo):
     )
     rounds, draws = block_of(job, 0, 10)
     truth = job.environment.theta_star(job.seeds)
-    end, trace = TorchEngine().advance(job.algorithm, job.algorithm.init(3, truth), rounds, draws)
+    end, trace = job.engine.advance(job.algorithm, job.algorithm.init(3, truth), rounds, draws)
 
     state = job.algorithm.init(3, truth)
     for t in range(10):
@@ -57,6 +59,10 @@ class Spy(PFOGD):
         return super().update(state, X, costs, draws)
 
 
+def on_torch(**given):
+    return replace(make_job(Spy, **given), engine=TorchEngine())
+
+
 @pytest.fixture
 def three_threads():
     before = torch.get_num_threads()
@@ -68,7 +74,7 @@ def three_threads():
 @pytest.mark.usefixtures("three_threads")
 def test_one_thread_inside_and_as_many_as_before_outside():
     Spy.seen.clear()
-    simulate(make_job(Spy, rounds=4))
+    simulate(on_torch(rounds=4))
     assert [threads for threads, *_ in Spy.seen] == [1] * 4
     assert torch.get_num_threads() == 3
 
@@ -76,14 +82,14 @@ def test_one_thread_inside_and_as_many_as_before_outside():
 @pytest.mark.usefixtures("three_threads")
 def test_threads_come_back_after_an_error():
     with pytest.raises(ZeroDivisionError):
-        simulate(make_job(Spy, settings={"breaks": True}))
+        simulate(on_torch(settings={"breaks": True}))
     assert torch.get_num_threads() == 3
 
 
 def test_no_graph_is_recorded():
     assert torch.is_grad_enabled()
     Spy.seen.clear()
-    result = simulate(make_job(Spy, rounds=4))
+    result = simulate(on_torch(rounds=4))
     for _, recording, theta, X in Spy.seen:
         assert isinstance(theta, torch.Tensor)
         assert not recording
@@ -94,8 +100,9 @@ def test_no_graph_is_recorded():
     assert torch.is_grad_enabled()
 
 
-def test_rounds_and_state_given_to_the_engine_stay_as_they_are():
-    job = make_job(PFOGD)
+@pytest.mark.parametrize("engine", [ArrayEngine(), TorchEngine()])
+def test_rounds_and_state_given_to_the_engine_stay_as_they_are(engine):
+    job = replace(make_job(PFOGD), engine=engine)
     rounds, draws = block_of(job, 0, 20)
     state = job.algorithm.init(2, None)
     kept = [array.copy() for array in (*rounds, state.theta)]
@@ -105,7 +112,8 @@ def test_rounds_and_state_given_to_the_engine_stay_as_they_are():
 
 
 def test_float64_throughout():
-    result = simulate(make_job(Spy, rounds=4))
+    Spy.seen.clear()
+    result = simulate(on_torch(rounds=4))
     assert result.state.theta.dtype == np.float64
     assert all(theta.dtype == torch.float64 for _, _, theta, _ in Spy.seen)
 

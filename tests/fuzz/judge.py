@@ -28,7 +28,7 @@ WAITING = (
     300  # and of waiting, for a pipe that nobody fills; other programs may keep the cores busy
 )
 MOST_LINES, LONGEST = 12, 4000
-SHORT = ("horizon.rounds=2", "seeds=1", "engine=torch")  # which compiles nothing
+SHORT = ("horizon.rounds=2", "seeds=1", "engine=array")  # which compiles nothing
 SMALL = (*SHORT, "data.items=3", "data.features=2")
 WORDS = {
     "list": ["list", "outputs"],

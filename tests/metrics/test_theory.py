@@ -55,7 +55,7 @@ def test_what_rises_is_named_with_where_and_how_often():
 
 def test_a_run_of_df_ogd_can_be_judged():
     """The notes of a real run, against the definition."""
-    job = composed_job("horizon.rounds=80", "seeds=2", "engine=torch", "oracle.lr=0.3")
+    job = composed_job("horizon.rounds=80", "seeds=2", "engine=array", "oracle.lr=0.3")
     rounds, draws = block_of(job, 0, 80)
     _, trace = job.engine.advance(job.algorithm, job.algorithm.init(2, None), rounds, draws)
     ratio = (1 + trace.notes["path_length"]) / np.arange(1, 81)
@@ -210,7 +210,7 @@ def with_oracle(job, oracle):
 @pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
 @pytest.mark.parametrize("features", [2, 5])
 def test_the_report_is_about_the_round_that_follows(algo, features):
-    job = composed_job(f"algo={algo}", "engine=torch", "seeds=3", "horizon.rounds=30",
+    job = composed_job(f"algo={algo}", "engine=array", "seeds=3", "horizon.rounds=30",
                        f"data.features={features}")  # fmt: skip
     report, state, (X, costs, now) = reported(job, 9)
     call = job.algorithm.oracle_call(state, X, costs, now)
@@ -232,7 +232,7 @@ def test_the_report_is_about_the_round_that_follows(algo, features):
 
 def test_asking_changes_nothing():
     """The run goes on as if nobody had asked."""
-    job = composed_job("algo=df_ftpl", "engine=torch", "seeds=2", "horizon.rounds=30",
+    job = composed_job("algo=df_ftpl", "engine=array", "seeds=2", "horizon.rounds=30",
                        "oracle.history=window", "oracle.history_size=4")  # fmt: skip
     algorithm = job.algorithm
     straight, _ = job.engine.advance(algorithm, algorithm.init(2, None), *block_of(job, 0, 30))
@@ -243,7 +243,7 @@ def test_asking_changes_nothing():
 
 
 def test_a_better_oracle_has_a_smaller_error():
-    job = composed_job("algo=df_ogd", "engine=torch", "seeds=4", "horizon.rounds=30",
+    job = composed_job("algo=df_ogd", "engine=array", "seeds=4", "horizon.rounds=30",
                        "data.features=3")  # fmt: skip
     errors = [
         reported(with_oracle(job, oracle), 5)[0]["xi"].mean()
@@ -254,7 +254,7 @@ def test_a_better_oracle_has_a_smaller_error():
 
 
 def test_the_standing_answer_of_a_lazy_oracle_is_judged():
-    job = composed_job("algo=df_ogd", "engine=torch", "seeds=2", "horizon.rounds=30",
+    job = composed_job("algo=df_ogd", "engine=array", "seeds=2", "horizon.rounds=30",
                        "oracle.every=7")  # fmt: skip
     report, _, _ = reported(job, 9)  # round 10 is not one of 1, 8, 15, …
     np.testing.assert_array_equal(report["oracle_before"], report["oracle_after"])

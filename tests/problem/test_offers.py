@@ -132,8 +132,8 @@ def test_offering_always_the_same_items_is_the_smaller_problem(algo):
     """Schedules depend on ln d; the belief about it is corrected."""
     large, small = environments()
     belief = [f"algo.belief.faces={math.log(6) / math.log(4)!r}"] if algo.startswith("df_") else []
-    one = simulate(job(large, f"algo={algo}", "engine=torch"))
-    other = simulate(job(small, f"algo={algo}", "engine=torch", *belief))
+    one = simulate(job(large, f"algo={algo}", "engine=array"))
+    other = simulate(job(small, f"algo={algo}", "engine=array", *belief))
     for column in ("cost", "mse", "best_cost", "regret"):
         np.testing.assert_allclose(
             one.table[column], other.table[column], rtol=1e-9, atol=1e-12, err_msg=column
@@ -189,7 +189,7 @@ def test_parts_that_cannot_take_offers_are_refused_in_one_line(overrides, words)
 def test_a_budget_plays_offered_items_alone():
     large, small = environments()
     chosen = ("algo=spo", "polytope=budget", "polytope.k=2", "regularizer=log_barrier")
-    one, other = (simulate(job(e, *chosen, "engine=torch")).table for e in (large, small))
+    one, other = (simulate(job(e, *chosen, "engine=array")).table for e in (large, small))
     np.testing.assert_allclose(one["cost"], other["cost"], rtol=1e-12)
 
 

@@ -124,7 +124,7 @@ def test_seeds_do_not_mix_and_blocks_do_not_matter(name, algo):
     """Bitwise: a seed alone and among others, in one block and in several."""
     job = composed_job(
         f"algo={algo}", f"oracle={name}", "data.features=3", "data.items=4", "horizon.rounds=12",
-        "engine=torch", "oracle.every=2", *(["oracle.directions=20"] if name == "exact" else []),
+        "engine=array", "oracle.every=2", *(["oracle.directions=20"] if name == "exact" else []),
     )  # fmt: skip
     together = simulate(replace(job, seeds=(3, 4, 5)), block=5)
     alone = simulate(replace(job, seeds=(4,)))
@@ -137,7 +137,7 @@ def test_seeds_do_not_mix_and_blocks_do_not_matter(name, algo):
 def test_torch_and_numpy_agree(name, algo):
     job = composed_job(
         f"algo={algo}", f"oracle={name}", "data.features=2", "data.items=4", "horizon.rounds=6",
-        "seeds=2", "engine=torch", *(["oracle.directions=20"] if name == "exact" else []),
+        "seeds=2", "engine=array", *(["oracle.directions=20"] if name == "exact" else []),
     )  # fmt: skip
     rounds, draws = block_of(job, 0, 6)
     state = job.algorithm.init(2, None)

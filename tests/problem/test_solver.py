@@ -179,7 +179,7 @@ def test_where_predictions_are_smaller_than_costs_the_shift_exceeds_kappa(kappa)
 @pytest.mark.parametrize("algo", some_of(choices("algo"), 8))
 def test_kappa_reaches_every_algorithm_and_changes_no_update(algo):
     """Full information: the learner sees c_t whatever was played. Exceptions are named."""
-    small = (f"algo={algo}", "engine=torch", "horizon.rounds=12", "seeds=2")
+    small = (f"algo={algo}", "engine=array", "horizon.rounds=12", "seeds=2")
     exact = simulate(composed_job(*small))
     inexact = simulate(composed_job(*small, "kappa=0.1"))
     same_cost = np.array_equal(exact.table["cost"], inexact.table["cost"])

@@ -28,7 +28,7 @@ def replayed(tmp_path, algo: str, target: str) -> dict[str, np.ndarray]:
     rounds = random_rounds(2, 50, 4, 3)
     np.savez(tmp_path / "rounds.npz", X=rounds.X, c=np.exp(4.0 * rounds.costs))
     file = ("data=replay", f"data.file={tmp_path}/rounds.npz", f"data.target={target}")
-    chosen = (f"algo={algo}", *file, "seeds=2", "horizon.rounds=50", "engine=torch")
+    chosen = (f"algo={algo}", *file, "seeds=2", "horizon.rounds=50", "engine=array")
     return simulate(build(composed(*chosen))).table
 
 

@@ -17,7 +17,7 @@ from support.processes import ODFL, Process, Start
 import odfl_cli
 
 LAUNCHERS = {"odfl": (), "joblib": ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")}
-LONG = ("run", "-m", "algo=pf_ogd", "engine=torch", "horizon.rounds=200000", "seeds=2")
+LONG = ("run", "-m", "algo=pf_ogd", "engine=array", "horizon.rounds=200000", "seeds=2")
 SECONDS = 60
 
 

@@ -18,7 +18,7 @@ from odfl_cli.algorithms import Algorithm
 from odfl_cli.config.compose import prepare_hydra
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.core.streams import draw_all
-from odfl_cli.engine.torch_engine import TorchEngine
+from odfl_cli.engine import ArrayEngine
 from odfl_cli.environments import Environment, Rounds, Sin4
 from odfl_cli.problem.ball import Ball
 from odfl_cli.problem.oracles import SGD
@@ -68,7 +68,7 @@ def make_job(
     return Job(
         environment or Sin4(items=problem.items, features=problem.features),
         kind(problem=problem, **(settings or {})),
-        TorchEngine(),
+        ArrayEngine(),
         Horizon(rounds=problem.rounds, rows=rows),
         seeds,
     )
@@ -106,7 +106,7 @@ def choices(group: str) -> list[str]:
 
 @cache
 def with_kernel() -> list[str]:
-    """The algorithms whose class names a kernel; torch runs them all. Composes nothing."""
+    """The algorithms whose class names a kernel; the array engine runs them all."""
     return [name for name in choices("algo") if "kernel" in vars(algorithm_class(name))]
 
 

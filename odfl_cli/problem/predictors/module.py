@@ -4,7 +4,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -164,6 +164,8 @@ class ModulePredictor:
     initial: Callable[[int], np.ndarray]  # seed → the numbers of its module
     radius: float | None = None  # of Θ; None: that of the configuration
     origin: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # [S, ≥ m]
+
+    needs_torch: ClassVar[bool] = True
 
     def parameter_count(self, items: int, features: int) -> int:
         """m, the parameters that are learnt."""
