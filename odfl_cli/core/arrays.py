@@ -33,19 +33,36 @@ def dot(a: Array, b: Array) -> Array:
 
 def like(x: Array, values: np.ndarray) -> Array:
     """The values as an array of x's library, number type and device."""
+    if isinstance(x, np.ndarray):
+        return np.asarray(values, dtype=x.dtype)
     return array_namespace(x).asarray(values, dtype=x.dtype, device=x.device)
 
 
 def to_numpy(values: Array) -> np.ndarray:
     """As a numpy array, fetched from wherever a tensor lives."""
-    return np.asarray(values if isinstance(values, np.ndarray | float | int) else values.cpu())
+    return values if isinstance(values, np.ndarray) else np.asarray(values.cpu())
 
 
-def on_rows(function: Callable[[np.ndarray], np.ndarray], values: Array) -> Array:
-    """Applies a numpy function of rows [N, d] → [N, d'] to an array [..., d] of either library."""
-    rows = to_numpy(values).reshape(-1, values.shape[-1])
-    result = function(np.ascontiguousarray(rows, dtype=np.float64))
-    return like(values, result.reshape(*values.shape[:-1], result.shape[-1]))
+def on_rows(function: Callable[..., np.ndarray], *values: Array) -> Array:
+    """Applies a numpy function of rows [N, d], [N, e], … → [N, k] to arrays [..., d], [..., e], …
+
+    Leading axes broadcast. The result is an array of the first one's library, [..., k].
+    """
+    arrays = [to_numpy(value) for value in values]
+    lead = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+    result = function(*(_rows(array, lead) for array in arrays))
+    result = result.reshape(*lead, result.shape[-1])
+    return result if isinstance(values[0], np.ndarray) else like(values[0], result)
+
+
+def _rows(array: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
+    """The last axis as rows, with the leading axes broadcast to `lead`, [N, d]; compiled functions
+    take arrays in C order that can be written.
+    """
+    if array.shape[:-1] != lead:
+        array = np.broadcast_to(array, (*lead, array.shape[-1]))
+    rows = np.ascontiguousarray(array.reshape(-1, array.shape[-1]), dtype=np.float64)
+    return rows if rows.flags.writeable else rows.copy()
 
 
 def map_arrays(state: Any, kind: type, convert: Callable[[Any], Any]) -> Any:

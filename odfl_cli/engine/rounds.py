@@ -46,8 +46,8 @@ def play_rounds(
             notes[NEWTON_STEPS] = counter.take()
         if KAPPA_GAP in names:
             notes[KAPPA_GAP] = predicted_gap(problem.polytope, prediction, decision)
-        error = problem.squared_error(prediction, learned)
-        rows.append((dot(c_t, decision), error, *(notes[name] for name in names)))
+        missed = problem.squared_error(prediction, learned)
+        rows.append((dot(c_t, decision), missed, *(notes[name] for name in names)))
     cost, mse, *columns = (_stack(column) for column in zip(*rows, strict=True))
     kept = _stack(thetas) if thetas else np.empty((len(costs), 0, problem.parameters))
     return state, Trace(cost, mse, dict(zip(names, columns, strict=True)), asked, kept)

@@ -137,8 +137,8 @@ class TorchEngine:
         drawn = {name: tensor(values) for name, values in draws.items()}
         with torch.inference_mode(), np.errstate(all="ignore"), _one_thread():
             state = map_arrays(state, np.ndarray, tensor)
-            data = (tensor(values) for values in rounds)
-            state, trace = play_rounds(algorithm, state, *data, drawn, asked)
+            X, costs = (tensor(values) for values in rounds)
+            state, trace = play_rounds(algorithm, state, X, costs, drawn, asked)
             return map_arrays(state, torch.Tensor, _to_array), trace
 
 

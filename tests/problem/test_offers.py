@@ -195,6 +195,6 @@ def test_a_budget_plays_offered_items_alone():
 
 def test_kernels_are_for_costs_of_all_items():
     problem = make_problem()
-    assert problem.beyond_kernels is None
-    assert replace(problem, target="rank").beyond_kernels == "data.target=rank"
-    assert problem.with_offers().beyond_kernels == "rounds that do not offer every item"
+    assert problem.beyond_papers is None
+    assert replace(problem, target="rank").beyond_papers == "data.target=rank"
+    assert problem.with_offers().beyond_papers == "rounds that do not offer every item"

@@ -309,12 +309,12 @@ def test_a_set_from_a_file_is_the_set_itself(name, sets):
 
 def test_the_vertices_of_a_set_from_a_file_are_listed_where_they_are_few(sets):
     """A cube, the corners of a simplex, the 35 subsets of three in seven; not of a set with many cuts."""
-    corners = sets["custom box around zero"].packed.reshape(-1, 3)
+    corners = sets["custom box around zero"].vertices
     assert {tuple(corner) for corner in corners} == set(product([-1.0, 2.0], repeat=3))
-    np.testing.assert_allclose(sets["custom simplex"].packed.reshape(-1, 6), np.eye(6), atol=1e-12)
-    subsets = sets["custom budget"].packed.reshape(-1, 7)
+    np.testing.assert_allclose(sets["custom simplex"].vertices, np.eye(6), atol=1e-12)
+    subsets = sets["custom budget"].vertices
     assert len(subsets) == len(set(map(tuple, np.round(subsets)))) == 35
-    assert sets["custom random"].packed is None
+    assert sets["custom random"].vertices is None
 
 
 @pytest.mark.parametrize("angle", [1e-3, 1e-6, 1e-9, 1e-12])
@@ -342,7 +342,7 @@ def test_a_wide_item_widens_no_other_face(tmp_path):
     A = [*np.eye(3), *-np.eye(3), [1, 1, 0]]
     b = [1, 1, 2e6, 0, 0, -1e6, 1.9995]
     cut = Custom(file=write_npz(tmp_path / "cut.npz", A=A, b=b))
-    assert len(cut.packed.reshape(-1, 3)) == 10  # five corners in x and y, two ends in z
+    assert len(cut.vertices) == 10  # five corners in x and y, two ends in z
     assert cut.contains(cut.minimise(np.array([[-1.0, -1.0, 0.0], [-1.0, -1.0, 1.0]]))).all()
 
 

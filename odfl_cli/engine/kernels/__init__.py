@@ -27,8 +27,10 @@ def missing_kernel(algorithm: Algorithm) -> str | None:
     problem = algorithm.problem
     if kernel_of(algorithm) is None:
         return f"algo {type(algorithm).__name__}"
+    if problem.beyond_papers:
+        return problem.beyond_papers
     for name, kernel in PAPERS_PROBLEM.items():
         part = getattr(problem, name)
         if kernel_of(part) != kernel:
             return f"{name} {type(part).__name__}"
-    return problem.beyond_papers
+    return None

@@ -52,8 +52,8 @@ class Custom(LinearSet):
         """The first vertex of least cost; without a list of them, the one that HiGHS reaches first."""
         if not (finite := np.isfinite(costs).all(axis=1)).all():
             raise self._no_optimum(costs, int(finite.argmin()))
-        if self._vertices is not None:
-            return cheapest_rows(self._vertices, costs)
+        if self.vertices is not None:
+            return cheapest_rows(self.vertices, costs)
         w = np.empty_like(costs)
         for row, cost in enumerate(costs):
             vertex = self._solver.vertex(cost)
@@ -79,7 +79,7 @@ class Custom(LinearSet):
         return RowError(row, len(costs), str(self.refusal(reason)))
 
     @cached_property
-    def _vertices(self) -> np.ndarray | None:
+    def vertices(self) -> np.ndarray | None:
         """The list, if HiGHS finds nothing beyond it in any of many directions; else None.
 
         Faces that are almost parallel meet in points which no arithmetic tells apart.

@@ -2,7 +2,9 @@
 
 from typing import Protocol
 
-from odfl_cli.core.arrays import Array, array_namespace
+import numpy as np
+
+from odfl_cli.core.arrays import Array, to_numpy
 
 
 class Regularizer(Protocol):
@@ -12,7 +14,7 @@ class Regularizer(Protocol):
     row, which are then recorded. `steepness` is a constant with ‖∂w̃_α/∂g‖ ≤ steepness / α, and
     `in_paper` whether the paper's theorems cover it: both are needed for the bound. `is_softmax`
     says that w̃_α(g) = softmax(−g/α). `takes_offers`: that g = ∞ gives w̃ = 0, for items
-    that are not offered. `kernel` and `packed`: see odfl_cli.engine.parts.
+    that are not offered.
     """
 
     @property
@@ -26,16 +28,11 @@ class Regularizer(Protocol):
         """(∂w̃/∂g)ᵀ v at w = w̃_α(g), [..., d]."""
 
 
-def with_alpha(alpha: Array, *vectors: Array) -> Array:
-    """Vectors [..., d] and alpha [..., 1] side by side after broadcasting, [..., k d + 1]."""
-    xp = array_namespace(vectors[0])
-    if len({tuple(vector.shape) for vector in vectors}) > 1:
-        vectors = xp.broadcast_arrays(*vectors)
-    column = xp.zeros_like(vectors[0][..., :1]) + alpha
+def alpha_column(alpha: Array | float) -> np.ndarray:
+    """Positive α as one number per row, [..., 1]."""
+    column = np.atleast_1d(np.asarray(alpha) if isinstance(alpha, float) else to_numpy(alpha))
     if column.shape[-1] != 1:
-        raise ValueError(f"alpha should be one number per row, not of shape {tuple(alpha.shape)}")
-    if not bool((column > 0).all()):
+        raise ValueError(f"alpha should be one number per row, not of shape {column.shape}")
+    if not (column > 0).all():
         raise ValueError("alpha should be positive")
-    lead = tuple(column.shape[:-1])
-    wide = [xp.broadcast_to(vector, (*lead, vector.shape[-1])) for vector in vectors]
-    return xp.concat([*wide, column], axis=-1)
+    return column

@@ -11,7 +11,7 @@ from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.problem.polytopes import Polytope
 from odfl_cli.problem.regularizers.barrier import barrier_of, bounded_faces, packed
-from odfl_cli.problem.regularizers.base import with_alpha
+from odfl_cli.problem.regularizers.base import alpha_column
 from odfl_cli.problem.regularizers.projection import null_space
 
 ROWS = "odfl_cli.problem.regularizers.barrier_rows"
@@ -57,29 +57,26 @@ class LogBarrier:
 
     def smooth_counting(self, g: Array, alpha: Array) -> tuple[Array, np.ndarray]:
         """w̃_α(g) and how many Newton steps every row of g took, [rows]."""
-        solved = on_rows(self._decisions, with_alpha(alpha, g))
+        solved = on_rows(self._decisions, g, alpha_column(alpha))
         return solved[..., :-1], to_numpy(solved[..., -1]).reshape(-1).astype(np.int64)
 
     def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
         """−(1/α) H⁻¹ v in the affine hull, H = Σ s_i⁻² A_i A_iᵀ; H⁻¹ is never formed."""
-        return on_rows(self._vjps, with_alpha(alpha, w, v))
+        return on_rows(self._vjps, w, v, alpha_column(alpha))
 
-    def _decisions(self, rows: np.ndarray) -> np.ndarray:
-        """w̃ and the Newton steps for rows (g, α), [rows, d + 1]."""
-        g, alpha = (np.ascontiguousarray(part) for part in (rows[:, :-1], rows[:, -1:]))
+    def _decisions(self, g: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+        """w̃ and the Newton steps for rows g [N, d], α [N, 1], [N, d + 1]."""
         w, told = np.empty_like(g), np.empty((len(g), 2))
         load_kernel(ROWS).barrier_decisions(g, alpha, *self.packed, w, told)
         steps, residuals = told.T
         stuck = np.flatnonzero(~(residuals <= max(self.tolerance, GOOD_ENOUGH)))
         if len(stuck):
             first = int(stuck[0])
-            raise RowError(first, len(rows), failure(residuals[first], alpha[first, 0]))
+            raise RowError(first, len(g), failure(residuals[first], alpha[first, 0]))
         return np.column_stack([w, steps])
 
-    def _vjps(self, rows: np.ndarray) -> np.ndarray:
-        """The products for rows (w, v, α), [rows, d]."""
-        d = self.polytope.dimension
-        w, v, alpha = (np.ascontiguousarray(x) for x in np.split(rows, [d, 2 * d], axis=1))
+    def _vjps(self, w: np.ndarray, v: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+        """The products for rows w and v [N, d], α [N, 1], [N, d]."""
         out = np.empty_like(v)
         load_kernel(ROWS).barrier_vjps(v, alpha, w, *self.packed, out)
         return out

@@ -42,16 +42,14 @@ class WeightedSum(NamedTuple):
 
     def project(self, g: np.ndarray, alpha: np.ndarray) -> np.ndarray:
         """The nearest points."""
-        w = np.empty(g.shape)
-        rows = (np.ascontiguousarray(part) for part in (g, alpha))
-        load_kernel(ROWS).project(*rows, *self.packed, w)
+        w = np.empty_like(g)
+        load_kernel(ROWS).project(g, alpha, *self.packed, w)
         return w
 
     def tangent(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """v on the coordinates between their bounds, less its part along a if the sum binds."""
-        out = np.empty(v.shape)
-        rows = (np.ascontiguousarray(part) for part in (w, v))
-        load_kernel(ROWS).tangent(*rows, *self.packed, out)
+        out = np.empty_like(v)
+        load_kernel(ROWS).tangent(w, v, *self.packed, out)
         return out
 
 

@@ -8,7 +8,7 @@ from pydantic import SkipValidation
 from odfl_cli.core.arrays import Array, on_rows
 from odfl_cli.core.settings import settings
 from odfl_cli.problem.polytopes import Polytope
-from odfl_cli.problem.regularizers.base import with_alpha
+from odfl_cli.problem.regularizers.base import alpha_column
 from odfl_cli.problem.regularizers.projection import Faces, WeightedSum, weighted_sum
 
 
@@ -57,14 +57,11 @@ class Quadratic:
 
     def smooth(self, g: Array, alpha: Array) -> Array:
         """Π_W(w₀ − g/α)."""
-        project = self.projection.project
-        return on_rows(lambda rows: project(rows[:, :-1], rows[:, -1:]), with_alpha(alpha, g))
+        return on_rows(self.projection.project, g, alpha_column(alpha))
 
     def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
         """−(1/α) P v, P the orthogonal projector onto the directions in which w̃ is free to move.
 
         P is the Jacobian of Π_W where that is differentiable, elsewhere one of its limits.
         """
-        d, tangent = self.polytope.dimension, self.projection.tangent
-        both = with_alpha(alpha, w, v)
-        return -on_rows(lambda rows: tangent(rows[:, :d], rows[:, d:-1]), both) / alpha
+        return -on_rows(self.projection.tangent, w, v) / alpha
