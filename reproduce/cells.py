@@ -2,14 +2,17 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 
-from odfl_cli.core.statistics import mean_ci95
+from odfl_cli.core import text
+from odfl_cli.core.statistics import mean_ci95, paired_differences
 
 
-def gap(differences: pd.Series) -> tuple[str, str]:
-    """A mean difference, and what its interval says."""
-    mean, ci95 = (float(value) for value in mean_ci95(differences.to_numpy()))
+def gap(first: pd.Series, second: pd.Series) -> tuple[str, str]:
+    """The mean of first − second, paired by seed, and what its interval says."""
+    differences = np.array(list(paired_differences(first, second).values()))
+    mean, ci95 = (float(value) for value in mean_ci95(differences))
     sign = "positive" if mean > 0 else "negative"
     return plus_minus(mean, ci95), sign if abs(mean) > ci95 else "not distinguishable from 0"
 
@@ -24,14 +27,7 @@ def plus_minus(mean: float, ci95: float = math.nan) -> str:
     """A mean with two digits of its interval, or with four digits if there is none."""
     if math.isnan(mean):
         return "–"
-    if math.isnan(ci95) or ci95 == 0:
-        text = f"{mean:.4g}"
-    elif ci95 < 1e-6:
-        text = f"{mean:.1e} ± {ci95:.1e}"
-    else:
-        decimals = max(0, 1 - math.floor(math.log10(ci95)))
-        text = f"{round(mean, decimals) + 0.0:.{decimals}f} ± {ci95:.{decimals}f}"  # never −0.0
-    return text.replace("-", "−")
+    return text.plus_minus(mean, ci95 or math.nan, text.two_digits(ci95))
 
 
 def table(rows: list[list[str]]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import cells
 import pandas as pd
 from cells import estimate, table
 from collect import DATA
@@ -121,7 +122,7 @@ def by_seed(data: pd.DataFrame, column: str | None = None) -> tuple[str, pd.Data
 
 def gap(values: pd.DataFrame, one: str, other: str) -> str:
     """The paired difference, or nothing where one was not run."""
-    return estimate(values[one] - values[other]) if one in values else ""
+    return cells.gap(values[one], values[other])[0] if one in values else ""
 
 
 TABLES: dict[str, Callable[[], str]] = {

@@ -80,7 +80,7 @@ def gaps(
     """Theirs minus ours, paired by seed: a positive cost gap is in favour of ours."""
     values = read(sweep).pivot(index="seed", columns="algo", values=column)
     rows = [
-        [f"`{first}` − `{second}`", *gap(values[first] - values[second])]
+        [f"`{first}` − `{second}`", *gap(values[first], values[second])]
         for second in ours
         for first in theirs
     ]
@@ -90,7 +90,7 @@ def gaps(
 def gap_by(sweep: str, key: str, first: str, second: str) -> str:
     """A paired difference in average cost for every value of a key."""
     values = read(sweep).pivot(index="seed", columns=["algo", key], values="avg_cost")
-    rows = [[f"{at:g}", *gap(values[first][at] - values[second][at])] for at in values[first]]
+    rows = [[f"{at:g}", *gap(values[first][at], values[second][at])] for at in values[first]]
     return captioned(sweep, [[f"`{key}`", f"`{first}` − `{second}`", "reading"], *rows])
 
 
@@ -103,7 +103,7 @@ def readings() -> str:
     for (amplitude, radius), group in data.groupby(keys):
         values = group.pivot(index="seed", columns=["algo", "data.gamma"], values="avg_cost")
         for theirs in BASELINES:
-            gaps = [gap(values[theirs][gamma] - values["df_ogd"][gamma]) for gamma in gammas]
+            gaps = [gap(values[theirs][gamma], values["df_ogd"][gamma]) for gamma in gammas]
             cells = [shown if "0" in sign else f"**{shown}**" for shown, sign in gaps]
             rows.append([f"{amplitude:g}", f"{radius:g}", f"`{theirs}` − `df_ogd`", *cells])
     return captioned("readings", rows)
@@ -230,7 +230,7 @@ def feature_cells(rows: pd.DataFrame) -> tuple[str, str, str]:
     linear = estimate(values["linear"])
     if "quadratic" not in values or values["quadratic"].isna().all():
         return linear, "", ""
-    return linear, estimate(values["quadratic"]), gap(values["quadratic"] - values["linear"])[0]
+    return linear, estimate(values["quadratic"]), gap(values["quadratic"], values["linear"])[0]
 
 
 def differing(rows: pd.DataFrame) -> list[str]:

@@ -17,7 +17,6 @@ from collect import odfl, write
 from odfl_cli.core.time_series import path_mean
 from odfl_cli.plotting.style import GREY, line_styles, theme
 from odfl_cli.results.finding import finished_runs
-from odfl_cli.results.names import ALGORITHMS
 from odfl_cli.results.paths import paths_of
 
 FIGURES = Path(__file__).parents[1] / "outputs" / "figures"
@@ -129,7 +128,7 @@ def draw(name: str, stream: Stream, costs: dict[str, pd.DataFrame], table: pd.Da
 
     naive = table.loc[table["naive"], "algo"].iloc[0]
     best = table.loc[~table["naive"], "algo"].head(DRAWN).tolist()
-    styles = line_styles(table["algo"].tolist(), {algo: ALGORITHMS[algo] for algo in table["algo"]})
+    styles = line_styles(table["algo"].tolist())
     lines = {algo: running(one_path(costs[algo] - costs[naive], stream)) for algo in best}
     with plt.rc_context(theme()):
         figure, (left, right) = plt.subplots(1, 2, figsize=(6.9, 3.2), layout="constrained")

@@ -19,7 +19,7 @@ from odfl_cli.claims.measures import (
 )
 from odfl_cli.claims.sweeps import READINGS
 from odfl_cli.claims.verdict import above, at_most, below
-from odfl_cli.results.names import ALGORITHMS
+from odfl_cli.results.names import display_name
 
 OURS, BASELINES = ("df_ogd", "df_ftpl"), ("pf_ogd", "spo")
 NO_LEARNER = {"uniform": "uniform", "frozen": "frozen"}
@@ -69,7 +69,7 @@ def _against_baselines(sweep: str, column: str, words: str, wins: bool) -> Itera
             pair = f"{theirs}-{ours}" if wins else f"{ours}-{theirs}"
             yield learning(
                 name=f"{sweep}/{column}/{pair}",
-                text=f"{ALGORITHMS[ours]} {verb} {ALGORITHMS[theirs]}, {size}: {words}",
+                text=f"{display_name(ours)} {verb} {display_name(theirs)}, {size}: {words}",
                 where=where,
                 evidence=sweep,
                 measure=partial(measure, over=theirs, column=column),
@@ -90,7 +90,7 @@ def _misspecification(sweep: str) -> Iterator[Claim]:
     for theirs in BASELINES:
         yield on_gamma(
             name=f"{sweep}/misspecified/{theirs}",
-            text=f"DF-OGD beats {ALGORITHMS[theirs]} where the model is wrong, γ = 1 ({reading})",
+            text=f"DF-OGD beats {display_name(theirs)} where the model is wrong, γ = 1 ({reading})",
             measure=partial(lead, over=theirs, column="avg_cost", settings={"data.gamma": 1.0}),
             subject="df_ogd",
         )
@@ -110,13 +110,13 @@ def _falling_regret(sweep: str) -> Iterator[Claim]:
         of = partial(learning, where=where, evidence=sweep, subject=algo)
         yield of(
             name=f"{sweep}/slope/{algo}",
-            text=f"{ALGORITHMS[algo]}'s {words} falls, {size}: slope",
+            text=f"{display_name(algo)}'s {words} falls, {size}: slope",
             measure=partial(slope, column=column),
             rule=below(0.0),
         )
         yield of(
             name=f"{sweep}/bound/{algo}",
-            text=f"{ALGORITHMS[algo]}'s {words} stays below the bound, {size}: largest share",
+            text=f"{display_name(algo)}'s {words} stays below the bound, {size}: largest share",
             measure=partial(share_of_bound, column=column, owner=algo),
             rule=at_most(1.0),
         )
@@ -127,7 +127,7 @@ def _rates() -> Iterator[Claim]:
     for algo, (column, words, where) in REGRETS.items():
         yield learning(
             name=f"rates/{algo}",
-            text=f"{ALGORITHMS[algo]}'s {words} falls as T^(−1/4) or faster, K = 80: exponent",
+            text=f"{display_name(algo)}'s {words} falls as T^(−1/4) or faster, K = 80: exponent",
             where=where,
             evidence="rates",
             measure=partial(exponent, column=column, key=horizons),
@@ -213,7 +213,7 @@ def _inexact_decisions() -> Iterator[Claim]:
                 for column, name in COSTS.items():
                     yield Claim(
                         name=f"{sweep}/{kappa:g}/{column}/{algo}",
-                        text=f"decisions within κ = {kappa:g} of the best shift {ALGORITHMS[algo]}'s "
+                        text=f"decisions within κ = {kappa:g} of the best shift {display_name(algo)}'s "
                         f"{name} by at most κ, {words}",
                         where="Proposition on approximate optima",
                         evidence=sweep,

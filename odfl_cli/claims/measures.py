@@ -3,7 +3,7 @@
 A claim gives a measure its last arguments, and is measured on the groups of runs and the player.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 from odfl_cli.claims.evidence import Player, pick
 from odfl_cli.claims.verdict import Estimate
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.statistics import loglog_slope, mean_ci95
+from odfl_cli.core.statistics import loglog_slope, mean_ci95, paired_differences
 from odfl_cli.results.aggregation import by_seed, curve_slope
 from odfl_cli.results.grouping import Group
 
@@ -24,12 +24,12 @@ def lead(
     groups: Groups, player: Player, over: Player, column: str, settings: Settings | None = None
 ) -> Estimate:
     """How much less of a column the player has than another at the end, paired by seed."""
-    return _mean(_lead(groups, player, over, column, settings))
+    return _mean(_lead(groups, player, over, column, settings).values())
 
 
 def excess(groups: Groups, player: Player, over: Player, column: str) -> Estimate:
     """How much more of it."""
-    return _mean(-_lead(groups, player, over, column))
+    return _mean(_lead(groups, over, player, column).values())
 
 
 def change_of_lead(
@@ -37,13 +37,13 @@ def change_of_lead(
 ) -> Estimate:
     """By how much a lead is larger with the second settings than with the first."""
     early, late = (_lead(groups, player, over, column, settings) for settings in ends)
-    return _mean(late - early)
+    return _mean(paired_differences(late, early).values())
 
 
 def shift(groups: Groups, factor: float, player: Player, column: str, kappa: float) -> Estimate:
     """How much more of a column a player has when its decisions are `factor`·κ from the best."""
-    inexact = pick(groups, player, {"kappa": factor * kappa})
-    return _mean(inexact.final(column) - pick(groups, player, {"kappa": 0.0}).final(column))
+    inexact, exact = (pick(groups, player, {"kappa": k}) for k in (factor * kappa, 0.0))
+    return _mean(paired_differences(inexact.final(column), exact.final(column)).values())
 
 
 def slope(groups: Groups, player: Player, column: str) -> Estimate:
@@ -101,21 +101,22 @@ def share_of_rises(groups: Groups, direction: int, player: Player) -> Estimate:
         t, P = t[-1] + t[0] - t[::-1], P[-1] - P[::-1]
     ratio = (1 + P) / t
     rises = np.diff(ratio, axis=0) > 1e-12 * ratio[:-1]
-    return _mean(pd.Series(rises.mean(0)))
+    return _mean(rises.mean(0))
 
 
 def _lead(
     groups: Groups, player: Player, over: Player, column: str, settings: Settings | None = None
-) -> pd.Series:
-    return pick(groups, over, settings).final(column) - pick(groups, player, settings).final(column)
+) -> dict[int, float]:
+    other, ours = (pick(groups, one, settings).final(column) for one in (over, player))
+    return paired_differences(other, ours)
 
 
-def _mean(values: pd.Series) -> Estimate:
-    """Over the seeds that all have."""
-    known = values.dropna()
-    if known.empty:
+def _mean(values: Iterable[float]) -> Estimate:
+    """The mean of one value per seed."""
+    known = np.array(list(values), dtype=float)
+    if not len(known):
         raise UserError("claims: no seed has what is compared; see the columns of the runs")
-    mean, ci95 = mean_ci95(known.to_numpy())
+    mean, ci95 = mean_ci95(known)
     return Estimate(float(mean), float(ci95), len(known))
 
 

@@ -12,9 +12,9 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, Quote, QuotedString
 from hydra.errors import HydraException
 
+from odfl_cli.config.bookkeeping import BOOKKEEPING
 from odfl_cli.config.directory import conf_directory, is_tuning
 from odfl_cli.config.explain import explain
-from odfl_cli.config.identity import BOOKKEEPING
 from odfl_cli.config.schema import TopLevel
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import did_you_mean, shown

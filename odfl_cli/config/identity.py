@@ -9,23 +9,10 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from odfl_cli.config.bookkeeping import ATTEMPT, BOOKKEEPING
 from odfl_cli.config.directory import group_listing
 from odfl_cli.core.cores import jobs_at_once, threads_per_job
 
-BOOKKEEPING = frozenset(
-    {
-        "hydra",
-        "outputs",
-        "sweep",
-        "experiment",
-        "objective",
-        "force",
-        "retry",
-        "most_jobs",
-        "save_weights",
-    }
-)
-"""Keys that say where results go and whether to compute them, not what they are."""
 NOT_IN_THE_NAME = {"seeds", "engine.threads", "engine.seeds_at_once"}
 """A seed's numbers depend neither on the other seeds nor on the number of cores."""
 FILE_KEYS = {"file", "files", "weights"}
@@ -33,8 +20,6 @@ CLASS_KEYS = {"_target_", "module"}
 """Keys that name a class by its module."""
 OWN = "odfl_cli."
 """Of a class of this package the name counts and not the module, which may change."""
-ATTEMPT = ("force=", "retry=", "outputs=", "most_jobs=", "save_weights=")
-"""Overrides that make another attempt at a sweep, not another sweep."""
 
 
 def register_resolvers() -> None:
@@ -55,7 +40,7 @@ def sweep_name(*, _root_: DictConfig) -> str:
     """<experiment or sweep>-<hash of the overrides>."""
     kind = _choice(_root_, "experiment")
     given = typed_overrides(OmegaConf.select(_root_, "hydra"))
-    overrides = [override for override in given if not override.startswith(ATTEMPT)]
+    overrides = [override for override in given if override.partition("=")[0] not in ATTEMPT]
     return f"{kind if kind != 'none' else 'sweep'}-{digest(overrides)}"
 
 

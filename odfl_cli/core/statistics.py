@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from functools import cache
 from statistics import NormalDist
-from typing import TypedDict
+from typing import Any, Protocol, TypedDict
 
 import numpy as np
 
@@ -27,9 +27,24 @@ class Interval(TypedDict):
 
 
 def interval(values: Iterable[float]) -> Interval:
-    """Of one value per seed."""
+    """The mean of one value per seed and its interval."""
     mean, ci95 = mean_ci95(np.array(list(values), dtype=float))
     return {"mean": float(mean), "ci95": None if np.isnan(ci95) else float(ci95)}
+
+
+class BySeed(Protocol):
+    """Values by seed: a dictionary, a Series, or a table with a column per seed."""
+
+    def keys(self) -> Iterable[Any]:
+        """The seeds."""
+
+    def __getitem__(self, seed: Any, /) -> Any: ...
+
+
+def paired_differences(first: BySeed, second: BySeed) -> dict[int, Any]:
+    """Seed → first − second for every seed that both have, ascending."""
+    shared = set(first.keys()) & set(second.keys())
+    return {int(seed): first[seed] - second[seed] for seed in sorted(shared)}
 
 
 @cache
@@ -63,7 +78,7 @@ def loglog_slope(x: np.ndarray, values: np.ndarray) -> tuple[float, float]:
     """The slope of ln(mean over seeds) against ln x, and half its 95% interval over the seeds.
 
     `values` is [S, n]. The interval is the jackknife's: a single seed may be negative where only
-    the mean of many is not, so that a slope of its own need not exist. NaN where the mean is not
+    the mean of many is not, so that it need not have a slope. NaN where the mean is not
     positive, or where there is one seed.
     """
     seeds = len(values)
@@ -76,7 +91,7 @@ def loglog_slope(x: np.ndarray, values: np.ndarray) -> tuple[float, float]:
 
 
 def _slopes(x: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Of every row of `means`, by least squares; NaN where a mean is not positive."""
+    """The least-squares slope of every row of `means`; NaN where a mean is not positive."""
     slopes = np.full(len(means), np.nan)
     positive = (means > 0).all(axis=1)
     if len(x) > 1:

@@ -2,6 +2,7 @@
 
 import difflib
 import itertools
+import math
 import re
 import shutil
 import sys
@@ -96,6 +97,22 @@ def plus_minus(
 ) -> str:
     """A mean with its interval, if it has one."""
     return number(mean) + ("" if ci95 is None or ci95 != ci95 else f" ± {number(ci95)}")
+
+
+def two_digits(ci95: float) -> Callable[[float], str]:
+    """Formats numbers with the decimals that two digits of the interval have; four digits for none."""
+
+    def number(value: float) -> str:
+        if math.isnan(ci95) or ci95 == 0:
+            text = f"{value:.4g}"
+        elif ci95 < 1e-6:
+            text = f"{value:.1e}"
+        else:
+            decimals = max(0, 1 - math.floor(math.log10(ci95)))
+            text = f"{round(value, decimals) + 0.0:.{decimals}f}"  # never −0.0
+        return text.replace("-", "−")
+
+    return number
 
 
 def relative(path: Path) -> str:

@@ -6,7 +6,7 @@ import io
 import json
 import threading
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,8 +47,7 @@ class Sheet(NamedTuple):
         _place(figure)
         for path, ending in zip(self.paths(out, formats), formats, strict=False):
             content = io.BytesIO()
-            with _fonts(ending):
-                figure.savefig(content, format=ending, **OPTIONS[ending])
+            figure.savefig(content, format=ending, **OPTIONS[ending])
             _write(path, content.getvalue())
         write_table(self.numbers, out, self.stem)
 
@@ -62,14 +61,6 @@ def _place(figure: "Figure") -> None:
         engine.execute(figure)
     with rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
         figure.set_layout_engine(None)
-
-
-def _fonts(ending: str) -> AbstractContextManager[None]:
-    if ending != "pdf":
-        return nullcontext()
-    from odfl_cli.plotting.pdf_fonts import shared_fonts  # only PDFs need its imports
-
-    return shared_fonts()
 
 
 def write_sheets(sheets: list[Sheet], out: Path, formats: tuple[str, ...]) -> list[Path]:

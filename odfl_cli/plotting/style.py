@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from odfl_cli.plotting.words import label
 from odfl_cli.results.grouping import sort_key
-from odfl_cli.results.names import ALGORITHMS, REFERENCES
+from odfl_cli.results.names import REFERENCES, display_name
 
 if TYPE_CHECKING:  # it brings pandas, which --help can do without
     from odfl_cli.results.aggregation import Line
@@ -26,8 +28,8 @@ BLUE, ORANGE, GREEN, RED, PURPLE, BROWN, PINK, YELLOW, SKY = map(
     _colour,
     (0x0173B2, 0xDE8F05, 0x029E73, 0xD55E00, 0xCC78BC, 0xCA9161, 0xFBAFE4, 0xECE133, 0x56B4E9),
 )
-FREE_COLOURS = (SKY, BROWN, PINK, YELLOW)  # for algorithms that are not ours
-FREE_DASHES: tuple[Dashes, ...] = ((0, (3, 1)), (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), "-")
+FREE_COLOURS = (SKY, BROWN, PINK, YELLOW)  # of algorithms without a style of their own
+FREE_DASHES: tuple[Dashes, ...] = ((0, (3, 1)), (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 1)))
 GREY, INK = (0.5, 0.5, 0.5), (0.15, 0.15, 0.15)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
@@ -68,7 +70,7 @@ _STYLES: dict[str, tuple[Any, ...]] = {
     "frozen": (GREY, (0, (1.2, 1.2)), 0.8),
     "clairvoyant": (GREY, (0, (4, 2)), 0.8),
 }
-LINE_STYLES = {name: LineStyle(ALGORITHMS[name], *style) for name, style in _STYLES.items()}
+LINE_STYLES = {name: LineStyle(display_name(name), *style) for name, style in _STYLES.items()}
 
 
 class Drawn(NamedTuple):
@@ -94,19 +96,22 @@ def styled(lines: list[Line], styles: Mapping[str, LineStyle]) -> list[Drawn]:
 def line_styles(
     algorithms: list[str], labels: Mapping[str, str] | None = None
 ) -> dict[str, LineStyle]:
-    """A style for each algorithm: ours keep theirs, others take the free colours by name.
+    """A style for each algorithm; `labels` are names in legends, instead of ours.
 
-    `labels` are the names of algorithms in legends, instead of ours.
+    The checksum of its name chooses the style of an algorithm that is not listed above, so that it
+    is the same in every figure unless another algorithm of the figure has it.
     """
-    others = sorted(set(algorithms).difference(LINE_STYLES))
-    free = {
-        name: LineStyle(name, FREE_COLOURS[place % 4], FREE_DASHES[place % 4])
-        for place, name in enumerate(others)
-    }
-    named = LINE_STYLES | free
+    styles, free = dict(LINE_STYLES), [*product(FREE_COLOURS, FREE_DASHES)]
+    taken: set[int] = set()
+    for name in sorted(set(algorithms).difference(LINE_STYLES)):
+        first = zlib.crc32(name.encode())
+        places = [(first + step) % len(free) for step in range(len(free))]
+        place = next((place for place in places if place not in taken), places[0])
+        taken.add(place)
+        styles[name] = LineStyle(display_name(name), *free[place])
     return {
         name: style._replace(name=(labels or {}).get(name, style.name))
-        for name, style in named.items()
+        for name, style in styles.items()
     }
 
 

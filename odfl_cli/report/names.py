@@ -6,7 +6,7 @@ from typing import Any
 
 from odfl_cli.core.text import shown as typed
 from odfl_cli.plotting.words import COLUMNS, KEYS
-from odfl_cli.results.names import ALGORITHMS
+from odfl_cli.results.names import display_name
 
 GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "eta": "η", "rho": "ρ", "sigma": "σ",
          "theta": "θ", "varepsilon": "ε", "Theta": "Θ", "star": "*"}  # fmt: skip
@@ -50,7 +50,7 @@ def average_words(column: str) -> str:
 
 def algorithm_name(algorithm: str) -> str:
     """DF-OGD for df_ogd."""
-    return clean(ALGORITHMS.get(algorithm, algorithm))
+    return clean(display_name(algorithm))
 
 
 def settings_label(settings: Mapping[str, Any]) -> str:

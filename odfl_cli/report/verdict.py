@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.core.statistics import mean_ci95, student_quantile
+from odfl_cli.core.statistics import mean_ci95, paired_differences, student_quantile
+from odfl_cli.core.text import plus_minus, two_digits
 
 POWER = 0.8416  # quantile of the normal law: four repetitions in five would decide
 MOST_SEEDS = 10_000
+FOUR_DIGITS = two_digits(math.nan)
 
 
 class Contestant(NamedTuple):
@@ -48,10 +50,9 @@ class Gap(NamedTuple):
 
 def paired(first: Mapping[int, float], second: Mapping[int, float]) -> Gap | None:
     """first − second over the seeds that both have."""
-    shared = sorted(first.keys() & second.keys())
-    if not shared:
+    gaps = np.array(list(paired_differences(first, second).values()))
+    if not len(gaps):
         return None
-    gaps = np.array([first[seed] - second[seed] for seed in shared])
     mean, ci95 = map(float, mean_ci95(gaps))
     spread = float(gaps.std(ddof=1)) if len(gaps) > 1 else math.nan
     return Gap(mean, ci95, len(gaps), spread)
@@ -68,7 +69,7 @@ def judged(contestants: Sequence[Contestant], what: str) -> list[str]:
         return ["Only reference policies were run: there is nobody to compare."]
     leader, *others = ranked(contestants)
     mean = float(np.mean(list(leader.values.values())))
-    opening = f"{_named(leader)} has the lowest {what}, {shown(mean)}"
+    opening = f"{_named(leader)} has the lowest {what}, {FOUR_DIGITS(mean)}"
     if not others:
         return [f"{opening}, and is the only algorithm here."]
     gaps = [(one, paired(one.values, leader.values)) for one in others]
@@ -96,7 +97,7 @@ def _ahead(leader: Contestant, rival: Contestant, gap: Gap, decided: int, others
 
 def _undecided(rival: Contestant, gap: Gap) -> str:
     if math.isnan(gap.ci95):
-        return f"{rival.name}, {shown(gap.mean)} apart on one seed, which has no interval"
+        return f"{rival.name}, {FOUR_DIGITS(gap.mean)} apart on one seed, which has no interval"
     line = f"{rival.name}, {_plus_minus(gap)} apart over {_seeds(gap.seeds)}"
     if gap.mean == 0:
         return f"{line} (equal on average)"
@@ -143,13 +144,4 @@ def _seeds(count: int) -> str:
 
 
 def _plus_minus(gap: Gap) -> str:
-    """Two digits of the interval, and the mean with as many decimals."""
-    if gap.ci95 < 1e-6:
-        return f"{shown(gap.mean)} ± {shown(gap.ci95)}"
-    places = max(0, 1 - math.floor(math.log10(gap.ci95)))
-    return f"{gap.mean:.{places}f} ± {gap.ci95:.{places}f}".replace("-", "−")
-
-
-def shown(value: float) -> str:
-    """Four digits."""
-    return f"{value:.4g}".replace("-", "−")
+    return plus_minus(gap.mean, gap.ci95, two_digits(gap.ci95))

@@ -6,11 +6,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from odfl_cli.config.bookkeeping import NOT_REPEATED
 from odfl_cli.core.reading import UnreadableError, read_yaml
 from odfl_cli.results.ownership import HYDRA
 from odfl_cli.results.summary import is_list_of
-
-BOOKKEEPING = ("seeds", "outputs", "sweep", "objective", "force", "retry")
 
 
 def repeating_words(overrides: Iterable[str], config_directories: Iterable[str]) -> list[str]:
@@ -20,7 +19,7 @@ def repeating_words(overrides: Iterable[str], config_directories: Iterable[str])
     sweep; of a job that was part of one, every swept key is among the overrides.
     """
     last = {override.partition("=")[0]: override for override in overrides}
-    kept = [override for key, override in last.items() if not _is_bookkeeping(key.lstrip("+~"))]
+    kept = [override for key, override in last.items() if _is_repeated(key.lstrip("+~"))]
     alone = ["hydra.mode=RUN"] if any(word.startswith("experiment=") for word in kept) else []
     flags = [word for path in config_directories for word in ("--config-dir", path)]
     return [*flags, *kept, *alone]
@@ -59,8 +58,8 @@ def hydra_record(directory: Path) -> dict[str, Any]:
     }
 
 
-def _is_bookkeeping(key: str) -> bool:
-    return key in BOOKKEEPING or key.startswith(("hydra.", "hydra/"))
+def _is_repeated(key: str) -> bool:
+    return key not in NOT_REPEATED and not key.startswith(("hydra.", "hydra/"))
 
 
 def _yaml(directory: Path, name: str) -> dict[str, Any]:

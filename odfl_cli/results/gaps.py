@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.statistics import paired_differences
 from odfl_cli.core.text import did_you_mean, shown
 from odfl_cli.results.grouping import Group, Settings, frozen, is_own
 from odfl_cli.results.selection import is_one_of
@@ -68,8 +69,8 @@ class Gap(NamedTuple):
             place = {**theirs.settings, **ours.settings, **varying}
             if key is None or key in place:
                 x, rest = (0, varying) if key is None else (place[key], without(varying, key))
-                difference = self._shared(ours.final(column) - theirs.final(column))
-                found.append((self._name(ours), rest, point(x, difference)))
+                apart = self._paired(ours.final(column), theirs.final(column))
+                found.append((self._name(ours), rest, point(x, apart)))
         if not found:
             raise UserError(f"--x: runs of {self.first} and {self.second} have no key {key!r}")
         return joined(found)
@@ -81,8 +82,7 @@ class Gap(NamedTuple):
         check_column(groups, column)
         found = []
         for ours, theirs in self._pairs(groups):
-            apart = by_seed(ours, column) - by_seed(theirs, column)
-            table = self._shared(apart.dropna(axis=1, how="all").dropna())
+            table = self._paired(by_seed(ours, column), by_seed(theirs, column))
             found.append(Line(self._name(ours), self._varying(ours, theirs), curve(table), table))
         return found
 
@@ -116,13 +116,14 @@ class Gap(NamedTuple):
             )
         return pairs
 
-    def _shared(self, difference: Any) -> Any:
-        difference = difference.dropna()
-        if difference.empty:
+    def _paired(self, ours: Any, theirs: Any) -> Any:
+        """ours − theirs by seed: a Series, or a table with a row per round that both logged."""
+        differences = type(ours)(paired_differences(ours, theirs)).dropna()
+        if differences.empty:
             raise UserError(
                 f"--gap {self.words} compares seed by seed, and the two have no seed in common"
             )
-        return difference
+        return differences
 
     def _varying(self, ours: Group, theirs: Group) -> Settings:
         """What distinguishes a pair from the others; a key swept by both is named with its algorithm."""

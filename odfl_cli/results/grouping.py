@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from odfl_cli.config.bookkeeping import NOT_COMPARED
 from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import did_you_mean
@@ -25,8 +26,6 @@ if TYPE_CHECKING:  # distinguishing runs needs no tables
 # Groups whose settings are the algorithm's own: DF-OGD and DF-FTPL have different oracles by
 # design, and only two runs of one algorithm can differ in them.
 OWN_GROUPS = ("algo", "oracle")
-# What changes no number of a seed.
-IGNORED = ("seeds", "experiment", "engine", "outputs", "sweep", "hydra", "horizon.rows")
 
 Settings = Mapping[str, Any]
 
@@ -202,7 +201,7 @@ def _ignored(key: str, named: set[str]) -> bool:
     parent, _, last = key.rpartition(".")
     by_name = last == "_target_" and parent in named
     return by_name or any(
-        key == name or key.startswith((f"{name}.", f"{name}/")) for name in IGNORED
+        key == name or key.startswith((f"{name}.", f"{name}/")) for name in NOT_COMPARED
     )
 
 

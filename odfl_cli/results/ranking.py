@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.statistics import Interval, interval
+from odfl_cli.core.statistics import Interval, interval, paired_differences
 from odfl_cli.core.text import assignments, did_you_mean, plus_minus
 from odfl_cli.results.grouping import differing_keys, frozen
 from odfl_cli.results.runs import StoredRun
@@ -37,9 +37,8 @@ class Ranked:
 
     def behind(self, winner: "Ranked") -> tuple[int, Interval] | None:
         """The seeds shared with the winner, and the mean difference to it over them."""
-        shared = self.values.keys() & winner.values.keys()
-        gaps = [self.values[seed] - winner.values[seed] for seed in sorted(shared)]
-        return (len(gaps), self.over.interval(gaps)) if gaps else None
+        gaps = paired_differences(self.values, winner.values)
+        return (len(gaps), self.over.interval(gaps.values())) if gaps else None
 
 
 def rank(

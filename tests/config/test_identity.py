@@ -11,8 +11,8 @@ from omegaconf import DictConfig, OmegaConf
 from support.problems import choices, composed
 from support.samples import some_of
 
+from odfl_cli.config.bookkeeping import BOOKKEEPING
 from odfl_cli.config.identity import (
-    BOOKKEEPING,
     NOT_IN_THE_NAME,
     digest,
     identity,
@@ -204,7 +204,7 @@ def test_the_order_of_keys_does_not_matter():
 
 def test_resolved_is_plain_and_without_bookkeeping():
     plain = resolved(composed("data.items=9", "seeds=[4,5]", hydra=True))
-    assert not BOOKKEEPING & set(plain)
+    assert not set(BOOKKEEPING) & set(plain)
     assert plain["polytope"]["dimension"] == 9
     assert plain["seeds"] == [4, 5]
     assert type(plain["data"]) is dict

@@ -85,9 +85,9 @@ def test_numbers_have_the_digits_that_their_interval_allows(mean, ci95, shown) -
 
 def test_an_interval_that_contains_zero_is_no_difference() -> None:
     wide, narrow = pd.Series([-1.0, 0.0, 2.0]), pd.Series([1.0, 1.1, 1.2])
-    assert cells.gap(wide)[1] == "not distinguishable from 0"
-    assert cells.gap(narrow)[1] == "positive"
-    assert cells.gap(-narrow)[1] == "negative"
+    assert cells.gap(wide, 0 * wide)[1] == "not distinguishable from 0"
+    assert cells.gap(narrow, 0 * narrow)[1] == "positive"
+    assert cells.gap(0 * narrow, narrow)[1] == "negative"
 
 
 def test_the_best_of_many_learners_needs_a_clearer_difference_than_one() -> None:

@@ -3,17 +3,14 @@
 import io
 import json
 import os
-import re
 import subprocess
 import sys
-import zlib
 from contextlib import redirect_stdout
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from fontTools.ttLib import TTFont
 from matplotlib import image
 from support.pictures import colours
 from support.synthetic_runs import BEST_COST, harmonic, write_gamma_sweep, write_run, write_sweep
@@ -96,35 +93,6 @@ def test_pdfs_embed_truetype_fonts_and_are_reproducible(drawn, tmp_path):
     assert b"/Type3" not in content
     assert draw_elsewhere(tmp_path, tmp_path / "out") == []
     assert content == (tmp_path / "out" / "cost.pdf").read_bytes()
-
-
-def fonts_of(pdf) -> list[bytes]:
-    streams = re.findall(rb"/Length1 .*?stream\r?\n(.*?)endstream", pdf.read_bytes(), re.DOTALL)
-    return [zlib.decompress(stream) for stream in streams]
-
-
-def test_pdfs_share_fonts_without_layout_tables(drawn):
-    fonts = fonts_of(drawn[0] / "cost.pdf")
-    assert fonts
-    for content in fonts:
-        font = TTFont(io.BytesIO(content))
-        assert font["maxp"].numGlyphs > 1
-        assert not {"GDEF", "GPOS", "GSUB"}.intersection(font.keys())
-    assert fonts == fonts_of(drawn[0] / "mse.pdf")
-
-
-@pytest.mark.thorough
-def test_pdfs_have_letters_that_others_do_not_need(runs, tmp_path):
-    for name, title in (("plain", "Price"), ("other", "Цена")):
-        path = tmp_path / f"{name}.pdf"
-        main([str(runs), "--out", str(path), "--title", title])
-        embedded = {
-            letter
-            for content in fonts_of(path)
-            for letter in map(chr, TTFont(io.BytesIO(content)).getBestCmap())
-        }
-        assert embedded.issuperset(title)
-        assert ("Ц" in embedded) == (name == "other")
 
 
 def test_neither_torch_nor_hydra_nor_seaborn_is_imported(tmp_path):

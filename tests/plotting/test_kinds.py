@@ -229,7 +229,7 @@ def test_algorithms_may_be_a_side_of_a_heatmap(tmp_path, keys):
     numbers = pd.read_csv(tmp_path / "heat.csv", keep_default_na=False)
     assert set(numbers["panel"]) == {""}  # one table
     means = numbers.set_index(["algo", "data.gamma"])["mean"] - harmonic(100) / 100
-    expected = {("DF-OGD", 0.0): 0.3, ("DF-OGD", 1.0): 1.3, ("mine", 0.0): 0.6, ("mine", 1.0): 1.6}
+    expected = {("DF-OGD", 0.0): 0.3, ("DF-OGD", 1.0): 1.3, ("Mine", 0.0): 0.6, ("Mine", 1.0): 1.6}
     assert means.to_dict() == pytest.approx(expected)
     for words, message in (
         (["--x", "algo,algo"], "two keys"),

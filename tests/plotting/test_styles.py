@@ -9,6 +9,7 @@ from odfl_cli.plotting.limits import off_scale, view
 from odfl_cli.plotting.points import is_swept_in_ratios
 from odfl_cli.plotting.style import LINE_STYLES, line_styles, styled, variant
 from odfl_cli.results.aggregation import Line
+from odfl_cli.results.names import display_name
 
 
 def line(algorithm: str, level: float, varying=None) -> Line:
@@ -33,11 +34,25 @@ def test_a_far_reference_is_off_scale_and_a_near_one_is_not():
 
 
 def test_every_algorithm_has_a_style_of_its_own():
-    styles = line_styles(["mine", "df_ogd", "another"])
+    unlisted = [f"new_{number}" for number in range(16)]
+    styles = line_styles([*unlisted, "df_ogd"])
     drawn = [(style.colour, style.dashes) for style in styles.values()]
-    assert len(set(drawn)) == len(drawn) == len(LINE_STYLES) + 2
+    assert len(set(drawn)) == len(drawn) == len(LINE_STYLES) + 16
     assert styles["df_ogd"] == LINE_STYLES["df_ogd"]
-    assert styles["mine"].name == "mine"
+
+
+def test_the_style_of_a_new_algorithm_is_the_same_in_every_figure():
+    alone, beside = line_styles(["mine"]), line_styles(["another", "df_ogd", "mine"])
+    assert alone["mine"] == beside["mine"]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "name"),
+    [("df_ogd", "DF-OGD"), ("df_ftpl", "DF-FTPL"), ("spo", "SPO+"), ("rolling_mean", "Rolling mean"),
+     ("df_new_rule", "DF-New-Rule"), ("mine", "Mine")],
+)  # fmt: skip
+def test_names_follow_from_the_choice(algorithm, name):
+    assert display_name(algorithm) == name
 
 
 def test_curves_of_one_algorithm_share_the_line_style_and_differ_in_lightness():
@@ -53,7 +68,7 @@ def test_the_legend_reads_like_the_paper_with_references_last():
     lines.append(line("df_ogd", 1, {"data.gamma": 0.25}))
     names = [one.name for one in styled(lines, line_styles([one.algorithm for one in lines]))]
     gamma = r"DF-OGD, $\gamma$ = "
-    assert names == [f"{gamma}0.25", f"{gamma}0.5", "mine", "Uniform"]
+    assert names == [f"{gamma}0.25", f"{gamma}0.5", "Mine", "Uniform"]
 
 
 def test_long_names_get_fewer_columns():

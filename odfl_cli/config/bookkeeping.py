@@ -1,0 +1,10 @@
+"""Keys that are no settings: they change no number of a run."""
+
+ATTEMPT = ("force", "retry", "outputs", "most_jobs", "save_weights")
+"""What makes another attempt at a sweep, not another sweep."""
+BOOKKEEPING = (*ATTEMPT, "hydra", "sweep", "experiment", "objective")
+"""Where results go and whether to compute them, not what they are."""
+NOT_REPEATED = {"seeds", *BOOKKEEPING} - {"experiment", "save_weights"}
+"""What the command that repeats a run leaves out; its seeds are added."""
+NOT_COMPARED = ("seeds", "engine", "horizon.rows", *BOOKKEEPING)
+"""What does not distinguish two runs; seeds of otherwise equal runs are pooled."""
