@@ -25,7 +25,7 @@ class Row:
     at_least: float | None = None  # what the ratio should be
     at_most: float | None = None
     below_megabytes: float | None = None
-    below_seconds: float | None = None
+    at_most_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -92,14 +92,14 @@ def in_units(seconds: float | None) -> str:
 def verdict(row: Row) -> str:
     """The bound and whether it was kept."""
     bounds = (
-        ("≥", row.at_least, lambda bound: row.ratio >= bound),
-        ("≤", row.at_most, lambda bound: row.ratio <= bound),
-        ("MB <", row.below_megabytes, lambda bound: row.megabytes < bound),
-        ("s <", row.below_seconds, lambda bound: row.seconds < bound),
+        ("≥ {:g}", row.at_least, lambda bound: row.ratio >= bound),
+        ("≤ {:g}", row.at_most, lambda bound: row.ratio <= bound),
+        ("< {:g} MB", row.below_megabytes, lambda bound: row.megabytes < bound),
+        ("≤ {:g} s", row.at_most_seconds, lambda bound: row.seconds <= bound),
     )
     return ", ".join(
-        f"{sign} {bound:g}: {'met' if kept(bound) else 'MISSED'}"
-        for sign, bound, kept in bounds
+        f"{words.format(bound)}: {'met' if kept(bound) else 'MISSED'}"
+        for words, bound, kept in bounds
         if bound is not None
     )
 

@@ -40,10 +40,11 @@ def busy_child(function: Callable[[], object]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def job_of(*overrides: str, rounds: int, engine: Engine) -> Job:
-    """The job of `odfl run …` with every round logged, so that runs can be compared."""
+def job_of(*overrides: str, rounds: int, engine: Engine | None = None) -> Job:
+    """The job of `odfl run …` with every round logged, on the given engine or the chosen one."""
     job = composed_job(*overrides, f"horizon.rounds={rounds}")
-    return replace(job, engine=engine, horizon=Horizon(rounds=rounds, rows=max(2, rounds)))
+    horizon = Horizon(rounds=rounds, rows=max(2, rounds))
+    return replace(job, engine=engine or job.engine, horizon=horizon)
 
 
 def per_seed_round(job: Job, phase: str, simulations: Iterable[Simulation]) -> float:

@@ -1,59 +1,64 @@
-"""Data and learning of the paper's runs, against the time numpy needs to draw as many normals."""
+"""Data and learning of the paper's runs, beside numpy's normals and a scan in JAX."""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 
+from benchmarks import timing
 from benchmarks.report import Row, Section
-from benchmarks.timing import busy, job_of, seconds
+from benchmarks.timing import busy, job_of
 from odfl_cli.core.streams import block_length
 from odfl_cli.engine import CompiledEngine
 from odfl_cli.problem.problem import Horizon
-from odfl_cli.runs.simulate import simulate
+from odfl_cli.runs.simulate import Job, simulate
 
 SEEDS, ROUNDS = 10, 5000
-REPETITIONS = {5: 40, 80: 7}
-"""Of short runs more: others use the machine, too."""
+LEARNING = {5: 1e-6, 80: 8e-6}
+"""Items → the most seconds that learning may take per seed and round."""
+REPETITIONS = 5
 
 
 def sections() -> Iterator[Section]:
     """The paper's two sizes."""
-    for items in REPETITIONS:
+    for items in LEARNING:
         yield section(items)
 
 
 def section(items: int) -> Section:
-    """Both in turn, so that a busy moment of the machine hits both."""
+    """Processor seconds per seed and round; JAX where it is installed (pip install 'odfl[bench]')."""
     size = ("algo=df_ogd", f"data.items={items}", "data.features=10", f"seeds={SEEDS}")
     job = job_of(*size, rounds=ROUNDS, engine=CompiledEngine())
     simulate(replace(job, horizon=Horizon(rounds=20)))  # loads what must be loaded
-    drawn, runs = [], []
-    for _ in range(REPETITIONS[items]):
-        drawn.append(seconds(lambda: draw_normals(items)))
-        runs.append(simulate(job).seconds)
-    work = min(busy(lambda: simulate(job)) for _ in range(3))
-    alone = min(busy(lambda: draw_normals(items)) for _ in range(3))
-    each = SEEDS * ROUNDS
-    floor, data, learn, both = (
-        min(times) / each
-        for times in (
-            drawn,
-            [run["data"] for run in runs],
-            [run["learn"] for run in runs],
-            [run["data"] + run["learn"] for run in runs],
-        )
-    )
+    normals = least(lambda: draw_normals(items))
+    learn, both = timing.learning(job), least(lambda: simulate(job))
     return Section(
-        f"DF-OGD, K={items} p=10 S={SEEDS} T={ROUNDS}: per seed and round",
+        f"DF-OGD, K={items} p=10 S={SEEDS} T={ROUNDS}: processor time per seed and round",
         [
-            Row("numpy draws the normals on one core", floor),
-            Row("data", data, data / floor, "numpy"),
-            Row("learning", learn, learn / floor, "numpy"),
-            Row("data and learning", both, both / floor, "numpy", at_most=1.2),
-            Row("processor time of both, all cores", work / each, work / alone, "numpy's"),
+            Row("numpy draws the normals", normals),
+            Row("learning", learn, at_most_seconds=LEARNING[items]),
+            Row("data and learning", both, both / normals, "numpy"),
+            jax_row(job, both),
         ],
     )
+
+
+def jax_row(job: Job, ours: float) -> Row:
+    """The same in JAX, data included."""
+    if find_spec("jax") is None:
+        return Row("a scan in JAX: skipped, jax is not installed (the bench extra)")
+    from benchmarks.jax_scan import simulation
+
+    run = simulation(job.algorithm, job.environment, ROUNDS)
+    run(SEEDS)  # compiles
+    scan = least(lambda: run(SEEDS))
+    return Row("a scan in JAX, float64", scan, scan / ours, "data and learning", at_least=5)
+
+
+def least(function) -> float:
+    """The least processor seconds of several calls, per seed and round."""
+    return min(busy(function) for _ in range(REPETITIONS)) / (SEEDS * ROUNDS)
 
 
 def draw_normals(items: int) -> None:

@@ -1,4 +1,4 @@
-"""`odfl run` from start to prompt, against a process that only draws and writes."""
+"""`odfl run` from start to prompt, with kernels compiled and with none, and commands that run nothing."""
 
 import os
 import tempfile
@@ -6,88 +6,53 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
-from support.problems import composed_job
-
 from benchmarks.processes import python
 from benchmarks.report import Row, Section
-from benchmarks.timing import busy_child, seconds
+from benchmarks.timing import busy_child
 
-RUN = ("algo=df_ogd", "horizon=paper", "seeds=10")
-REPETITIONS = 7
+ODFL = ("-m", "odfl_cli.cli")
+RUN = (*ODFL, "run", "algo=df_ogd", "horizon=paper", "seeds=10", "force=true")
+KERNELS = """
+import importlib, pathlib, odfl_cli
+root = pathlib.Path(odfl_cli.__file__).parent
+for file in sorted(root.rglob("*.py")):
+    if "@kernel(" in file.read_text():
+        importlib.import_module(".".join(("odfl_cli", *file.relative_to(root).with_suffix("").parts)))
+"""
 
 
 def sections() -> Iterator[Section]:
-    """Both in turn, so that a busy moment of the machine hits both."""
-    with tempfile.TemporaryDirectory() as place:
-        root = Path(place)
-        odfl_run(root)  # compiles kernels and bytecode
-        draw_and_write(root)
-        assert_same_size(root)
-        pairs = [
-            (seconds(lambda: odfl_run(root)), seconds(lambda: draw_and_write(root)))
-            for _ in range(REPETITIONS)
-        ]
-        whole, floor = (min(column) for column in zip(*pairs, strict=True))
-        work, least = (
-            min(busy_child(lambda: process(root)) for _ in range(3))  # noqa: B023
-            for process in (odfl_run, draw_and_write)
-        )
-    title = f"odfl run {' '.join(RUN)}, from start to prompt"
-    rows = [
-        Row("import hydra and numpy, draw normals, write CSVs", floor),
-        Row("odfl run", whole, whole / floor, "that process", at_most=2.2),
-        Row("processor time of both", work, work / least, "that process", at_most=2.2),
-    ]
-    yield Section(title, rows)
+    """Processor time, all threads and child processes together."""
     yield Section(
-        "processor time without a run",
-        [*map(prompt, ("--help", "--version")), prompt("completion", "bash"), choices()],
+        f"{' '.join(RUN[2:-1])}: processor time",
+        [
+            Row("warm", least(*RUN), at_most_seconds=1.6),
+            Row("the first time, with nothing compiled", from_nothing(*RUN), at_most_seconds=15),
+            Row("all kernels, from nothing", from_nothing("-c", KERNELS), at_most_seconds=90),
+        ],
     )
-
-
-def prompt(*words: str) -> Row:
-    """A command that should feel instant."""
-    with tempfile.TemporaryDirectory() as place:
-        root = Path(place)
-        command = ("-m", "odfl_cli.cli", *words)
-        python(*command, cwd=root, bytecode=root)
-        took = min(busy_child(lambda: python(*command, cwd=root, bytecode=root)) for _ in range(3))
-    return Row(f"odfl {' '.join(words)}", took, below_seconds=0.1)
-
-
-def choices() -> Row:
-    """What a shell asks for at a tab after `algo=`."""
+    prompts = [("--help",), ("--version",), ("completion", "bash")]
+    rows = [Row(f"odfl {' '.join(w)}", least(*ODFL, *w), at_most_seconds=0.15) for w in prompts]
     with patch.dict(os.environ, COMP_LINE="odfl run algo=df"):
-        return prompt("-sc", "query=bash")
+        rows.append(Row("a tab after algo=", least(*ODFL, "-sc", "query=bash")))
+    yield Section("processor time without a run", rows)
 
 
-def odfl_run(root: Path) -> None:
-    (root / "run").mkdir(exist_ok=True)
-    python(
-        "-m",
-        "odfl_cli.cli",
-        "run",
-        *RUN,
-        "force=true",
-        cwd=root / "run",
-        bytecode=root / "bytecode",
-    )
+def least(*command: str) -> float:
+    """The least processor seconds of three processes, after one that compiles what it needs."""
+    with tempfile.TemporaryDirectory() as place:
+        return min(processor_seconds(Path(place), *command) for _ in range(4))
 
 
-def draw_and_write(root: Path) -> None:
-    (root / "floor").mkdir(exist_ok=True)
-    job = composed_job(*RUN)
-    rounds, rows = job.horizon.rounds, len(job.horizon.logged())
-    normals = job.environment.items * (job.environment.features + 3)
-    sizes = (str(n) for n in (rounds, rows, len(job.seeds), normals))
-    floor = ("-m", "benchmarks.draw_and_write", *sizes, ".")
-    python(*floor, cwd=root / "floor", bytecode=root / "bytecode")
+def from_nothing(*command: str) -> float:
+    """Processor seconds of a process that finds no compiled kernel."""
+    with tempfile.TemporaryDirectory() as place:
+        processor_seconds(Path(place), *ODFL, "--version")  # compiles some of the bytecode
+        kernels = Path(place, "kernels")
+        kernels.mkdir(mode=0o700)
+        with patch.dict(os.environ, NUMBA_CACHE_DIR=str(kernels)):
+            return processor_seconds(Path(place), *command)
 
 
-def assert_same_size(root: Path) -> None:
-    """As many files, as many lines."""
-    lines = [
-        sorted(len(path.read_text().splitlines()) for path in (root / name).rglob("seed-*.csv"))
-        for name in ("run", "floor")
-    ]
-    assert lines[0] == lines[1], lines
+def processor_seconds(place: Path, *command: str) -> float:
+    return busy_child(lambda: python(*command, cwd=place, bytecode=place / "bytecode"))
