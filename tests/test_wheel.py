@@ -10,8 +10,6 @@ import pytest
 from support.commands import REPOSITORY
 from support.samples import marked
 
-from odfl_cli.core.kernel_cache import cache_directory
-
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -43,8 +41,6 @@ def test_runs_from_any_directory_without_the_repository(
         "seeds=1",
     ]
     environment = os.environ | {"PYTHONPATH": str(unpacked)}
-    if engine == "torch":  # whose rounds need a kernel, too: of the same sources
-        environment["NUMBA_CACHE_DIR"] = str(cache_directory().parent)
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     (config,) = tmp_path.rglob(".hydra/hydra.yaml")

@@ -48,8 +48,6 @@ from odfl_cli.core.matrices import (
 )
 from odfl_cli.core.settings import NonNegative, PositiveInt, settings
 
-# Constants of this file are compiled, by odfl_cli.core.compiling, into kernels.
-
 POWER_STEPS = 2
 """Steps of line 8 in a round; u moves little between rounds, so more change nothing."""
 

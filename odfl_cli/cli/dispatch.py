@@ -25,12 +25,11 @@ Usage: odfl VERB …
   best        rank the jobs of a sweep by a column           odfl best outputs/sweeps/NAME
   export      all rounds of a sweep as one tidy table        odfl export SWEEP -o results.csv
   clean       remove failed, unfinished or old runs          odfl clean --failed
-  warm        compile kernels before they are needed         odfl warm
   completion  a script that completes odfl in your shell     eval "$(odfl completion bash)"
 
 odfl VERB --help tells more. odfl --version prints the version.
 """
-OTHERS = ("plot", "report", "data", "claims", "list", "show", "best", "export", "clean", "warm")
+OTHERS = ("plot", "report", "data", "claims", "list", "show", "best", "export", "clean")
 """Each is the function `main` of the module of that name."""
 VERBS = ("run", *OTHERS, "completion")
 

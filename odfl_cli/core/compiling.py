@@ -1,133 +1,125 @@
-"""How kernels are compiled. Numba is imported when one is: to load it from disk, it is not needed."""
+"""Compiles kernels with numba and caches them on disk, in a directory that only this user can enter.
 
-from collections.abc import Callable
-from contextvars import ContextVar
-from functools import cached_property, wraps
-from importlib import import_module
+Numba checks that a cached kernel has the same signature, source file, numba version and processor.
+It does not check the functions that a kernel calls, so the folder of a kernel is named by a hash of them.
+"""
+
+import hashlib
+import logging
+import shutil
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from threading import RLock
+from types import CodeType, ModuleType
 from typing import Any
 
-from odfl_cli.core.files import atomic
-from odfl_cli.core.machine_code import MachineCode
-from odfl_cli.core.signatures import Signature
+import numba
+import numpy as np
+
+from odfl_cli.core.files import make_private, user_cache
 from odfl_cli.core.text import tell
 
-VECTORISE = {"reassoc", "contract", "arcp", "nsz"}
+log = logging.getLogger("odfl")
+
+REORDER = {"reassoc", "contract", "arcp", "nsz"}
 """Sums may be reordered to fill vector registers; infinities and NaN keep their meaning."""
-
 COMMON = {"nogil": True, "error_model": "numpy"}
-OPTIONS = {"fastmath": VECTORISE, **COMMON}
-PLAIN = {"fastmath": False, **COMMON}
-"""Said, because a function that says nothing takes the options of the one that calls it."""
+OPTIONS = {"fastmath": REORDER, **COMMON}
 
-COUNTS, NO_COUNTS = {"_nrt": True}, {"_nrt": False}
-"""With and without reference counts, which cost more than a small sum; without, no allocation."""
+# Always inlined: a kernel from the cache could otherwise call another copy of a function than a
+# fresh one does, and the two could differ in the last digit.
+inner = numba.njit(forceinline=True, **OPTIONS)
+exact = numba.njit(forceinline=True, fastmath=False, **COMMON)
+"""For functions that kernels call; `exact` ones keep the order of sums, so that a tie stays a tie."""
 
-directory: ContextVar[Path | None] = ContextVar("directory", default=None)
-"""Where the kernels of the module that is imported have their machine code; None: nowhere."""
+TOOLCHAIN_FILES = ("compiling.py", "lanes.py")
+"""Files of this folder that every kernel depends on."""
 
-
-class Part:
-    """A function that numba compiles into kernels, or an intrinsic that it expands there."""
-
-    def __init__(self, made: Callable[[], Any]) -> None:
-        self._made = made
-
-    @cached_property
-    def of_numba(self) -> Any:
-        """What numba makes of the function."""
-        return self._made()
-
-    @cached_property
-    def _numba_type_(self) -> Any:
-        """Numba asks every object that it does not know for its type."""
-        from numba.core.registry import cpu_target
-
-        known, made = cpu_target.typing_context, self.of_numba
-        for context in (known, cpu_target.target_context):
-            context.refresh()  # with what was just made
-        return known.resolve_value_type(made)
-
-    def __call__(self, *arguments: Any) -> Any:
-        """From Python, as in tests: numba compiles it for the arguments."""
-        return self.of_numba(*arguments)
+_configuring = RLock()
+"""Held while numba's configuration names the folder of a kernel."""
 
 
-def part(**options: Any) -> Callable[[Callable[..., Any]], Part]:
-    """Decorates functions that kernels call.
+def kernel(signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorates a function that is compiled for one signature when its module is imported.
 
-    Always inlined: otherwise a fresh kernel calls the function as it was compiled by itself and a
-    kernel from the disk its own copy, and the two may differ in the last digit.
+    Other types of arguments raise a TypeError.
     """
-    return lambda function: Part(lambda: _jit(function, forceinline=True, **options))
+
+    def compile_now(function: Callable[..., Any]) -> Callable[..., Any]:
+        folder = _kernel_folder(function)
+        if folder is None or not folder.is_dir():
+            name = function.__module__.rsplit(".", 1)[-1]
+            tell(f"compiling {name}.{function.__name__}, once for this machine …")
+        try:
+            return _compile(function, signature, folder)
+        except Exception as error:  # a full disk, a damaged file
+            if folder is None:
+                raise
+            log.warning("the cache of compiled kernels fails (%s); compiling for this run", error)
+            shutil.rmtree(folder, ignore_errors=True)
+            return _compile(function, signature, None)
+
+    return compile_now
 
 
-inner = part(**OPTIONS, **NO_COUNTS)
-
-exact = part(**PLAIN, **NO_COUNTS)
-"""The same without reordering of sums, for functions in which a tie must stay a tie."""
-
-allocating = part(**OPTIONS, **COUNTS)
-"""The same as `inner`, for functions that allocate arrays."""
-
-exact_allocating = part(**PLAIN, **COUNTS)
+def _compile(function: Callable[..., Any], signature: Any, folder: Path | None) -> Any:
+    with _configuring:
+        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder or "")
+        try:
+            return numba.njit(signature, cache=folder is not None, **OPTIONS)(function)
+        finally:
+            numba.config.CACHE_DIR = before
 
 
-def intrinsic(function: Callable[..., Any]) -> Part:
-    """Decorates functions that write instructions of LLVM."""
-
-    def made() -> Any:
-        from numba import extending
-
-        return extending.intrinsic(function)
-
-    return Part(made)
+def _kernel_folder(function: Any) -> Path | None:
+    """The cache folder of a kernel, or None where there is no private place for it."""
+    directory = cache_directory(numba.config.CACHE_DIR)
+    digest = hashlib.sha256(numba.__version__.encode())
+    for ingredient in _ingredients(function, set()):
+        digest.update(ingredient)
+    return directory and directory / f"{function.__name__}-{digest.hexdigest()[:12]}"
 
 
-def deferred(module: str, name: str) -> Part:
-    """A part of a module that is imported when it is compiled, for it needs numba."""
-    return Part(lambda: getattr(import_module(module), name))
+@cache
+def cache_directory(chosen: str) -> Path | None:
+    """The first private directory of: numba's setting, beside the sources, the user's cache."""
+    beside = Path(__file__).resolve().parents[1] / "__pycache__"
+    for base in (Path(chosen) if chosen else None, beside, user_cache()):
+        if base and make_private(base / "odfl-kernels"):
+            return base / "odfl-kernels"
+    log.warning("no private directory for compiled kernels: they are compiled in every process")
+    return None
 
 
-def kernel(signature: Signature) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorates a function with its machine code, from the disk or compiled now."""
+def _ingredients(function: Any, seen: set[Any]) -> Iterator[bytes]:
+    """The source files of a function and of all compiled functions that it calls, and the values of constants."""
+    folder = Path(__file__).parent
+    for path in (function.__code__.co_filename, *(folder / name for name in TOOLCHAIN_FILES)):
+        if path not in seen:
+            seen.add(path)
+            yield Path(path).read_bytes()
+    for name, value in _named_values(function):
+        if called := getattr(value, "py_func", None):
+            if called not in seen:
+                seen.add(called)
+                yield from _ingredients(called, seen)
+        elif isinstance(value, int | float | str | tuple | type | np.generic):
+            yield f"{name} = {getattr(value, '_fields', value)!r}".encode()
 
-    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        code, place = function.__code__, directory.get()
-        module, name = function.__module__.rsplit(".", 1)[-1], function.__name__
-        path = place / f"{module}.{name}-{code.co_firstlineno}.o" if place else None
-        if path and path.is_file():
-            run = MachineCode.read(path).function(name)
+
+def _named_values(function: Any) -> Iterator[tuple[str, Any]]:
+    """The globals that a function names, and the attributes that it names of modules among them."""
+    names, package = sorted(_names(function.__code__)), function.__module__.split(".")[0]
+    for name in names:
+        value = function.__globals__.get(name)
+        if isinstance(value, ModuleType) and value.__name__.startswith(f"{package}."):
+            yield from ((f"{name}.{one}", vars(value).get(one)) for one in names)
         else:
-            tell(f"compiling the {module} kernel, once for this machine: 5 to 30 seconds …")
-            run = _compiled(function, signature, path)
-
-        @wraps(function)
-        def checked(*values: Any) -> Any:
-            signature.check(name, values)
-            return run(*values)
-
-        return checked
-
-    return compiled
+            yield name, value
 
 
-def _compiled(function: Callable[..., Any], signature: Signature, path: Path | None) -> Any:
-    """The function's machine code, which is written to `path` if there is one."""
-    dispatcher = _jit(function, **OPTIONS)
-    dispatcher.compile(signature.of_numba())
-    (result,) = dispatcher.overloads.values()
-    if path:
-        if result.environment.consts:
-            raise ValueError("it refers to Python objects, which no file holds")
-        image = result.library.serialize_using_object_code()[2][0]
-        names = result.fndesc.llvm_cpython_wrapper_name, result.fndesc.env_name
-        with atomic(path, "wb") as file:
-            file.write(MachineCode(*names, image).content())
-    return result.entry_point
-
-
-def _jit(function: Callable[..., Any], **options: Any) -> Any:
-    import numba
-
-    return numba.njit(**options)(function)
+def _names(code: CodeType) -> set[str]:
+    """The global names in a function's code and in the functions inside it."""
+    inside = (value for value in code.co_consts if isinstance(value, CodeType))
+    return set(code.co_names).union(*map(_names, inside))

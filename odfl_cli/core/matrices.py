@@ -8,10 +8,7 @@ from typing import NamedTuple
 from odfl_cli.core.arrays import Array, array_namespace, dot
 
 TINY = 1e-300
-"""Stands in for a zero that divides a zero, or whose logarithm is taken.
-
-It is compiled, by odfl_cli.core.compiling, into kernels.
-"""
+"""Stands in for a zero that divides a zero, or whose logarithm is taken."""
 
 
 def mean(values: Array, axis: int) -> Array:

@@ -1,24 +1,27 @@
-"""Named randomness: every draw is a function of (seed, name, round) and of nothing else."""
+"""Named randomness: every draw is a function of (seed, name, round) and of nothing else.
+
+Round t of a stream is drawn by `np.random.default_rng([seed, stable_hash(name), block])`, in blocks of
+a fixed number of rounds. Numpy promises the numbers of PCG64 for good, but not those of
+`standard_normal` and the like: should a release change them, results of earlier runs cannot be
+repeated with it. tests/core/test_streams.py holds numbers of today and fails then.
+"""
 
 import hashlib
 import math
-import sys
 from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from odfl_cli.core.cores import on_threads
-from odfl_cli.core.kernel_cache import load_kernel
 
 Kind = Literal["uniform", "normal", "exponential", "constant"]
 
-KINDS = {"uniform": "random", "normal": "standard_normal", "exponential": "standard_exponential"}
-"""Those that are random, in the order of core/random_numbers.py, and numpy's names for them."""
+METHODS = {"uniform": "random", "normal": "standard_normal", "exponential": "standard_exponential"}
+"""Kind → the method of numpy's Generator."""
 
-GENERATOR = "odfl_cli.core.random_numbers"
 MANY = 2**16
-"""Numbers for which it pays to load the compiled generator, or to wake threads."""
+"""Numbers for which it pays to wake threads."""
 
 BLOCK_BUDGET = 2**14
 SHORTEST_BLOCK, LONGEST_BLOCK = 16, 256
@@ -50,47 +53,32 @@ def draw(
     stop: int = 1,
     out: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Draws of rounds start ≤ t < stop for every seed, [S, stop − start, *shape], into `out` if given.
-
-    Many are drawn by a compiled generator, seeds in parallel, and once it is loaded a few, too; before
-    that these are drawn by numpy, the same numbers.
-    """
+    """Draws of rounds start ≤ t < stop for every seed, [S, stop − start, *shape], into `out` if given."""
     if out is None:
         out = np.empty((len(seeds), stop - start, *spec.shape))
     if spec.kind == "constant":
         out.fill(spec.value)
-    elif out.size >= MANY or GENERATOR in sys.modules:
-        _draw_compiled(seeds, name, spec, start, out)
-    else:
-        for row, seed in enumerate(seeds):
-            draw_by_numpy(seed, name, spec, start, out[row])
+        return out
+
+    def draw_row(row: int) -> None:
+        _draw_seed(seeds[row], name, spec, start, out[row])
+
+    on_threads(draw_row, len(seeds), 1 if out.size < MANY else None)
     return out
 
 
-def _draw_compiled(
-    seeds: tuple[int, ...], name: str, spec: Draw, start: int, out: np.ndarray
-) -> None:
-    """Draws from round `start` on into out [S, B, *shape], to the last bit as numpy's."""
-    fill = load_kernel(GENERATOR).fill
-    kind, hashed, width = list(KINDS).index(spec.kind), stable_hash(name), math.prod(spec.shape)
-    length, rows = width * block_length(spec.shape), out.reshape(len(seeds), -1)
-
-    def fill_row(row: int) -> None:
-        fill(kind, seeds[row], hashed, length, width * start, rows[row])
-
-    on_threads(fill_row, len(seeds), 1 if out.size < MANY else None)
-
-
-def draw_by_numpy(seed: int, name: str, spec: Draw, start: int, out: np.ndarray) -> None:
+def _draw_seed(seed: int, name: str, spec: Draw, start: int, out: np.ndarray) -> None:
     """Draws of one seed from round `start` on into out [B, *shape]."""
     length, stop = block_length(spec.shape), start + len(out)
-    values = np.empty((length, *spec.shape))
     for block in range(start // length, -(-stop // length)):
         # Three words below 2^32 each: shorter and longer lists could name the same stream.
         rng = np.random.default_rng([seed, stable_hash(name), block])
-        getattr(rng, KINDS[spec.kind])(out=values)
+        generate = getattr(rng, METHODS[spec.kind])
         first, last = max(start, block * length), min(stop, (block + 1) * length)
-        out[first - start : last - start] = values[first - block * length : last - block * length]
+        skipped = first - block * length
+        if skipped:
+            generate((skipped, *spec.shape))
+        generate(out=out[first - start : last - start])
 
 
 @cache

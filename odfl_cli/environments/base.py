@@ -6,11 +6,7 @@ from typing import NamedTuple, Protocol, cast
 import numpy as np
 
 from odfl_cli.core.cores import on_threads
-from odfl_cli.core.kernel_cache import load_kernel
-from odfl_cli.core.streams import GENERATOR, MANY
-
-WORTH_LOADING = 16 * MANY
-"""Numbers of all seeds for which the compiled generator is loaded, however few one of them has."""
+from odfl_cli.core.streams import MANY
 
 
 class Rounds(NamedTuple):
@@ -54,8 +50,6 @@ def filled(
     """Rounds start ≤ t < stop of all seeds, each filled by itself, on all threads that are allotted."""
     shape = (len(seeds), stop - start, environment.items)
     X, costs = np.empty((*shape, environment.features)), np.empty(shape)
-    if X.size >= WORTH_LOADING:
-        load_kernel(GENERATOR)  # which the rows of one seed alone may be too few for
 
     def fill_row(row: int) -> None:
         one = slice(row, row + 1)

@@ -6,12 +6,11 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import Integer, NonNegative, Positive, PositiveInt, Real, settings
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.environments.base import Rounds, filled
 from odfl_cli.environments.drift import Drifting, unit_rows
-from odfl_cli.environments.sin4_law import KERNEL, REVERSAL, CostLaw, expected_cost, link
+from odfl_cli.environments.sin4_law import REVERSAL, CostLaw, expected_cost, link
 
 DEGREES = 3
 """Of freedom of Student's law: the smallest number for which a variance exists."""
@@ -77,6 +76,8 @@ class Sin4(Drifting):
         deviation drift_weight ‖x‖. Every second sample is the mirror image −X of the one before, where
         the covariates are symmetric.
         """
+        from odfl_cli.environments.sin4_kernel import project
+
         X = self._fresh_covariates(seeds, size)
         if self.shift_rate > 0:
             X += self.shift(seeds, X.shape[2:], t, t + 1)
@@ -84,9 +85,7 @@ class Sin4(Drifting):
         signal, deviation = np.empty(rows.shape[:2]), np.empty(rows.shape[:2])
         for seed, theta_star in enumerate(self.theta_star(seeds, t)):
             mean = (1.0 - self.zeta_weight) * theta_star
-            load_kernel(KERNEL).project(
-                rows[seed], mean, self.zeta_weight, signal[seed], deviation[seed]
-            )
+            project(rows[seed], mean, self.zeta_weight, signal[seed], deviation[seed])
             signal[seed] = expected_cost(self._law_of_cost(), signal[seed], deviation[seed])
         return Rounds(X, signal.reshape(X.shape[:-1]))
 
@@ -117,8 +116,9 @@ class Sin4(Drifting):
         out: np.ndarray | None = None,
     ) -> np.ndarray:
         """L·Z without L: the Cholesky factor of a Toeplitz ρ^{|i−j|} is a first-order recursion."""
+        from odfl_cli.environments.sin4_kernel import correlate
+
         X = draw(seeds, name, Draw("normal", (self.items, self.features)), start, stop, out)
-        correlate = load_kernel(KERNEL).correlate
         for rows in X:
             correlate(rows, self.rho, math.sqrt(1.0 - self.rho**2))
         if self.features_law == "student":

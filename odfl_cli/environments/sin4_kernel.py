@@ -1,9 +1,9 @@
 """The covariates of the sin⁴ data and their expected costs, compiled."""
 
 import numpy as np
+from numba import f8, void
 
 from odfl_cli.core.compiling import exact, inner, kernel
-from odfl_cli.core.signatures import f8, void
 
 
 @exact

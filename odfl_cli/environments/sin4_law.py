@@ -6,9 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.core.kernel_cache import load_kernel
-
-KERNEL = "odfl_cli.environments.sin4_kernel"
 CELLS, PARTS = 8192, 8  # of the signal's axis; a cell holds the mean over its parts
 LEVELS = 64  # of the deviation's axis, denser towards 0
 # times ‖θ*‖: where link=reversing turns; 2 deviations at drift_weight 1/2
@@ -37,10 +34,12 @@ class Table(NamedTuple):
 
     def __call__(self, mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
         """Elementwise; arguments beyond the table are clamped to its border."""
+        from odfl_cli.environments.sin4_kernel import interpolate
+
         mean, deviation = np.ascontiguousarray(mean), np.ascontiguousarray(deviation)
         out = np.empty(mean.shape)
         flat = (values.reshape(-1) for values in (mean, deviation, out))
-        load_kernel(KERNEL).interpolate(*self, *flat)
+        interpolate(*self, *flat)
         return out
 
 

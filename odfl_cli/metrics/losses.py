@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from odfl_cli.algorithms import Algorithm, on_problem
 from odfl_cli.core.arrays import dot, map_arrays
-from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.engine.kernels import kernel_of
 from odfl_cli.environments import Rounds
 from odfl_cli.problem.problem import Problem
@@ -229,8 +229,8 @@ def on_circle(
 
 
 def _search_kernel() -> ModuleType:
-    return load_kernel("odfl_cli.metrics.search_kernel")
+    return import_module("odfl_cli.metrics.search_kernel")
 
 
 def _kernel() -> ModuleType:
-    return load_kernel("odfl_cli.metrics.sample_kernel")
+    return import_module("odfl_cli.metrics.sample_kernel")

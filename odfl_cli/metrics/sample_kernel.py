@@ -4,6 +4,7 @@ Parameters are scored side by side in registers; a descent has rounds side by si
 """
 
 import numpy as np
+from numba import f8, i8, void
 
 from odfl_cli.core.compiling import exact, inner, kernel
 from odfl_cli.core.lanes import (
@@ -17,7 +18,6 @@ from odfl_cli.core.lanes import (
     store,
     where_less,
 )
-from odfl_cli.core.signatures import f8, i8, void
 
 SQUARINGS = 6
 SHORT = np.float32

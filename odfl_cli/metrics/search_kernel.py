@@ -5,9 +5,9 @@ lowest of K lines: a concave envelope. Between its corners, over all rounds, the
 """
 
 import numpy as np
+from numba import f8, i8, types, void
 
 from odfl_cli.core.compiling import exact, inner, kernel
-from odfl_cli.core.signatures import f8, i8, record, void
 
 NARROW = 1e-12
 """A piece of the line that is no longer than this, relative to its place, may be rounding alone."""
@@ -123,7 +123,7 @@ def lowest_piece(start, at, jump, order, reach):
     return best, s
 
 
-@kernel(record(tuple, f8, f8)(f8[:, :, ::1], f8[:, ::1], f8[::1], f8[::1], f8))
+@kernel(types.UniTuple(f8, 2)(f8[:, :, ::1], f8[:, ::1], f8[::1], f8[::1], f8))
 def lowest_on_line(X, costs, theta, direction, reach):
     """(min_s Σ_n f_n(θ + s·d), an s that attains it): X [N, d, p], costs [N, d]; |s| ≤ reach ≤ ∞."""
     rounds, items = costs.shape

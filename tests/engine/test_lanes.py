@@ -1,10 +1,11 @@
 """Four seeds in one register are four seeds."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from support.problems import composed_job
 
-from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.problem.polytopes import Box
 from odfl_cli.problem.regularizers import LogBarrier
 from odfl_cli.runs.simulate import NotFiniteError, simulate
@@ -41,7 +42,7 @@ def test_a_decision_that_cannot_be_found_leaves_those_beside_it_as_they_are() ->
     barrier = LogBarrier(polytope=Box(dimension=3))
     rows = np.random.default_rng(0).normal(size=(4, 4))
     rows[:, -1] = 0.1
-    kernel = load_kernel("odfl_cli.problem.regularizers.barrier_rows").barrier_decisions
+    kernel = import_module("odfl_cli.problem.regularizers.barrier_rows").barrier_decisions
 
     def solved(given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         g, alpha = np.ascontiguousarray(given[:, :-1]), np.ascontiguousarray(given[:, -1:])

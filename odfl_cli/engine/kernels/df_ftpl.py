@@ -3,11 +3,11 @@
 from typing import cast
 
 import numpy as np
+from numba import f8, i8, void
 
 from odfl_cli.algorithms import DFFTPL
 from odfl_cli.algorithms.df_ftpl import DFFTPLState
 from odfl_cli.core.compiling import inner, kernel
-from odfl_cli.core.signatures import f8, i8, void
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.exponential import exp
 from odfl_cli.engine.kernels.steps import PLAYED, cheapest, decide, predict, rows_of, step, vjp

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numba import b1, f8, i8, types, void
 
 from odfl_cli.algorithms.df_moments import (
     POWER_STEPS,
@@ -12,7 +13,6 @@ from odfl_cli.algorithms.df_moments import (
     DFMomentsState,
 )
 from odfl_cli.core.compiling import inner, kernel
-from odfl_cli.core.signatures import b1, f8, i8, record, void
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.matrices import (
     invert,
@@ -63,10 +63,10 @@ class Space(NamedTuple):
 
 
 VECTOR, MATRIX, CUBE = f8[::1], f8[:, ::1], f8[:, :, ::1]
-RULES = record(Rules, VECTOR, VECTOR, VECTOR, b1, b1, f8)
-SUMS = record(
+RULES = types.NamedTuple((VECTOR, VECTOR, VECTOR, b1, b1, f8), Rules)
+SUMS = types.NamedTuple(
+    (i8, *[VECTOR] * 5, CUBE, MATRIX, CUBE, VECTOR, MATRIX, MATRIX, *[VECTOR] * 6),
     DFMomentsState,
-    *[i8, *[VECTOR] * 5, CUBE, MATRIX, CUBE, VECTOR, MATRIX, MATRIX, *[VECTOR] * 6],
 )
 """The state of one seed before the block, whose arrays are filled in place; numbers but t are [1]."""
 

@@ -3,12 +3,12 @@
 from typing import cast
 
 import numpy as np
+from numba import f8, i8, void
 
 from odfl_cli.algorithms import DFOGD
 from odfl_cli.algorithms.df_ogd import DFOGDState
 from odfl_cli.core.compiling import exact, kernel
 from odfl_cli.core.lanes import LANES, in_lanes, load, root, spread, store
-from odfl_cli.core.signatures import f8, i8, void
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.linear_lanes import descend, played, predict
 from odfl_cli.engine.kernels.steps import theta_rows

@@ -1,10 +1,10 @@
 """θ_{t+1} = Π_Θ(θ_t − η ∇gᵀ v_t), compiled for every v_t of odfl_cli.algorithms.gradient."""
 
 import numpy as np
+from numba import f8, i8, void
 
 from odfl_cli.algorithms import GradientLearner, State
-from odfl_cli.core.compiling import allocating, kernel
-from odfl_cli.core.signatures import f8, i8, void
+from odfl_cli.core.compiling import inner, kernel
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.steps import PLAYED, cheapest, decide, rows_of, softmax, step, vjp
 from odfl_cli.environments import Rounds
@@ -13,7 +13,7 @@ DIRECTIONS = ("pf_ogd", "spo", "spo_printed", "fenchel_young", "perturbed")
 PF_OGD, SPO, SPO_PRINTED, FENCHEL_YOUNG, PERTURBED = range(5)
 
 
-@allocating
+@inner
 def perturbed(costs, prediction, epsilon, noise, v):
     """v = Σ_i (p_i − p̄) Z_i / (ε (n − 1)) with p_i = ⟨c, w*(ĉ + εZ_i)⟩ for noise Z [n, d]."""
     n = noise.shape[0]

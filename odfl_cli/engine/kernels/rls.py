@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
+from numba import f8, i8, types, void
 
 from odfl_cli.algorithms import RLS
 from odfl_cli.algorithms.rls import TINY, RLSState
 from odfl_cli.core.compiling import inner, kernel
-from odfl_cli.core.signatures import f8, i8, record, void
 from odfl_cli.engine.base import Play, Trace
 from odfl_cli.engine.kernels.matrices import solve, times
 from odfl_cli.engine.kernels.steps import PLAYED, decide, project, rows_of
@@ -26,7 +26,7 @@ class Sums(NamedTuple):
 
 
 VECTOR, MATRIX, CUBE = f8[::1], f8[:, ::1], f8[:, :, ::1]
-SUMS = record(Sums, VECTOR, CUBE, MATRIX, MATRIX, VECTOR, VECTOR)
+SUMS = types.NamedTuple((VECTOR, CUBE, MATRIX, MATRIX, VECTOR, VECTOR), Sums)
 
 
 @inner

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
+from numba import f8, i8, types
 
 from odfl_cli.core.compiling import exact, inner
-from odfl_cli.core.signatures import f8, i8, record
 from odfl_cli.engine.base import Trace
 from odfl_cli.engine.kernels.exponential import exp
 from odfl_cli.problem.regularizers.newton import copy, dot
@@ -20,7 +20,7 @@ class Played(NamedTuple):
     thetas: np.ndarray  # [A, m]
 
 
-PLAYED = record(Played, f8[::1], f8[::1], i8[::1], f8[:, ::1])
+PLAYED = types.NamedTuple((f8[::1], f8[::1], i8[::1], f8[:, ::1]), Played)
 
 
 def rows_of(trace: Trace, s: int) -> Played:

@@ -5,11 +5,8 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import Integer, settings
 from odfl_cli.problem.polytopes.linear import LinearSet
-
-ROWS = "odfl_cli.problem.polytopes.matching_rows"
 
 
 @settings
@@ -25,8 +22,10 @@ class Assignment(LinearSet):
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
         """A permutation matrix, by the Hungarian method; NaN where a cost is no finite number."""
+        from odfl_cli.problem.polytopes.matching_rows import assign_rows
+
         w = np.empty(costs.shape)
-        load_kernel(ROWS).assign_rows(self.size, np.ascontiguousarray(costs, np.float64), w)
+        assign_rows(self.size, np.ascontiguousarray(costs, np.float64), w)
         return w
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from odfl_cli.core.compiling import exact_allocating
+from odfl_cli.core.compiling import exact
 
 
-@exact_allocating
+@exact
 def assign(n, costs, w):
     """w = a permutation matrix in argmin ⟨costs, w⟩, row after row [n²]; NaN where a cost, or a
     difference of two, is no finite number.

@@ -1,7 +1,8 @@
-"""Assignments, row by row. Import through odfl_cli.core.kernel_cache."""
+"""Assignments, row by row."""
+
+from numba import f8, i8, void
 
 from odfl_cli.core.compiling import kernel
-from odfl_cli.core.signatures import f8, i8, void
 from odfl_cli.problem.polytopes.matching import assign
 
 

@@ -12,8 +12,7 @@ from odfl_cli.problem.polytopes.linear import LinearSet
 NO_EDGE = -1
 ROUNDING = 1e-12
 """Paths whose costs differ by less than this share of all costs together are equal: where edges
-repeat each other's costs, paths tie, and the last digit of a sum should not choose between them. It
-is compiled, by odfl_cli.core.compiling, into kernels."""
+repeat each other's costs, paths tie, and the last digit of a sum should not choose between them."""
 
 
 @settings

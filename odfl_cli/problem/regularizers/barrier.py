@@ -1,7 +1,4 @@
-"""A polytope in the form that the log barrier's Newton steps use.
-
-`unpacked` is compiled, by odfl_cli.core.compiling, in newton.py.
-"""
+"""A polytope in the form that the log barrier's Newton steps use."""
 
 from typing import NamedTuple
 

@@ -1,10 +1,10 @@
-"""The log barrier, four rows of a batch at a time. Import through odfl_cli.core.kernel_cache."""
+"""The log barrier, four rows of a batch at a time."""
 
 import numpy as np
+from numba import f8, i8, void
 
 from odfl_cli.core.compiling import kernel
 from odfl_cli.core.lanes import LANES, gather_rows, load, scatter_rows, store
-from odfl_cli.core.signatures import f8, i8, void
 from odfl_cli.problem.regularizers.newton import smooth, unpacked, vjp, workspace
 
 

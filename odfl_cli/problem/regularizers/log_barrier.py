@@ -7,19 +7,14 @@ from pydantic import SkipValidation
 
 from odfl_cli.core.arrays import Array, on_rows, to_numpy
 from odfl_cli.core.errors import RowError
-from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.problem.polytopes import Polytope
 from odfl_cli.problem.regularizers.barrier import barrier_of, bounded_faces, packed
 from odfl_cli.problem.regularizers.base import alpha_column
 from odfl_cli.problem.regularizers.projection import null_space
 
-ROWS = "odfl_cli.problem.regularizers.barrier_rows"
 GOOD_ENOUGH = 1e-8
-"""A residual up to this size may be due to rounding and is not an error.
-
-It is compiled, by odfl_cli.core.compiling, into kernels.
-"""
+"""A residual up to this size may be due to rounding and is not an error."""
 
 
 @settings
@@ -66,8 +61,10 @@ class LogBarrier:
 
     def _decisions(self, g: np.ndarray, alpha: np.ndarray) -> np.ndarray:
         """w̃ and the Newton steps for rows g [N, d], α [N, 1], [N, d + 1]."""
+        from odfl_cli.problem.regularizers.barrier_rows import barrier_decisions
+
         w, told = np.empty_like(g), np.empty((len(g), 2))
-        load_kernel(ROWS).barrier_decisions(g, alpha, *self.packed, w, told)
+        barrier_decisions(g, alpha, *self.packed, w, told)
         steps, residuals = told.T
         stuck = np.flatnonzero(~(residuals <= max(self.tolerance, GOOD_ENOUGH)))
         if len(stuck):
@@ -77,8 +74,10 @@ class LogBarrier:
 
     def _vjps(self, w: np.ndarray, v: np.ndarray, alpha: np.ndarray) -> np.ndarray:
         """The products for rows w and v [N, d], α [N, 1], [N, d]."""
+        from odfl_cli.problem.regularizers.barrier_rows import barrier_vjps
+
         out = np.empty_like(v)
-        load_kernel(ROWS).barrier_vjps(v, alpha, w, *self.packed, out)
+        barrier_vjps(v, alpha, w, *self.packed, out)
         return out
 
 

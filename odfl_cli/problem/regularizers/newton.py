@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.core.compiling import allocating, inner
+from odfl_cli.core.compiling import inner
 from odfl_cli.core.lanes import any_less, load, log, root, store, where_less, zero_like
 from odfl_cli.problem.regularizers.barrier import unpacked as unpacked_in_python
 
@@ -41,10 +41,10 @@ class Workspace(NamedTuple):
     K: np.ndarray  # E D⁻¹ Eᵀ + diag(0, W⁻¹), and then its factor
 
 
-unpacked = allocating(unpacked_in_python)
+unpacked = inner(unpacked_in_python)
 
 
-@allocating
+@inner
 def workspace(barrier, lanes):
     """For a barrier of that size; `lanes` is () for one decision, (LANES,) for four."""
     n, d, size = barrier.right.shape[0], barrier.centre.shape[0], barrier.first.shape[0]

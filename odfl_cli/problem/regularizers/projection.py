@@ -2,8 +2,6 @@
 
 Both classes project the points w₀ − g/α, with w₀ the interior point of the set, for rows g [N, d] and alpha [N, 1]. They take g and α apart:
 at tiny α the point is far away, and only its differences along the set may keep their digits.
-
-`ACTIVE` and `WeightedSum` are compiled, by odfl_cli.core.compiling, in sum_projection.py.
 """
 
 import importlib
@@ -13,10 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.core.errors import RowError, UserError
-from odfl_cli.core.kernel_cache import load_kernel
 from odfl_cli.problem.polytopes import Polytope
 
-ROWS = "odfl_cli.problem.regularizers.sum_rows"
 ACTIVE = 1e-9  # a constraint with at most this slack, relative to its bound, is active
 RANK = 1e-10  # singular values below this share of the largest are zero
 ROUNDING = 1e-12  # by which faces are relaxed, so that opposite ones still leave a point
@@ -42,14 +38,18 @@ class WeightedSum(NamedTuple):
 
     def project(self, g: np.ndarray, alpha: np.ndarray) -> np.ndarray:
         """The nearest points."""
+        from odfl_cli.problem.regularizers.sum_rows import project_rows
+
         w = np.empty_like(g)
-        load_kernel(ROWS).project(g, alpha, *self.packed, w)
+        project_rows(g, alpha, *self.packed, w)
         return w
 
     def tangent(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """v on the coordinates between their bounds, less its part along a if the sum binds."""
+        from odfl_cli.problem.regularizers.sum_rows import tangent_rows
+
         out = np.empty_like(v)
-        load_kernel(ROWS).tangent(w, v, *self.packed, out)
+        tangent_rows(w, v, *self.packed, out)
         return out
 
 

@@ -6,13 +6,13 @@ The nearest point of w₀ − g/α is clip(w₀ − g/α − τa, lower, upper),
 
 import numpy as np
 
-from odfl_cli.core.compiling import allocating, inner
+from odfl_cli.core.compiling import inner
 from odfl_cli.problem.regularizers.projection import ACTIVE, WeightedSum
 
 MOST_STEPS = 200
 
 
-@allocating
+@inner
 def unpacked(ints, floats):
     """The weighted sum that was packed; its arrays are views."""
     d = (floats.shape[0] - 1) // 4
@@ -53,7 +53,7 @@ def project(polytope, g, alpha, y, w):
         w[i] = clip(y[i] - tau * a[i], lower[i], upper[i])
 
 
-@allocating
+@inner
 def marginal(polytope, price):
     """The price of the item that a greedy filling up to the total takes last."""
     lower, upper, a = polytope.lower, polytope.upper, polytope.a
