@@ -39,7 +39,9 @@ def score(X, costs, thetas, stops, total, sums):
     for c in range(0, len(thetas), WIDE):
         gather_rows(thetas, c, theta)
         gather_rows(total, c, now)
-        paid, e = load_wide(now, (0,)), np.searchsorted(stops, 1)
+        paid, e = load_wide(now, (0,)), 0
+        while e < len(stops) and stops[e] < 1:
+            e += 1
         for n in range(len(costs)):
             lowest, played = spread_wide(np.inf), spread_wide(costs[n, 0])  # of NaN, item 0
             for i in range(X.shape[1]):
@@ -155,7 +157,10 @@ def descend(X, costs, stride, alphas, rates, momentum, radius, thetas):
     rounded, direction = np.empty(thetas.shape, SHORT), np.zeros_like(thetas)
     slope = np.empty(features)
     for s in range(len(rates)):
-        rounded[:], uphill[:] = thetas, ZERO
+        uphill[:] = ZERO
+        for c in range(len(thetas)):
+            for j in range(features):
+                rounded[c, j] = thetas[c, j]
         scale = SHORT(1.0 / (alphas[s] * 2.0**SQUARINGS))
         for k in range(s % stride, blocks, stride):
             for c in range(len(thetas)):
