@@ -45,10 +45,9 @@ class TorchModule:
         named = self.module if isinstance(self.module, str) else _name(self.module)
         key = key or f"{KEY}={named}"
         network = inspect_module(first, items, shape, key)
-        network_of = cache(partial(_build_network, make, network))
-        if isinstance(self.module, torch.nn.Module) or self.weights:
-            network_of = lambda seed: network  # noqa: E731
-        return ModulePredictor(key, network_of, self.radius, (network,))
+        one_start = isinstance(self.module, torch.nn.Module) or self.weights
+        build = (lambda seed: network) if one_start else partial(_build_network, make, network)
+        return ModulePredictor(key, cache(build), self.radius, (network,))
 
     def _maker(self) -> Callable[[int], torch.nn.Module]:
         """Makes the module of a seed."""
