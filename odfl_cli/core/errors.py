@@ -15,7 +15,7 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 """Exit codes: a run that failed, input refused before anything was written, Ctrl-C."""
 FULL = "ODFL_FULL_ERROR"
 """Set to 1 where a user asked for whole tracebacks; HYDRA_FULL_ERROR is always set for Hydra."""
-TORCH_HINT = "algorithms with a compiled kernel do without; the README says how to install torch"
+TORCH_HINT = "only torch modules and engine=torch do; the README says how to install it"
 PACKAGE = str(Path(__file__).resolve().parents[1])
 INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 

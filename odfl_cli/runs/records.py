@@ -1,13 +1,14 @@
 """The files of a run: one CSV per seed, summary.json, failed.json."""
 
 import csv
-import importlib.metadata
 import io
 import platform
 import traceback
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -100,9 +101,12 @@ def summarise(
 
 @cache
 def versions() -> dict[str, str]:
-    """The versions of odfl, Python, and the libraries that compute the numbers."""
-    found = {name: importlib.metadata.version(name) for name in LIBRARIES}
-    return {"odfl": __version__, "python": platform.python_version(), **found}
+    """The versions of odfl, Python, and the installed libraries that compute the numbers."""
+    found = {"odfl": __version__, "python": platform.python_version()}
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):  # torch may be missing
+            found[name] = version(name)
+    return found
 
 
 def _share(seconds: dict[str, float]) -> float | None:

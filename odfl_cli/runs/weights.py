@@ -13,7 +13,7 @@ from odfl_cli.runs.simulate import Job
 def check_has_weights(job: Job, key: str) -> None:
     """Refuses a predictor that is not a torch module, in the name of `key`."""
     predictor = job.algorithm.problem.predictor
-    if not hasattr(predictor, "learnt"):
+    if not hasattr(predictor, "trained"):
         raise UserError(f"{key}: predictor {type(predictor).__name__} is not a torch module")
 
 
@@ -23,7 +23,7 @@ def learnt_module(job: Job, state: Any, seed: int) -> Any:
     if seed not in job.seeds:
         raise UserError(f"module: there is no seed {seed}; there are {list(job.seeds)}")
     predictor: Any = job.algorithm.problem.predictor
-    return predictor.learnt(state.theta[job.seeds.index(seed)], seed)
+    return predictor.trained(state.theta[job.seeds.index(seed)], seed)
 
 
 def write_weights(directory: Path, job: Job, state: Any) -> dict[str, dict[str, Any]]:

@@ -72,8 +72,8 @@ def test_seeds_that_are_played_in_parts_have_the_same_numbers(algo: str) -> None
     together = simulate(job_of(algo, *NET))
     parts = simulate(job_of(algo, *NET, "engine.seeds_at_once=2"), block=5)
     for column, values in together.table.items():
-        np.testing.assert_allclose(parts.table[column], values, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(parts.state.theta, together.state.theta, atol=1e-12)
+        np.testing.assert_array_equal(parts.table[column], values)
+    np.testing.assert_array_equal(parts.state.theta, together.state.theta)
 
 
 def test_a_batch_larger_than_the_memory_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,8 +84,6 @@ def test_a_batch_larger_than_the_memory_is_split(monkeypatch: pytest.MonkeyPatch
     assert everything >= 5
     monkeypatch.setattr(module_of_the_engine, "HOST_BYTES", 1)
     assert fitting() == 1
-    kept = job.algorithm.problem.predictor.numbers_kept
-    assert kept >= 4 * 3  # the outputs of the hidden layer
 
 
 def test_the_device_is_told_at_the_start(caplog, capsys) -> None:

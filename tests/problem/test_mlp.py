@@ -40,7 +40,7 @@ def test_value_and_gradient(mlp: MLP, activation: str) -> None:
     mlp = MLP(depth=mlp.depth, width=mlp.width, bias=mlp.bias, activation=activation)
     predictor = mlp.prepared(D, (D, P))
     theta, X, v = random(predictor.parameter_count(D, P)), random(D, P, seed=1), random(D, seed=2)
-    start = predictor.initial(0)
+    start = predictor.networks[0].initial.numpy()
     np.testing.assert_allclose(
         predictor.predict(theta, X), by_hand(mlp, start + theta, X), rtol=1e-12, atol=1e-12
     )
@@ -52,7 +52,7 @@ def test_a_file_of_weights_is_the_start_and_its_radius_that_of_the_set(tmp_path:
     common = "algo=pf_ogd", "predictor=mlp", "predictor.width=3", "horizon.rounds=20", "seeds=2"
     job = composed_job(*common)
     played = simulate(job)
-    learnt = job.algorithm.problem.predictor.learnt(played.state.theta[1], 1)
+    learnt = job.algorithm.problem.predictor.trained(played.state.theta[1], 1)
     file = tmp_path / "seed-1.safetensors"
     file.write_bytes(packed_weights(learnt))
     again = composed_job(*common, f"predictor.weights={file}", "predictor.radius=7").algorithm

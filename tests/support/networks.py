@@ -118,6 +118,46 @@ class Branching(Linear):
         return output if output.sum() > 0 else 2 * output
 
 
+def on_item(*layers: nn.Module) -> nn.Sequential:
+    """Layers on the features of every item as a signal with one channel, [d, 1, p] → [d, …]."""
+    return nn.Sequential(nn.Unflatten(-1, (1, -1)), *layers)
+
+
+ZOO = {
+    "two layers": TwoLayers,
+    "conv1d": lambda p: on_item(nn.Conv1d(1, 3, 3, padding=1), nn.Tanh(), nn.Flatten(), nn.Linear(3 * p, 1)),
+    "conv2d": lambda p: on_item(
+        nn.Unflatten(-1, (1, -1)), nn.Conv2d(1, 2, 3, padding=1), nn.Tanh(), nn.Flatten(), nn.Linear(2 * p, 1)
+    ),
+    "grouped": lambda p: on_item(
+        nn.Conv1d(1, 4, 1), nn.Tanh(), nn.Conv1d(4, 4, 3, padding=1, groups=2), nn.Flatten(), nn.Linear(4 * p, 1)
+    ),
+    "depthwise": lambda p: on_item(
+        nn.Conv1d(1, 3, 1), nn.Tanh(), nn.Conv1d(3, 3, 3, padding=1, groups=3), nn.Flatten(), nn.Linear(3 * p, 1)
+    ),
+    "transposed": lambda p: on_item(
+        nn.ConvTranspose1d(1, 2, 3, padding=1), nn.Tanh(), nn.Flatten(), nn.Linear(2 * p, 1)
+    ),
+    "average pool": lambda p: on_item(
+        nn.Conv1d(1, 2, 3, padding=1), nn.AdaptiveAvgPool1d(1), nn.Flatten(), nn.Linear(2, 1)
+    ),
+    "max pool": lambda p: on_item(
+        nn.Conv1d(1, 2, 3, padding=1), nn.AdaptiveMaxPool1d(1), nn.Flatten(), nn.Linear(2, 1)
+    ),
+    "layer norm": lambda p: nn.Sequential(nn.Linear(p, 4), nn.LayerNorm(4), nn.Linear(4, 1)),
+    "lstm": lambda p: Recurrent(p, "LSTM"),
+    "gru": lambda p: Recurrent(p, "GRU"),
+    "attention": lambda p: nn.Sequential(nn.Linear(p, 4), Attentive(4)),
+    "attention, evaluated": lambda p: nn.Sequential(nn.Linear(p, 4), Attentive(4)).eval(),
+    "shared and tied": Shared,
+    "half frozen": HalfFrozen,
+    "branching": Branching,
+    "buffers": lambda p: WithBuffers(p, shuffled=True),
+    "constants": WithConstants,
+}  # fmt: skip
+"""Name → constructor of a module that maps X [d, p] to d costs."""
+
+
 class WrongLength(nn.Linear):
     def __init__(self) -> None:
         super().__init__(10, 3)

@@ -1,225 +1,222 @@
 """A torch module as a predictor: θ counts from its initial parameters, autograd gives the gradient."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property, partial
+from itertools import product
+from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from torch.func import functional_call, vjp
+from torch.func import functional_call, vjp, vmap
+from torch.nn.utils import vector_to_parameters
 
 from odfl_cli.core.arrays import Array
-from odfl_cli.problem.predictors.tracing import Traced, one_by_one, over_leading
 
 Model = Callable[[torch.Tensor], torch.Tensor]
-Apply = Callable[[Model, torch.Tensor], torch.Tensor]
+Call = Callable[[Model, torch.Tensor], torch.Tensor]
 """Calls a model with the X of one round: as it is, as a batch of one, or item by item."""
 
 
-def held(module: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """Place → parameter or buffer; shared ones in all their places, shared submodules once."""
-    return {
-        f"{home}.{name}" if home else name: tensor
-        for home, part in module.named_modules()
-        for name, tensor in (part._parameters | part._buffers).items()
-        if tensor is not None
-    }
+@dataclass(frozen=True, eq=False)
+class Network:
+    """One module and its vector-Jacobian product as functions of θ and X.
 
-
-@dataclass(frozen=True)
-class Layout:
-    """The numbers of a module as one vector: the m parameters that are learnt, then those that are not.
-
-    Learnt is what requires a gradient; parameters that do not, and buffers of real numbers, stay as
-    they are initially.
+    With `batched`, the rounds of one call are computed together by vmap. A single round is always a
+    plain call of the module.
     """
 
-    names: tuple[str, ...]
-    shapes: tuple[torch.Size, ...]
-    learnt: int  # m
-    places: tuple[tuple[str, str], ...]  # every place in the module, and the name of what it holds
+    module: torch.nn.Module
+    items: int  # d
+    shape: tuple[int, ...]  # of one round's X
+    call: Call
+    initial: torch.Tensor  # the m parameters at θ = 0
+    batched: bool = False
+    _lock: Lock = field(default_factory=Lock)  # parameters are set for the time of a call
 
-    @classmethod
-    def of(cls, module: torch.nn.Module) -> "Layout":
-        """That of the module."""
-        tensors = {place: x for place, x in held(module).items() if x.is_floating_point()}
-        first: dict[int, str] = {}
-        places = tuple((place, first.setdefault(id(x), place)) for place, x in tensors.items())
-        names = sorted(first.values(), key=lambda name: not tensors[name].requires_grad)
-        sizes = [tensors[name].numel() for name in names if tensors[name].requires_grad]
-        return cls(tuple(names), tuple(tensors[name].shape for name in names), sum(sizes), places)
+    @cached_property
+    def _learnt(self) -> list[torch.nn.Parameter]:
+        return learnt_parameters(self.module)
 
-    def flat(self, module: torch.nn.Module) -> np.ndarray:
-        """The vector of a module that has this layout."""
-        tensors = held(module)
-        values = [tensors[name].detach().double().cpu().reshape(-1) for name in self.names]
-        return torch.cat(values).numpy()
+    @cached_property
+    def _vector(self) -> torch.Tensor:
+        """The memory [m] that the learnt parameters are views of."""
+        vector = self.initial.clone()
+        vector_to_parameters(vector, self._learnt)
+        return vector
 
-    def named(self, learnt: torch.Tensor, fixed: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The tensors in the two parts of a vector, by their places in the module."""
-        tensors, start = {}, 0
-        for name, shape in zip(self.names, self.shapes, strict=True):
-            part, place = (learnt, start) if start < self.learnt else (fixed, start - self.learnt)
-            whole = part.shape[0] == shape.numel()
-            piece = part if whole else part[place : place + shape.numel()]
-            tensors[name] = piece.view(shape)
-            start += shape.numel()
-        return {place: tensors[name] for place, name in self.places}
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The number of the learnt parameter at each place of the module."""
+        numbers = {id(parameter): number for number, parameter in enumerate(self._learnt)}
+        return {
+            f"{home}.{name}" if home else name: numbers[id(parameter)]
+            for home, part in self.module.named_modules()
+            for name, parameter in part.named_parameters(recurse=False, remove_duplicate=False)
+            if id(parameter) in numbers
+        }
 
-    def filled(self, module: torch.nn.Module, numbers: np.ndarray) -> torch.nn.Module:
-        """A copy of the module that holds the numbers of the vector."""
-        module, vector = copy.deepcopy(module), torch.from_numpy(numbers)
-        values = self.named(vector[: self.learnt], vector[self.learnt :])
-        with torch.no_grad():
-            for place, tensor in held(module).items():
-                tensor.copy_(values.get(place, tensor))
+    def predict(self, theta: torch.Tensor, X: torch.Tensor) -> torch.Tensor:
+        """g(θ, X) [N, d] for one θ [m] and the N rounds in X [..., *shape]."""
+        X = X.reshape(-1, *self.shape).clone()  # memory is aligned alike for every seed
+        with self._lock, torch.no_grad():
+            torch.add(self.initial, theta, out=self._vector)
+            return self._over_rounds(self._costs, X)
+
+    def vjp(self, theta: torch.Tensor, X: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        """(∇_θ g)ᵀ v [N, m] for one θ [m], the N rounds in X [..., *shape] and v [..., d]."""
+        X, v = X.reshape(-1, *self.shape).clone(), v.reshape(-1, self.items).clone()
+        with self._lock, torch.no_grad():
+            torch.add(self.initial, theta, out=self._vector)
+            pull = self._pull_functional if self.batched and len(X) > 1 else self._pull
+            return self._over_rounds(pull, X, v)
+
+    def on(self, tensor: torch.Tensor) -> "Network":
+        """The network on the device and with the number type of the tensor."""
+        initial = self.initial.to(tensor)
+        if initial is self.initial:
+            return self
+        return replace(self, module=copy.deepcopy(self.module).to(tensor), initial=initial)
+
+    def with_module(self, module: torch.nn.Module) -> "Network":
+        """The network of another module of the same architecture."""
+        module = copy.deepcopy(module).double()
+        return replace(self, module=module, initial=initial_parameters(module), _lock=Lock())
+
+    def trained(self, theta: np.ndarray) -> torch.nn.Module:
+        """A copy of the module with its parameters at θ [m]."""
+        module = copy.deepcopy(self.module)
+        parameters = learnt_parameters(module)
+        vector_to_parameters(self.initial + torch.from_numpy(theta), parameters)
+        for parameter in parameters:
+            parameter.data = parameter.data.clone()  # in memory of its own, as safetensors needs it
         return module
 
+    def _over_rounds(
+        self, function: Callable[..., torch.Tensor], *tensors: torch.Tensor
+    ) -> torch.Tensor:
+        if self.batched and len(tensors[0]) > 1:
+            return vmap(function)(*tensors)
+        return torch.stack([function(*row) for row in zip(*tensors, strict=True)])
 
-class Evaluation:
-    """A module as a function of its numbers and of X, with its vector-Jacobian product.
+    def _costs(self, X: torch.Tensor, model: Model | None = None) -> torch.Tensor:
+        return self.call(model or self.module, X).reshape(self.items)
 
-    `key` is what messages call it. `batched`: rows are computed together, by vmap; False, where torch cannot: one after another.
-    """
+    def _pull(self, X: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        with torch.enable_grad():
+            costs = self._costs(X)
+        if not costs.requires_grad:  # a branch in which no parameter has a part
+            return torch.zeros_like(self.initial)
+        slopes = torch.autograd.grad(costs, self._learnt, v, materialize_grads=True)
+        return torch.cat([slope.reshape(-1) for slope in slopes])
 
-    def __init__(
-        self,
-        module: torch.nn.Module,
-        items: int,
-        shape: tuple[int, ...],
-        apply: Apply,
-        key: str,
-        batched: bool = True,
-    ) -> None:
-        self.module, self.items, self.shape, self.batched = module, items, shape, batched
-        self.key = key
-        self._over = over_leading if batched else one_by_one
-        self.layout, self.apply = Layout.of(module), apply
-        self._on = cache(lambda device: copy.deepcopy(module).to(device))
+    def _pull_functional(self, X: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        """The same for vmap, which takes functions of the parameters alone."""
 
-    @cached_property
-    def value(self) -> Traced:
-        """(origin, θ, X) → g, [..., d]."""
+        def costs(*tensors: torch.Tensor) -> torch.Tensor:
+            placed = {name: tensors[place] for name, place in self._places.items()}
+            # tie_weights would replace the parameters of a submodule that is in two places
+            return self._costs(X, partial(functional_call, self.module, placed, tie_weights=False))
 
-        def value(origin: torch.Tensor, theta: torch.Tensor, X: torch.Tensor) -> torch.Tensor:
-            vectors = self._vectors(origin, theta)
-            return self._over(self._of_a_round, (vectors, X), (1, len(self.shape)))
+        slopes = vjp(costs, *(p.detach() for p in self._learnt))[1](v)
+        return torch.cat([slope.reshape(-1) for slope in slopes])
 
-        return Traced(value, recording=self.batched)
 
-    @cached_property
-    def pull(self) -> Traced:
-        """(origin, θ, X, v) → (∇_θ g)ᵀ v, [..., m]."""
+def learnt_parameters(module: torch.nn.Module) -> list[torch.nn.Parameter]:
+    """The parameters that require a gradient; one in several places counts once."""
+    return [p for p in module.parameters() if p.requires_grad]
 
-        def pull(
-            origin: torch.Tensor, theta: torch.Tensor, X: torch.Tensor, v: torch.Tensor
-        ) -> torch.Tensor:
-            vectors = self._vectors(origin, theta)
-            return self._over(self._pulled, (vectors, X, v), (1, len(self.shape), 1))
 
-        return Traced(pull, recording=self.batched)
-
-    @cached_property
-    def numbers_kept(self) -> int:
-        """What autograd stores of one call of the module."""
-        sizes: list[int] = []
-        hooks = torch.autograd.graph.saved_tensors_hooks(
-            lambda tensor: sizes.append(tensor.numel()), lambda nothing: nothing
-        )
-        with torch.inference_mode(False), torch.enable_grad(), hooks:
-            self.apply(self.module, torch.zeros(self.shape, dtype=torch.float64))
-        return sum(sizes)
-
-    def _vectors(self, origin: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
-        """The parameters at θ and the fixed numbers, [..., ≥ m]."""
-        more = origin.shape[-1] - theta.shape[-1]
-        return origin + (torch.nn.functional.pad(theta, (0, more)) if more else theta)
-
-    def _of_a_round(self, vector: torch.Tensor, X: torch.Tensor) -> torch.Tensor:
-        """The costs [d] that the module with the numbers of `vector` predicts for one round."""
-        m = self.layout.learnt
-        return self._of_parts(vector[:m], vector[m:], X)
-
-    def _of_parts(self, learnt: torch.Tensor, fixed: torch.Tensor, X: torch.Tensor) -> torch.Tensor:
-        module, tensors = self._on(X.device), self.layout.named(learnt, fixed)
-        model = lambda given: functional_call(module, tensors, (given,), tie_weights=False)  # noqa: E731
-        return self.apply(model, X).reshape(self.items)
-
-    def _pulled(self, vector: torch.Tensor, X: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        m = self.layout.learnt
-        return vjp(lambda learnt: self._of_parts(learnt, vector[m:], X), vector[:m])[1](v)[0]
+def initial_parameters(module: torch.nn.Module) -> torch.Tensor:
+    """The values of the learnt parameters as one vector, [m]."""
+    return torch.cat([p.detach().reshape(-1) for p in learnt_parameters(module)])
 
 
 @dataclass(frozen=True, eq=False)
 class ModulePredictor:
     """g(θ, X) = the module with its initial parameters plus θ, for θ in a ball around 0.
 
-    Every seed may have initial parameters of its own. So X has the seeds as its first axis (or
-    belongs to one seed alone), and θ has them in the same place.
+    Every seed may have a network of its own. So X has the seeds as its first axis (or belongs to one
+    seed alone), and θ has them in the same place. Networks are called seed by seed: torch's batched
+    products would give a seed other last digits among other seeds.
     """
 
-    evaluation: Evaluation
-    initial: Callable[[int], np.ndarray]  # seed → the numbers of its module
+    chosen_as: str  # for messages: predictor=mlp, predictor.module=my_models.Net
+    network: Callable[[int], Network]  # seed → its network
     radius: float | None = None  # of Θ; None: that of the configuration
-    origin: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # [S, ≥ m]
+    networks: tuple[Network, ...] = ()
 
     needs_torch: ClassVar[bool] = True
 
     def parameter_count(self, items: int, features: int) -> int:
         """m, the parameters that are learnt."""
-        return self.evaluation.layout.learnt
+        return len(self.networks[0].initial)
 
-    @property
-    def chosen_as(self) -> str:
-        """How it was chosen, for messages: predictor=mlp, predictor.module=my_models.Net."""
-        return self.evaluation.key
-
-    def for_seeds(self, seeds: tuple[int, ...]) -> "ModulePredictor":
-        """With the initial parameters of these seeds."""
-        return replace(self, origin=np.stack([self.initial(seed) for seed in seeds]))
+    def for_seeds(self, seeds: Sequence[int]) -> "ModulePredictor":
+        """The predictor with the networks of these seeds."""
+        return replace(self, networks=tuple(self.network(seed) for seed in seeds))
 
     def rows(self, part: slice) -> "ModulePredictor":
-        """With some of the seeds it has, in the same order; a single origin serves any seeds."""
-        return self if len(self.origin) == 1 else replace(self, origin=self.origin[part])
-
-    @property
-    def numbers_kept(self) -> int:
-        """The numbers that a gradient of one round keeps between its two passes."""
-        return self.evaluation.numbers_kept
+        """The predictor of some of its seeds, by their places; a single network serves any seeds."""
+        return self if len(self.networks) == 1 else replace(self, networks=self.networks[part])
 
     def predict(self, theta: Array, X: Array) -> Array:
         """g(θ, X), [..., d]."""
-        return self._called(self.evaluation.value, theta, X)
+        return self._evaluate(Network.predict, self.networks[0].items, theta, X)
 
     def vjp(self, theta: Array, X: Array, v: Array) -> Array:
         """(∇_θ g)ᵀ v by reverse-mode differentiation, [..., m]."""
-        return self._called(self.evaluation.pull, theta, X, v)
+        return self._evaluate(Network.vjp, theta.shape[-1], theta, X, v)
 
-    def learnt(self, theta: np.ndarray, seed: int) -> torch.nn.Module:
-        """A module of its own: the initial parameters of the seed plus θ [m]."""
-        layout, numbers = self.evaluation.layout, self.initial(seed).copy()
-        numbers[: layout.learnt] += theta
-        return layout.filled(self.evaluation.module, numbers)
+    def trained(self, theta: np.ndarray, seed: int) -> torch.nn.Module:
+        """A copy of the seed's module with its parameters at θ [m]."""
+        return self.network(seed).trained(theta)
 
-    def _called(self, function: Traced, theta: Array, *arrays: Array) -> Array:
-        """The function of tensors, also for numpy arrays; the first of `arrays` is X."""
-        if not isinstance(theta, np.ndarray):
-            return function(self._origin(arrays[0]), theta, *arrays)
-        tensors = [torch.from_numpy(np.ascontiguousarray(x)) for x in (theta, *arrays)]
-        return function(self._origin(tensors[1]), *tensors).numpy()
+    def _evaluate(
+        self, function: Callable[..., torch.Tensor], width: int, theta: Array, X: Array, *v: Array
+    ) -> Array:
+        """Calls a network once for each seed and θ, with all rounds that go with them, [..., width]."""
+        if isinstance(theta, np.ndarray):
+            tensors = (torch.tensor(array) for array in (theta, X, *v))
+            return self._evaluate(function, width, *tensors).numpy()
+        with torch.inference_mode(False):  # its tensors cannot be differentiated
+            return self._evaluate_tensors(function, width, theta, X, *v)
 
-    def _origin(self, X: torch.Tensor) -> torch.Tensor:
-        """The initial numbers where X is, [S, 1, …, ≥ m] with the axes that θ has."""
-        between = X.ndim - len(self.evaluation.shape) - 1
-        key = X.device, X.dtype, between
-        if key not in self._origins:
-            axes = (len(self.origin), *[1] * between) if between >= 0 else ()
-            origin = torch.from_numpy(self.origin.reshape(*axes, -1))
-            self._origins[key] = origin.to(dtype=X.dtype, device=X.device)
-        return self._origins[key]
+    def _evaluate_tensors(
+        self,
+        function: Callable[..., torch.Tensor],
+        width: int,
+        theta: torch.Tensor,
+        X: torch.Tensor,
+        *v: torch.Tensor,
+    ) -> torch.Tensor:
+        shape, networks = self.networks[0].shape, self._on(theta)
+        leading = X.shape[: X.ndim - len(shape)]
+        of_seeds = (len(networks), *[1] * (len(leading) - 1)) if leading else ()
+        lead = torch.broadcast_shapes(theta.shape[:-1], leading, of_seeds)
+        counts = [1] * (len(lead) + 1 - theta.ndim) + list(theta.shape[:-1])
+        seeds_axis = len(lead) - len(leading)
+        if len(networks) > 1:
+            counts[seeds_axis] = len(networks)
+        theta, X = theta.expand(*counts, -1), X.expand(*lead, *shape)
+        v = tuple(array.expand(*lead, -1) for array in v)
+        values = theta.new_empty((*lead, width))
+        for place in product(*map(range, counts)):
+            rows = tuple(i if n > 1 else slice(None) for i, n in zip(place, counts, strict=True))
+            network = networks[place[seeds_axis] if len(networks) > 1 else 0]
+            given = theta[place], X[rows], *(array[rows] for array in v)
+            values[rows] = function(network, *given).reshape(values[rows].shape)
+        return values
+
+    def _on(self, tensor: torch.Tensor) -> tuple[Network, ...]:
+        """The networks on the tensor's device, with its number type."""
+        key = tensor.device, tensor.dtype
+        if key not in self._moved:
+            self._moved[key] = tuple(network.on(tensor) for network in self.networks)
+        return self._moved[key]
 
     @cached_property
-    def _origins(self) -> dict[Any, torch.Tensor]:
+    def _moved(self) -> dict[Any, tuple[Network, ...]]:
         return {}

@@ -7,7 +7,6 @@ from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
-import numpy as np
 import torch
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
@@ -15,8 +14,8 @@ from pydantic.dataclasses import dataclass
 from odfl_cli.core.errors import UserError, message
 from odfl_cli.core.settings import CONFIG, Positive
 from odfl_cli.core.streams import Draw, draw
-from odfl_cli.problem.predictors.inspection import inspected
-from odfl_cli.problem.predictors.module import Evaluation, Layout, ModulePredictor, held
+from odfl_cli.problem.predictors.inspection import inspect_module
+from odfl_cli.problem.predictors.module import ModulePredictor, Network, learnt_parameters
 from odfl_cli.problem.predictors.weights import load_weights
 
 STREAM = "predictor/initial"
@@ -43,11 +42,12 @@ class TorchModule:
         """The predictor of d = `items` costs from X of that shape, or a UserError that begins with `key`."""
         make = self._maker()
         first = make(0)
-        evaluation = inspected(first, items, shape, key or self._named())
-        if isinstance(self.module, torch.nn.Module) or self.weights:
-            make = lambda seed: first  # noqa: E731
-        initial = cache(partial(_numbers, make, evaluation))
-        return ModulePredictor(evaluation, initial, self.radius).for_seeds((0,))
+        named = self.module if isinstance(self.module, str) else _name(self.module)
+        key = key or f"{KEY}={named}"
+        network = inspect_module(first, items, shape, key)
+        one_start = isinstance(self.module, torch.nn.Module) or self.weights
+        build = (lambda seed: network) if one_start else partial(_build_network, make, network)
+        return ModulePredictor(key, cache(build), self.radius, (network,))
 
     def _maker(self) -> Callable[[int], torch.nn.Module]:
         """Makes the module of a seed."""
@@ -61,23 +61,14 @@ class TorchModule:
         _check_arguments(constructor, arguments)
         return lambda seed: load_weights(_constructed(constructor, arguments, seed), self.weights)
 
-    def _named(self) -> str:
-        named = self.module if isinstance(self.module, str) else _name(self.module)
-        return f"{KEY}={named}"
 
-
-def _numbers(
-    make: Callable[[int], torch.nn.Module], evaluation: Evaluation, seed: int
-) -> np.ndarray:
-    """The initial numbers of a seed's module; a UserError if they are not all in which it differs."""
-    module, layout = make(seed), evaluation.layout
-    if Layout.of(module) != layout:
+def _build_network(make: Callable[[int], torch.nn.Module], first: Network, seed: int) -> Network:
+    """The network of a seed, with a module like that of seed 0."""
+    module = make(seed)
+    shapes, expected = ([p.shape for p in learnt_parameters(m)] for m in (module, first.module))
+    if shapes != expected:
         raise UserError(f"{KEY}: its parameters have other shapes for seed {seed} than for seed 0")
-    first = held(evaluation.module)
-    for place, tensor in held(module).items():
-        if not (tensor.is_floating_point() or torch.equal(tensor, first[place])):
-            raise UserError(f"{KEY}: buffer {place}, of {tensor.dtype}, differs between seeds")
-    return layout.flat(module)
+    return first.with_module(module)
 
 
 def _constructor(module: Any) -> Callable[..., Any]:
