@@ -15,9 +15,8 @@ SMALLEST_SLACK = 1e-9
 class Polytope(Protocol):
     """A bounded polytope W = {w : A w ≤ b, C w = e}.
 
-    A set may also name a `kernel` and its `packed` numbers: see odfl_cli.engine.parts. A set that is
-    the same for all items, so that any of them may be left out, names the `least_offered`: how many
-    have to remain.
+    A set that treats all items alike, so that any may be missing from a round, names `least_offered`,
+    the number of items that a round must offer.
     """
 
     @property
