@@ -16,7 +16,7 @@ from odfl_cli.engine.base import NO_ROUNDS
 from odfl_cli.environments.base import Environment, known_law, switches_of
 from odfl_cli.metrics.base import (
     COLUMNS,
-    BasicMetrics,
+    BasicRecorder,
     PlayedBlock,
     RoundStart,
     Run,
@@ -132,7 +132,7 @@ class RegretMetrics:
         self._logged = run.horizon.logged()
         standard = standard_notes(algorithm)
         self._others = tuple(name for name in algorithm.noted if name not in standard)
-        self._basic = BasicMetrics(len(seeds), self._logged, (*standard, *self._others))
+        self._basic = BasicRecorder(len(seeds), self._logged, (*standard, *self._others))
         self._plays = Plays(algorithm)
         self._oracle = OracleNotes(algorithm, self._evaluated, len(seeds), choice.oracle)
         by_state = self._plays.by_state

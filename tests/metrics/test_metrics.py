@@ -11,7 +11,7 @@ from support.problems import composed_job, random_rounds
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.engine import Trace
-from odfl_cli.metrics.base import COLUMNS, BasicMetrics, PlayedBlock
+from odfl_cli.metrics.base import COLUMNS, BasicRecorder, PlayedBlock
 from odfl_cli.runs.build import check_objective
 from odfl_cli.runs.simulate import simulate
 
@@ -21,7 +21,7 @@ T = 60
 def run(logged: np.ndarray, cuts: list[int]) -> tuple[dict[str, np.ndarray], Trace, np.ndarray]:
     rng = np.random.default_rng(0)
     trace, best = Trace(rng.random((3, T)), rng.random((3, T)), {}), -rng.random((3, T))
-    metrics = BasicMetrics(3, logged)
+    metrics = BasicRecorder(3, logged)
     rounds = random_rounds(3, T, 2, 1)
     for start, stop in zip([0, *cuts], [*cuts, T], strict=True):
         part = slice(start, stop)
@@ -65,7 +65,7 @@ def test_blocks_and_thinning_change_no_digit(logged, cuts):
 
 def test_the_trace_is_left_alone():
     trace = Trace(np.ones((1, 4)), np.ones((1, 4)), {})
-    metrics = BasicMetrics(1, np.arange(1, 9))
+    metrics = BasicRecorder(1, np.arange(1, 9))
     rounds = random_rounds(1, 4, 2, 1)
     metrics.add(PlayedBlock(0, rounds, trace, np.zeros((1, 4))))
     metrics.add(PlayedBlock(4, rounds, trace, np.zeros((1, 4))))
@@ -113,7 +113,7 @@ def test_an_objective_that_the_algorithm_has_not_is_refused(column, chosen):
     check_objective("dynamic_regret", job)
 
 
-class Silent(BasicMetrics):
+class Silent(BasicRecorder):
     """A recorder of one's own that lacks `asked`."""
 
     def __getattribute__(self, name):
