@@ -62,6 +62,7 @@ class Recorder(Protocol):
 
     def watch(self, before: RoundStart) -> None:
         """Called before each of the watched rounds."""
+        return
 
     def add(self, block: PlayedBlock) -> None:
         """Called with all rounds in their order, block by block."""

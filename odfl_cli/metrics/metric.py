@@ -73,9 +73,9 @@ class MetricRecorder(Recorder):
         self._inner.add(block)
         t, rows = block.select(self._logged)
         for name, values in self._metric.measure(block).items():
-            self._rows.setdefault(name, []).append(values[:, rows])
+            totals = np.array(values, dtype=float)
+            self._rows.setdefault(name, []).append(totals[:, rows])
             if (average := f"avg_{name}") in self._metric.adds:
-                totals = np.array(values, dtype=float)
                 totals[:, 0] += self._sums.get(name, 0.0)
                 np.cumsum(totals, axis=1, out=totals)
                 self._sums[name] = totals[:, -1]

@@ -81,7 +81,7 @@ def record(
 ) -> Recording:
     """The file's recording: from disk, or made now, in one pass and little memory."""
     with naming_the_file(path):
-        content = _packaged(path) or _content(path, columns, group, on_missing)
+        content = _packaged(path, columns) or _content(path, columns, group, on_missing)
         asked = [list(map(str, content.files)), asdict(columns), group, standardise, on_missing]
         key = digest([*asked, str(path.name), source_digest(__file__), source_digest(STREAMS)])
         state = digest([number for file in content.files for number in stamp(file)])
@@ -104,18 +104,24 @@ def check_file(path: Path) -> None:
         raise DataError("there is no such file")
 
 
-def _packaged(path: Path) -> Content | None:
+def _packaged(path: Path, columns: Columns) -> Content | None:
     """A stream inside an installed package, where the name is package:NAME."""
     if not str(path).startswith(PACKAGE):
         return None
-    from odfl_cli.environments.streams import SOURCES
+    from odfl_cli.environments.streams import find_sources
 
-    name = str(path).removeprefix(PACKAGE)
-    if name not in SOURCES:
-        raise DataError(f"there is no such stream; {did_you_mean(name, SOURCES)}")
-    source = SOURCES[name]
-    files = source.files()
-    return Content(files, list(source.features), lambda: source.batches(files))
+    name, sources = str(path).removeprefix(PACKAGE), find_sources()
+    if name not in sources:
+        raise DataError(f"there is no such stream; {did_you_mean(name, sources)}")
+    source, labels = sources[name], (columns.round, columns.item, columns.cost)
+    header = [*(label for label in labels if label), *source.features]
+    chosen = layout(header, columns, None).numbers[:-1]
+    kept, files = [*map(source.features.index, chosen), -1], source.files()
+    return Content(
+        files,
+        list(chosen),
+        lambda: (batch._replace(values=batch.values[..., kept]) for batch in source.batches(files)),
+    )
 
 
 def _content(path: Path, columns: Columns, group: str | None, on_missing: OnMissing) -> Content:
