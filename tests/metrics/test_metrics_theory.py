@@ -15,8 +15,8 @@ from odfl_cli.environments import Rounds, Sin4
 from odfl_cli.metrics import Regret
 from odfl_cli.metrics.hindsight import PlayedRounds
 from odfl_cli.metrics.regret import NOT_COVERED
-from odfl_cli.metrics.regret_bound import SAMPLED
-from odfl_cli.metrics.theory.constants import constants_of
+from odfl_cli.metrics.regret_bound import MAX_ROUNDS
+from odfl_cli.metrics.theory.constants import measure_constants
 from odfl_cli.metrics.theory.sample import Sample, on_the_sphere, slopes
 from odfl_cli.metrics.theory.theorems import broken_assumptions, df_ftpl_bound, df_ogd_bound
 from odfl_cli.runs.simulate import simulate
@@ -30,12 +30,12 @@ def of_all_rounds(job, seed):
     """The constants on every round of the seed."""
     problem, T = job.algorithm.problem, job.horizon.rounds
     X, costs = job.environment.rounds((seed,), 0, T)
-    return constants_of(Sample(problem, X[0], costs[0], on_the_sphere(problem, T)))
+    return measure_constants(Sample(problem, X[0], costs[0], on_the_sphere(problem, T)))
 
 
 @pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
 def test_the_bound_is_the_theorem_on_the_notes(algo):
-    """Up to SAMPLED rounds, all of them tell the constants."""
+    """Up to MAX_ROUNDS rounds, all of them tell the constants."""
     job = composed_job(f"algo={algo}", "seeds=2", "horizon.rounds=60", "data.features=3")
     table = simulate(replace(job, metrics=QUICK)).table
     rows = ~np.isnan(table["bound"][0])
@@ -107,18 +107,18 @@ def test_rounds_to_search_and_to_measure_on_lie_evenly(monkeypatch, block, step)
     """All of 100 rounds, or every third if a third of a seed fits in memory."""
     law = Sin4(items=4, features=3)
     if step > 1:
-        monkeypatch.setattr("odfl_cli.metrics.hindsight.KEPT_BYTES", 8 * 34 * 4 * 4)
+        monkeypatch.setattr("odfl_cli.metrics.hindsight.MEMORY_BYTES", 8 * 34 * 4 * 4)
     played = PlayedRounds(law, (5, 6), 100)
     for start in range(0, 100, block):
         played.add(start, law.rounds((5, 6), start, min(100, start + block)))
     whole = law.rounds((6,), 0, 100)
     for values, searched, all_in_blocks in zip(
-        whole, played.some(1, 100, 100), zip(*played.all(1), strict=True), strict=True
+        whole, played.subset(1, 100, 100), zip(*played.blocks(1), strict=True), strict=True
     ):
         np.testing.assert_array_equal(searched, values[0, ::step])
         np.testing.assert_array_equal(np.concatenate(all_in_blocks), values[0])
-    assert len(played.some(1, 12, 100).costs) == 12 // step
-    few = played.some(1, 100, 12)
+    assert len(played.subset(1, 12, 100).costs) == 12 // step
+    few = played.subset(1, 100, 12)
     np.testing.assert_array_equal(few.X, whole.X[0, ::9])
     assert len(few.costs) == 12
 
@@ -216,7 +216,7 @@ def test_constants_of_a_long_run_come_from_a_part_of_it():
 
     played = PlayedRounds(Counting(), (0,), 1000)
     played.add(0, Counting().rounds((0,), 0, 1000))
-    rounds = played.some(0, 1000, SAMPLED)
+    rounds = played.subset(0, 1000, MAX_ROUNDS)
     np.testing.assert_array_equal(rounds.costs[:, 0], np.arange(0, 1000, 4))
 
 
