@@ -9,17 +9,16 @@ import numpy as np
 from odfl_cli.core.kernel_cache import load_kernel
 
 KERNEL = "odfl_cli.environments.sin4_kernel"
-CELLS, PARTS = 8192, 8  # of the signal's axis; a cell holds the mean over its parts
-LEVELS = 64  # of the deviation's axis, denser towards 0
-# times ‖θ*‖: where link=reversing turns; 2 deviations at drift_weight 1/2
-REVERSAL = math.sqrt(2.0)
+CELLS, PARTS = 8192, 8  # of the axis of signals; a cell holds the mean over its parts
+LEVELS = 64  # of the axis of deviations, denser towards 0
+REVERSAL = math.sqrt(2.0)  # times ‖θ*‖: where link=reversing turns
 TAIL = 8.0  # standard deviations beyond which a Gaussian is negligible
 
 _erf = np.frompyfunc(math.erf, 1, 1)
 
 
 class CostLaw(NamedTuple):
-    """What turns a signal s = ⟨x, θ*_t⟩ into a cost: (1 − γ) s + γ A link(s) + ε, clipped or not."""
+    """The cost of a signal s = ⟨x, θ*_t⟩: (1 − γ) s + γ A link(s) + ε, clipped or not."""
 
     gamma: float
     amplitude: float
@@ -103,7 +102,7 @@ def cost_table(law: CostLaw, reach: float, widest: float) -> Table:
 
 
 def _linear_part(law: CostLaw, mean: np.ndarray) -> np.ndarray | float:
-    """What needs no table: (1 − γ) E[s], where nothing is clipped."""
+    """(1 − γ) E[s], which needs no table, where nothing is clipped."""
     return 0.0 if law.clip else (1.0 - law.gamma) * mean
 
 
@@ -114,5 +113,5 @@ def _ramp(a: np.ndarray) -> np.ndarray:
 
 
 def _power_of_two_above(value: float) -> float:
-    """Rounded up to a power of two, so that many samples share one table."""
+    """The next power of two, so that many samples share one table."""
     return 2.0 ** math.ceil(math.log2(max(value, 1e-300)))

@@ -1,4 +1,4 @@
-"""From traces to the columns of the CSV."""
+"""Metrics: the columns of the CSV from the trace of a run."""
 
 from typing import TYPE_CHECKING
 
