@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from odfl_cli.core.streams import Draw, draw
     from odfl_cli.engine import EngineChoice
     from odfl_cli.environments import Environment, KnownLaw, Rounds
-    from odfl_cli.metrics import Metrics
+    from odfl_cli.metrics import Metric, Metrics
     from odfl_cli.plotting.result import Result
     from odfl_cli.problem.ball import Ball
     from odfl_cli.problem.oracles import Oracle, OracleCall
@@ -59,6 +59,7 @@ __all__ = [
     "Horizon",
     "KnownLaw",
     "LinearSet",
+    "Metric",
     "Metrics",
     "Oracle",
     "OracleCall",

@@ -108,7 +108,7 @@ def lowest_eigenvector(rounds: Rounds) -> np.ndarray:
 
 def fitted(environment: Sin4, rounds: Rounds, theta_star: np.ndarray) -> np.ndarray:
     """The θ whose E[c | x] fits the costs best."""
-    weight, law = environment.zeta_weight, environment._law_of_cost()
+    weight, law = environment.zeta_weight, environment.cost_law()
     deviation = weight * np.sqrt((rounds.X**2).sum(-1))
 
     def residuals(theta: np.ndarray) -> np.ndarray:

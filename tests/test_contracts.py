@@ -208,7 +208,7 @@ def test_what_one_draws_no_other_does(algo):
     ("group", "choice"),
     marked(
         [(group, choice) for group in groups() for choice in choices(group)],
-        # algorithms play in the tests above, stocks in environments/test_datasets.py
+        # algorithms play in the tests above, stocks in environments/test_streams.py
         lambda pair: pair[0] != "algo" and pair[1] != "stocks",
     ),
 )

@@ -1,4 +1,4 @@
-"""Who draws X_t and c_t."""
+"""Environments: the features X_t and costs c_t of every round."""
 
 from typing import TYPE_CHECKING
 

@@ -17,16 +17,16 @@ class Rounds(NamedTuple):
 
 
 Fill = Callable[[tuple[int, ...], int, int, Rounds], None]
-"""Writes the rounds start ≤ t < stop of some seeds into arrays."""
+"""Called with seeds, start, stop and arrays, into which it writes the rounds start ≤ t < stop."""
 
 
 class Environment(Protocol):
     """Rounds by random access: (seed, round) and the configuration decide what a round holds.
 
-    An environment may offer more: `feature_names` [p]; `offers_all`, False if X has NaN as the
-    features of items that cannot be played in a round; `target`, what learners learn from in place of
-    the costs (odfl_cli.problem.targets).
-    One with `thread_safe = True` is asked for a block while the block before is played.
+    Optional attributes: `feature_names` [p]; `offers_all`, False if X is NaN for items that cannot be
+    played in a round; `target`, what learners learn from in place of the costs
+    (odfl_cli.problem.targets); `thread_safe`, True if `rounds` may be called while the block before
+    is played; `shape`, that of one round's X if it is not (d, p).
     """
 
     @property
@@ -44,10 +44,10 @@ class Environment(Protocol):
         """The parameter behind the costs, [S, p], where there is one; for clairvoyants only."""
 
 
-def filled(
+def fill_seeds(
     environment: Environment, seeds: tuple[int, ...], start: int, stop: int, fill: Fill
 ) -> Rounds:
-    """Rounds start ≤ t < stop of all seeds, each filled by itself, on all threads that are allotted."""
+    """Rounds start ≤ t < stop of all seeds; `fill` is called for one seed at a time, on all threads."""
     shape = (len(seeds), stop - start, environment.items)
     X, costs = np.empty((*shape, environment.features)), np.empty(shape)
 
@@ -60,12 +60,12 @@ def filled(
 
 
 def shape_of(environment: Environment) -> tuple[int, ...]:
-    """The shape of one round's X: (d, p), unless the environment has a `shape` of its own."""
+    """The shape of one round's X: the environment's `shape`, or (d, p)."""
     return getattr(environment, "shape", (environment.items, environment.features))
 
 
 class KnownLaw(Protocol):
-    """What an environment also offers if the law of its rounds is known; regret is then measured by it."""
+    """An environment whose law is known, so that regret is measured against it."""
 
     @property
     def stationary(self) -> bool:
@@ -89,6 +89,6 @@ def known_law(environment: Environment) -> KnownLaw | None:
 
 
 def switches_of(environment: Environment, rounds: int) -> list[int]:
-    """The rounds (from 1) up to `rounds` in which the law changes at once, where the environment names them."""
+    """The rounds (from 1) up to `rounds` in which the law changes at once; empty if they are not known."""
     switches = getattr(environment, "switches", None)
     return switches(rounds) if switches else []

@@ -98,12 +98,12 @@ def random_walk(seeds: tuple[int, ...], p: int, start: int, stop: int) -> np.nda
     """
     spec, first, last = Draw("normal", (p,)), start // STRIDE, (stop - 1) // STRIDE + 1
     long_steps = math.sqrt(STRIDE) * draw(seeds, "data/walk_checkpoint", spec, 0, last)
-    checkpoint = _summed(long_steps)
+    checkpoint = _partial_sums(long_steps)
     walk = np.empty((len(seeds), (last - first) * STRIDE, p))
     share = np.arange(STRIDE)[:, None] / STRIDE
     for place, block in enumerate(range(first, last)):
         steps = draw(seeds, "data/walk", spec, block * STRIDE, (block + 1) * STRIDE)
-        summed = _summed(steps)
+        summed = _partial_sums(steps)
         bridge = summed[:, :-1] - share * summed[:, -1:]
         here, there = checkpoint[:, block, None], checkpoint[:, block + 1, None]
         walk[:, place * STRIDE : (place + 1) * STRIDE] = here + bridge + share * (there - here)
@@ -123,6 +123,6 @@ def _perpendicular(seeds: tuple[int, ...], theta: np.ndarray) -> np.ndarray:
     return np.sqrt(squared) * unit_rows(rest)
 
 
-def _summed(steps: np.ndarray) -> np.ndarray:
-    """Partial sums over axis 1, one more than there are steps: the first is 0."""
+def _partial_sums(steps: np.ndarray) -> np.ndarray:
+    """0 and the partial sums over axis 1."""
     return np.cumsum(np.concatenate([np.zeros_like(steps[:, :1]), steps], axis=1), axis=1)

@@ -14,7 +14,7 @@ from pydantic import AliasChoices, Field
 from odfl_cli.core.arrays import dot
 from odfl_cli.core.settings import Integer, PositiveInt, Real, settings
 from odfl_cli.core.streams import Draw, draw
-from odfl_cli.environments.base import Rounds, filled
+from odfl_cli.environments.base import Rounds, fill_seeds
 from odfl_cli.environments.drift import Drifting
 
 SHIFT, SCALE = 3.0, 3.5
@@ -61,10 +61,10 @@ class Polynomial(Drifting):
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
         """X_t [S, B, d, features] and c_t [S, B, d] of rounds start ≤ t < stop."""
-        return filled(self, seeds, start, stop, self._fill)
+        return fill_seeds(self, seeds, start, stop, self._fill)
 
     def _fill(self, seeds: tuple[int, ...], start: int, stop: int, rounds: Rounds) -> None:
-        """The rounds of some seeds, in place of what `rounds` holds."""
+        """Writes the rounds of these seeds into `rounds`."""
         x = draw(seeds, "data/covariates", Draw("normal", (self.covariates,)), start, stop)
         if self.shift_rate > 0:
             x += self.shift(seeds, (self.covariates,), start, stop)

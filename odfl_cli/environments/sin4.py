@@ -1,19 +1,18 @@
 """The paper's synthetic data: sin⁴ costs over Toeplitz-correlated covariates (Section 4)."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from odfl_cli.core.settings import Integer, NonNegative, Positive, PositiveInt, Real, settings
 from odfl_cli.core.streams import Draw, draw
-from odfl_cli.environments.base import Rounds, filled
+from odfl_cli.environments.base import Rounds, fill_seeds
 from odfl_cli.environments.drift import Drifting, unit_rows
 from odfl_cli.environments.sin4_law import REVERSAL, CostLaw, expected_cost, link
 
-DEGREES = 3
-"""Of freedom of Student's law: the smallest number for which a variance exists."""
+DEGREES = 3  # of freedom of Student's law: the fewest for which a variance exists
 
 
 @settings
@@ -24,10 +23,9 @@ class Sin4(Drifting):
     θ* is uniform in direction with norm `theta_star_norm` (√p when empty), one per seed; `Drifting`
     describes how it can move.
 
-    Worlds that are hard for a learner of moments: `features_law` makes the covariates positive (|X|)
-    or heavy-tailed (`student`: each row divided by √(χ²₃/3)), `condition` is the condition number
-    of the features' covariance, and `link=reversing` replaces sin⁴ by a line whose ends turn:
-    s where |s| ≤ √2 ‖θ*‖ and −2s beyond.
+    Hard for a learner of moments: `features_law` makes the covariates positive (|X|) or heavy-tailed
+    (`student`: each row divided by √(χ²₃/3)), `condition` is the condition number of the features'
+    covariance, and `link=reversing` replaces sin⁴ by s where |s| ≤ √2 ‖θ*‖ and −2s beyond.
     """
 
     items: Annotated[Integer, Field(ge=2)] = 5
@@ -54,10 +52,10 @@ class Sin4(Drifting):
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
         """X_t [S, B, K, p] and c_t [S, B, K] of rounds start ≤ t < stop."""
-        return filled(self, seeds, start, stop, self._fill)
+        return fill_seeds(self, seeds, start, stop, self._fill)
 
     def _fill(self, seeds: tuple[int, ...], start: int, stop: int, rounds: Rounds) -> None:
-        """The rounds of some seeds, in place of what `rounds` holds."""
+        """Writes the rounds of these seeds into `rounds`."""
         X = self._covariates(seeds, "data/covariates", start, stop, rounds.X)
         if self.shift_rate > 0:
             X += self.shift(seeds, X.shape[2:], start, stop)
@@ -86,10 +84,11 @@ class Sin4(Drifting):
         for seed, theta_star in enumerate(self.theta_star(seeds, t)):
             mean = (1.0 - self.zeta_weight) * theta_star
             project(rows[seed], mean, self.zeta_weight, signal[seed], deviation[seed])
-            signal[seed] = expected_cost(self._law_of_cost(), signal[seed], deviation[seed])
+            signal[seed] = expected_cost(self.cost_law(), signal[seed], deviation[seed])
         return Rounds(X, signal.reshape(X.shape[:-1]))
 
-    def _law_of_cost(self) -> CostLaw:
+    def cost_law(self) -> CostLaw:
+        """How a signal X_tθ*_t becomes a cost."""
         turn = REVERSAL * self._norm if self.link == "reversing" else None
         return CostLaw(self.gamma, self.amplitude, self.noise_std, self.clip, turn)
 
@@ -108,12 +107,7 @@ class Sin4(Drifting):
         return X
 
     def _covariates(
-        self,
-        seeds: tuple[int, ...],
-        name: str,
-        start: int,
-        stop: int,
-        out: np.ndarray | None = None,
+        self, seeds: tuple[int, ...], name: str, start: int, stop: int, out: Any = None
     ) -> np.ndarray:
         """L·Z without L: the Cholesky factor of a Toeplitz ρ^{|i−j|} is a first-order recursion."""
         from odfl_cli.environments.sin4_kernel import correlate
@@ -124,12 +118,12 @@ class Sin4(Drifting):
         if self.features_law == "student":
             X /= student_scale(seeds, name, start, stop, self.items)
         if self.condition > 1.0:
-            X[:] = conditioned(seeds, self.condition, X)
+            X[:] = set_condition(seeds, self.condition, X)
         return np.abs(X, out=X) if self.features_law == "positive" else X
 
     def _mean_cost(self, signal: np.ndarray) -> np.ndarray:
         """E[c_t | X_t, θ*_t] before clipping, elementwise in X_tθ*_t."""
-        law = self._law_of_cost()
+        law = self.cost_law()
         return (1.0 - self.gamma) * signal + self.gamma * self.amplitude * link(law, signal)
 
 
@@ -141,11 +135,11 @@ def student_scale(
     return np.sqrt((normals**2).mean(-1))[..., None]
 
 
-def conditioned(seeds: tuple[int, ...], condition: float, X: np.ndarray) -> np.ndarray:
+def set_condition(seeds: tuple[int, ...], condition: float, X: np.ndarray) -> np.ndarray:
     """X [S, B, K, p] with a covariance of that condition number between the features.
 
-    The variances are geometric with mean 1, along the axes that a random reflection of each seed
-    turns the features to: no scaling of single features undoes it.
+    The variances are geometric with mean 1, along axes that a random reflection of each seed gives:
+    no scaling of single features undoes it.
     """
     p = X.shape[-1]
     variances = condition ** (-np.arange(p) / max(1, p - 1))

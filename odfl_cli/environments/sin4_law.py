@@ -16,7 +16,7 @@ _erf = np.frompyfunc(math.erf, 1, 1)
 
 
 class CostLaw(NamedTuple):
-    """What turns a signal s = ⟨x, θ*_t⟩ into a cost: (1 − γ) s + γ A link(s) + ε, clipped or not."""
+    """The cost of a signal s = ⟨x, θ*_t⟩: (1 − γ) s + γ A link(s) + ε, clipped or not."""
 
     gamma: float
     amplitude: float
@@ -102,7 +102,7 @@ def cost_table(law: CostLaw, reach: float, widest: float) -> Table:
 
 
 def _linear_part(law: CostLaw, mean: np.ndarray) -> np.ndarray | float:
-    """What needs no table: (1 − γ) E[s], where nothing is clipped."""
+    """(1 − γ) E[s], which needs no table, where nothing is clipped."""
     return 0.0 if law.clip else (1.0 - law.gamma) * mean
 
 
@@ -113,5 +113,5 @@ def _ramp(a: np.ndarray) -> np.ndarray:
 
 
 def _power_of_two_above(value: float) -> float:
-    """Rounded up to a power of two, so that many samples share one table."""
+    """The next power of two, so that many samples share one table."""
     return 2.0 ** math.ceil(math.log2(max(value, 1e-300)))

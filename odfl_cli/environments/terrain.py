@@ -1,4 +1,4 @@
-"""Height maps as pictures, from which the costs of a grid's edges follow: paths that are found by looking."""
+"""Height maps as pictures, from which the costs of a grid's edges follow."""
 
 from functools import cached_property
 from typing import Annotated, ClassVar
@@ -22,9 +22,8 @@ class Terrain:
 
         c = (1 + steep · mean (Δh)² + water · mean 1/(1 + exp((h − level)/shore))) · ε
 
-    over its pixels and the steps between them, with ε ~ U[1 − noise_width, 1 + noise_width]: slopes
-    cost in both directions, and so does what lies below `level`. Edges are in the order of
-    `polytope=shortest_path`. Rounds are independent, and the same for every seed in law.
+    over its pixels and the steps between them, with ε ~ U[1 − noise_width, 1 + noise_width]. Edges
+    are in the order of `polytope=shortest_path`. Rounds are independent with one law for all seeds.
     """
 
     rows: Nodes = 5
@@ -54,7 +53,7 @@ class Terrain:
         return (self.rows - 1) * self.pixels + 1, (self.columns - 1) * self.pixels + 1
 
     def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> np.ndarray | None:
-        """No parameter is behind the costs."""
+        """None: no parameter is behind the costs."""
         return None
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
@@ -80,9 +79,9 @@ class Terrain:
         """The costs of the edges of lines of nodes [..., lines, pixels], [..., lines, edges]."""
         q = self.pixels
         windows = np.lib.stride_tricks.sliding_window_view(lines, q + 1, axis=-1)[..., ::q, :]
-        steep = (np.diff(windows, axis=-1) ** 2).mean(-1)
+        steepness = (np.diff(windows, axis=-1) ** 2).mean(-1)
         wet = 1.0 / (1.0 + np.exp((windows - self.level) / self.shore))
-        return 1.0 + self.steep * steep + self.water * wet.mean(-1)
+        return 1.0 + self.steep * steepness + self.water * wet.mean(-1)
 
     def _maps(self, seeds: tuple[int, ...], name: str, start: int, stop: int) -> np.ndarray:
         """Heights, [S, stop − start, height, width]."""

@@ -1,4 +1,4 @@
-"""From traces to the columns of the CSV."""
+"""Metrics: the columns of the CSV from the trace of a run."""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +7,7 @@ from odfl_cli.core.lazy import exports
 if TYPE_CHECKING:
     from odfl_cli.metrics.base import Basic, Metrics
     from odfl_cli.metrics.decisions import Decisions
+    from odfl_cli.metrics.metric import Metric
     from odfl_cli.metrics.regret import Regret
 else:
     __getattr__ = exports(__name__, __file__)

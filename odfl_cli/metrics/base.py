@@ -16,7 +16,7 @@ COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost", "regret")
 
 
 class Run(NamedTuple):
-    """What a recorder needs to know of a run before it starts."""
+    """A run before it starts."""
 
     environment: Environment
     algorithm: Algorithm
@@ -34,7 +34,7 @@ class RoundStart(NamedTuple):
 
 
 def places_of(t: np.ndarray, start: int, stop: int) -> np.ndarray:
-    """Where those of the rounds t (from 1) that are after `start`, up to `stop`, are among these, from 0."""
+    """The positions, from 0, of the rounds t (from 1) in a block of the rounds start < t ≤ stop."""
     return t[(t > start) & (t <= stop)] - start - 1
 
 
@@ -53,31 +53,31 @@ class PlayedBlock(NamedTuple):
 
 
 class Recorder(Protocol):
-    """Follows one run and turns it into the columns of the CSV."""
+    """Follows one run and returns the columns of the CSV."""
 
-    @property
-    def watched(self) -> np.ndarray:
-        """Rounds (from 1, ascending) before which `watch` is called: a block is interrupted there."""
-
-    @property
-    def asked(self) -> np.ndarray:
-        """Rounds (from 1, ascending) of which the traces have θ_t; a recorder that needs none may lack it."""
+    watched: np.ndarray = NO_ROUNDS
+    """Rounds (from 1, ascending) before which `watch` is called; a block is interrupted there."""
+    asked: np.ndarray = NO_ROUNDS
+    """Rounds (from 1, ascending) whose traces have θ_t."""
 
     def watch(self, before: RoundStart) -> None:
-        """Is called before each of the watched rounds."""
+        """Called before each of the watched rounds."""
+        return
 
     def add(self, block: PlayedBlock) -> None:
-        """Is called with all rounds in their order, block by block."""
+        """Called with all rounds in their order, block by block."""
 
     def table(self) -> dict[str, np.ndarray]:
         """Column name to values, [S, rows]; NaN where a column has no value."""
+        raise NotImplementedError
 
     def report(self) -> dict[str, Any]:
         """Further entries of summary.json; complete once `table` was called."""
+        return {}
 
 
 class Metrics(Protocol):
-    """What the configuration names."""
+    """The settings of a recorder: what a file in conf/metrics names. To add columns, subclass `Metric`."""
 
     def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
         """The columns that have values in a run of `algorithm` in `environment`, `t` first."""
@@ -92,9 +92,9 @@ def by_seed(seeds: Iterable[int], values: Iterable[float]) -> dict[str, float]:
 
 
 def with_earlier(report: Any, earlier: Any, computed: Iterable[int], kept: Iterable[int]) -> Any:
-    """The report on the computed seeds, joined with the earlier report on the kept seeds.
+    """The report on the computed seeds, merged with the earlier report on the kept seeds.
 
-    Only values by seed can be joined; everything else is taken from the newer report.
+    Only values by seed can be merged; everything else is taken from the newer report.
     """
     if not isinstance(report, dict):
         return report
@@ -122,25 +122,21 @@ class Basic:
         """Those of every run, and the notes of the algorithm and of the problem's parts."""
         return (*COLUMNS, *standard_notes(algorithm))
 
-    def recorder(self, run: Run) -> "BasicMetrics":
+    def recorder(self, run: Run) -> "BasicRecorder":
         """For the logged rounds."""
-        return BasicMetrics(len(run.seeds), run.horizon.logged(), standard_notes(run.algorithm))
+        return BasicRecorder(len(run.seeds), run.horizon.logged(), standard_notes(run.algorithm))
 
 
-class BasicMetrics:
-    """Cost, squared error, regret against each round's best decision and `notes`, at the logged rounds.
+class BasicRecorder(Recorder):
+    """The columns of every run and `notes`, at the logged rounds.
 
     Running sums are carried from block to block, so that averages count every round.
     """
 
     def __init__(self, seeds: int, logged: np.ndarray, notes: tuple[str, ...] = ()) -> None:
-        self.watched = self.asked = NO_ROUNDS
         self._logged, self._notes = logged, notes
         self._sums = np.zeros((3, seeds))  # cost, mse, regret
         self._rows: list[np.ndarray] = []  # [columns, S, rows of the block]
-
-    def watch(self, before: RoundStart) -> None:
-        """Uses no state."""
 
     def add(self, block: PlayedBlock) -> None:
         """Takes the logged rounds of the block."""
@@ -167,7 +163,3 @@ class BasicMetrics:
         """Column name to values, [S, rows]."""
         values = np.concatenate(self._rows, axis=-1)
         return dict(zip((*COLUMNS, *self._notes), values, strict=True))
-
-    def report(self) -> dict[str, Any]:
-        """Nothing besides the columns."""
-        return {}

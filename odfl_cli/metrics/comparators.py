@@ -9,27 +9,24 @@ from odfl_cli.environments import Rounds
 from odfl_cli.metrics.losses import Descent, Losses, unit
 from odfl_cli.problem.problem import Problem
 
-LEAST, MOMENTUM = 128, 0.5
-"""Rounds that a step uses at least, if the losses allow; the weight of earlier directions."""
-
-FEW = 3
-"""The spread of the best few descents is the comparator's uncertainty."""
-
+MIN_STEP_ROUNDS = 128  # that a step of a descent uses, if the losses allow
+MOMENTUM = 0.5
+FINALISTS = 3  # the spread of the best few descents is the comparator's uncertainty
 REFINED_PREDICTIONS, REFINED_SCALES = 10_000, (1.0, 0.2, 0.03)
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Smoothing and steps that shrink together from the first to the last step."""
+    """Smoothing and steps that shrink geometrically from the first to the last step."""
 
     share: int  # a step uses one round of so many, the next step others
     alpha: tuple[float, float]  # smoothing, in units of the predictions' spread over the items
     rate: tuple[float, float]  # length of a step, in units of the radius of Θ
 
     def descent(self, losses: Losses, rounds: Rounds, starts: np.ndarray, steps: int) -> Descent:
-        """For these rounds, in `steps` steps."""
+        """The descent in `steps` steps on these rounds."""
         size, radius = len(rounds.costs), losses.problem.theta_set.radius
-        stride = max(1, size // min(losses.batch, max(LEAST, size // self.share)))
+        stride = max(1, size // min(losses.batch, max(MIN_STEP_ROUNDS, size // self.share)))
         alphas = _spread(losses, rounds, starts) * _geometric(self.alpha, steps)
         return Descent(stride, alphas, radius * _geometric(self.rate, steps), MOMENTUM)
 
@@ -44,7 +41,7 @@ class Comparator:
     theta: np.ndarray  # [m]
     value: float
     uncertainty: float  # how far apart the best few descents ended, or what refining gained
-    finalists: np.ndarray  # it and the next best, [≤ FEW, m]
+    finalists: np.ndarray  # it and the next best, [≤ FINALISTS, m]
 
 
 def find_comparator(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: int) -> Comparator:
@@ -54,18 +51,18 @@ def find_comparator(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: i
     values = losses.average(candidates, rounds)
     order = np.argsort(values, kind="stable")
     best, value = candidates[order[0]], float(values[order[0]])
-    spread = float(np.ptp(np.sort(values[: len(ends)])[:FEW]))
+    spread = float(np.ptp(np.sort(values[: len(ends)])[:FINALISTS]))
     theta, refined = _refine(losses, rounds, best, value, candidates[order[1:5]])
-    finalists = np.concatenate([theta[None], candidates[order[: FEW - 1]]])
+    finalists = np.concatenate([theta[None], candidates[order[: FINALISTS - 1]]])
     return Comparator(theta, refined, max(spread, value - refined), finalists)
 
 
 def _refine(
     losses: Losses, rounds: Rounds, best: np.ndarray, value: float, others: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Tries points around the best, towards and away from the others, by exact cost, on few rounds only.
+    """The best of points around `best`, towards and away from the others, and its exact cost.
 
-    The cost on few rounds has many small plateaus, which a smoothed descent misses.
+    Only on few rounds, where the cost has many small plateaus, which a smoothed descent misses.
     """
     if rounds.costs.size > REFINED_PREDICTIONS:
         return best, value
@@ -80,7 +77,7 @@ def _refine(
 
 
 def _geometric(ends: tuple[float, float], steps: int) -> np.ndarray:
-    """From the first to the last value, by a constant factor."""
+    """`steps` values from the first to the last, by a constant factor."""
     first, last = ends
     return first * (last / first) ** (np.arange(steps) / max(1, steps - 1))
 
@@ -93,26 +90,26 @@ def _spread(losses: Losses, rounds: Rounds, starts: np.ndarray) -> float:
     return float(deviation(predictions, -1).mean()) or 1.0
 
 
-def scatter(problem: Problem, seed: int, count: int) -> np.ndarray:
+def random_starts(problem: Problem, seed: int, count: int) -> np.ndarray:
     """Random points on the border of Θ, [count, m]."""
     normal = draw((seed,), "metrics/start", Draw("normal", (problem.parameters,)), 0, count)[0]
     length = np.sqrt((normal**2).sum(-1, keepdims=True))
     return problem.theta_set.project(problem.theta_set.radius * normal / length)
 
 
-def with_scattered(near: np.ndarray, scattered: np.ndarray) -> np.ndarray:
-    """`near` [C, m], filled up with scattered points to their number; at least one of them."""
-    return np.concatenate([near, scattered[: max(1, len(scattered) - len(near))]])
+def add_random(near: np.ndarray, random: np.ndarray) -> np.ndarray:
+    """`near` [C, m] and as many random starts as make len(random) in all; at least one of them."""
+    return np.concatenate([near, random[: max(1, len(random) - len(near))]])
 
 
-def spread_out(thetas: np.ndarray, count: int) -> np.ndarray:
-    """At most `count` of the parameters [E, m], evenly spaced with the last one included; 0 is left out."""
+def evenly_spaced(thetas: np.ndarray, count: int) -> np.ndarray:
+    """At most `count` of the parameters [E, m], evenly spaced with the last one included, without zeros."""
     nonzero = thetas[np.abs(thetas).max(-1) > 0]
     if len(nonzero) <= count:
         return nonzero
     return nonzero[np.linspace(len(nonzero) / count, len(nonzero), count).round().astype(int) - 1]
 
 
-def always_scored(thetas: np.ndarray, count: int) -> np.ndarray:
-    """0, and some of the parameters [E, m] that were played: an infimum is at most their cost."""
-    return np.concatenate([np.zeros((1, thetas.shape[1])), spread_out(thetas, count)])
+def fallback_candidates(thetas: np.ndarray, count: int) -> np.ndarray:
+    """0 and `count` of the parameters [E, m] that were played: an infimum is at most their cost."""
+    return np.concatenate([np.zeros((1, thetas.shape[1])), evenly_spaced(thetas, count)])

@@ -10,46 +10,45 @@ from odfl_cli.environments.base import Environment, Rounds, shape_of
 from odfl_cli.metrics.losses import Losses
 from odfl_cli.metrics.search import Effort, prepare, uncertainty_of
 
-KEPT_BYTES = 512 * 2**20
+MEMORY_BYTES = 512 * 2**20
 BLOCK = 1024
-SEARCHED = 200_000
-"""A search uses so many predictions of a seed at most, evenly over its rounds."""
+MAX_PREDICTIONS = 200_000
+"""The most predictions of a seed that a search uses, evenly over its rounds."""
 
-RATIO, SHORTEST, FEWEST = 8, 64, 2
-"""Comparators are searched for the first T, T/8, T/64, … rounds, down to so many, the shorter ones twice."""
+PREFIX_RATIO, MIN_PREFIX, PREFIX_REPEATS = 8, 64, 2
+"""Comparators are searched for the first T, T/8, T/64, … rounds, down to MIN_PREFIX; the shorter ones twice."""
 
 
 class PlayedRounds:
     """The rounds of a run, to score parameters on; what memory cannot hold is drawn again.
 
-    To search on, every k-th round is kept apart, with k = 1 unless one seed alone exceeds the memory.
+    To search on, every k-th round is kept, with k = 1 unless one seed alone exceeds the memory.
     k does not depend on the number of seeds, so that a seed's numbers do not either.
     """
 
     def __init__(self, environment: Environment, seeds: tuple[int, ...], rounds: int) -> None:
-        of_a_seed = 8 * rounds * (math.prod(shape_of(environment)) + environment.items)
-        self.seeds = seeds
-        self._environment, self._rounds = environment, rounds
-        self._fit = len(seeds) * of_a_seed <= KEPT_BYTES
-        self._kept: list[Rounds] = []
-        self._aside: list[Rounds] = []
-        self._stride = max(1, -(-of_a_seed // KEPT_BYTES))
+        seed_bytes = 8 * rounds * (math.prod(shape_of(environment)) + environment.items)
+        self.seeds, self._environment, self._rounds = seeds, environment, rounds
+        self._fits = len(seeds) * seed_bytes <= MEMORY_BYTES
+        self._all: list[Rounds] = []
+        self._thinned: list[Rounds] = []
+        self._stride = max(1, -(-seed_bytes // MEMORY_BYTES))
 
     def add(self, start: int, rounds: Rounds) -> None:
         """Takes the block that starts at round `start` (from 0)."""
         part = slice(-start % self._stride, None, self._stride)
-        X, costs = rounds.X[:, part], rounds.costs[:, part]
-        if self._fit:
-            self._kept.append(rounds)
-            self._aside.append(Rounds(X, costs))
+        thinned = Rounds(rounds.X[:, part], rounds.costs[:, part])
+        if self._fits:
+            self._all.append(rounds)
         else:
-            self._aside.append(Rounds(X.copy(), costs.copy()))
+            thinned = Rounds(*(values.copy() for values in thinned))
+        self._thinned.append(thinned)
 
-    def some(self, row: int, stop: int, most: int) -> Rounds:
-        """At most `most` of the first `stop` rounds of seed number `row`, evenly, of those kept apart."""
+    def subset(self, row: int, stop: int, most: int) -> Rounds:
+        """At most `most` of the first `stop` rounds of seed number `row`, evenly spaced."""
         count, first, parts = -(-stop // self._stride), 0, []
         every = -(-count // most)
-        for X, costs in self._aside:
+        for X, costs in self._thinned:
             if first >= count:
                 break
             part = slice(-first % every, count - first, every)
@@ -59,10 +58,10 @@ class PlayedRounds:
             return Rounds(*map(np.ascontiguousarray, *parts))
         return Rounds(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def all(self, row: int) -> Iterator[Rounds]:
+    def blocks(self, row: int) -> Iterator[Rounds]:
         """Every round of seed number `row`, in blocks."""
-        if self._fit:
-            yield from (Rounds(X[row], costs[row]) for X, costs in self._kept)
+        if self._fits:
+            yield from (Rounds(X[row], costs[row]) for X, costs in self._all)
             return
         for start in range(0, self._rounds, BLOCK):
             stop = min(start + BLOCK, self._rounds)
@@ -79,29 +78,29 @@ class Hindsight:
     uncertainty: float  # of the best fixed average over all rounds
 
 
-def in_hindsight(
+def measure_hindsight(
     losses: Losses,
     played: PlayedRounds,
     row: int,
     t: np.ndarray,
     near: np.ndarray,
-    unsearched: np.ndarray,
+    fallback: np.ndarray,
     effort: Effort,
 ) -> Hindsight:
-    """The best of a pool of parameters, each scored on every round; `near` [C, m] are good guesses.
+    """The best of a pool of parameters, each scored on every round of seed number `row`.
 
-    `unsearched` [C', m] are scored too, but no search starts from them.
+    Searches use the good guesses `near` [C, m]; `fallback` [C', m] is scored alone.
     """
-    T, most = int(t[-1]), max(1, SEARCHED // losses.problem.items)
-    rounds = played.some(row, T, most)
+    T, most = int(t[-1]), max(1, MAX_PREDICTIONS // losses.problem.items)
+    rounds = played.subset(row, T, most)
     search = prepare(losses, rounds, played.seeds[row], effort)
     guesses = np.concatenate([near, search.suggested])
-    pool = np.concatenate([search.found(rounds, guesses, effort.repeats), guesses])
-    repeat, stop = np.arange(len(pool)) % effort.repeats, T // RATIO
-    while stop >= SHORTEST:  # no uncertainty is reported of the shorter ones
-        found = search.found(played.some(row, stop, most), pool, FEWEST)
-        pool, stop = np.concatenate([pool, found]), stop // RATIO
-    sums = losses.totals(np.concatenate([pool, unsearched]), played.all(row), t)
+    pool = np.concatenate([search.run(rounds, guesses, effort.repeats), guesses])
+    repeat, stop = np.arange(len(pool)) % effort.repeats, T // PREFIX_RATIO
+    while stop >= MIN_PREFIX:  # no uncertainty is reported of the shorter ones
+        found = search.run(played.subset(row, stop, most), pool, PREFIX_REPEATS)
+        pool, stop = np.concatenate([pool, found]), stop // PREFIX_RATIO
+    sums = losses.totals(np.concatenate([pool, fallback]), played.blocks(row), t)
     pieces = np.diff(sums, axis=-1, prepend=0.0).min(0)
     values = [(sums[: len(repeat), -1][repeat == r] / T).min() for r in range(effort.repeats)]
     one_round = float(np.ptp(rounds.costs)) / T

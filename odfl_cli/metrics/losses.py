@@ -16,17 +16,11 @@ from odfl_cli.environments import Rounds
 from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.surrogate import SmoothedCost
 
-PREDICTIONS = 32_000
-"""The most predictions that a step of a search makes."""
-
-MOMENT_PREDICTIONS = 5_000
-"""About so many predictions are enough for moments."""
-
-RANK = 1e-10
-"""Directions of features with less than this share of the largest variance are left out."""
-
+STEP_PREDICTIONS = 32_000  # the most that a step of a search makes
+MOMENT_PREDICTIONS = 5_000  # about so many are enough for moments
+MIN_VARIANCE = 1e-10  # of a direction of features, as a share of the largest
 ANGLES = np.pi / 2 * 2.0 ** -np.arange(0.5, 6.0)
-"""From θ, where the minimum on a half circle is not searched exactly."""
+"""Tried on either side of θ where the minimum on a half circle is not searched exactly."""
 
 
 class Descent(NamedTuple):
@@ -39,17 +33,17 @@ class Descent(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """What moments of features and costs tell about good parameters."""
+    """Guesses from the moments of features and costs."""
 
     guesses: np.ndarray  # [C, m]
-    metric: np.ndarray  # [m, m]: standard normals times it give predictions alike in all directions
+    metric: np.ndarray  # [m, m]: predictions vary alike along standard normals times it
 
 
 @dataclass(frozen=True)
 class Losses:
     """f(θ) = ⟨c, w*(θ)⟩ for many θ [C, m] on the rounds of one seed: X [N, d, p], costs [N, d].
 
-    For any predictor, polytope and regulariser, through their contracts.
+    For any predictor, polytope and regulariser.
     """
 
     problem: Problem
@@ -59,7 +53,7 @@ class Losses:
         """The most rounds that a step of a search uses."""
         return 32
 
-    def paid(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
+    def round_costs(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
         """The cost of every parameter in every round, [C, N]."""
         predictor, polytope = self.problem.predictor, self.problem.polytope
         decisions = (polytope.minimise(predictor.predict(theta, rounds.X)) for theta in thetas)
@@ -69,8 +63,8 @@ class Losses:
         """Σ_{n≤t} f_n(θ) of every parameter at the rounds t in `stops` (from 1, ascending), [C, stops]."""
         sums, start, total = np.empty((len(thetas), len(stops))), 0, np.zeros((len(thetas), 1))
         for rounds in blocks:
-            paid = np.concatenate([total, self.paid(thetas, rounds)], axis=-1)
-            cumulative, stop = np.cumsum(paid, axis=-1), start + len(rounds.costs)
+            costs = np.concatenate([total, self.round_costs(thetas, rounds)], axis=-1)
+            cumulative, stop = np.cumsum(costs, axis=-1), start + len(rounds.costs)
             here = (stops > start) & (stops <= stop)
             sums[:, here] = cumulative[:, stops[here] - start]
             start, total = stop, cumulative[:, -1:]
@@ -82,7 +76,7 @@ class Losses:
         return self.totals(thetas, [rounds], np.array([size]))[:, 0] / size
 
     def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
-        """Where projected descents on the smoothed cost f̃ end that start at `thetas`, [C, m]."""
+        """The ends of projected descents on the smoothed cost f̃ that start at `thetas`, [C, m]."""
         direction = np.zeros_like(thetas)
         stop = len(rounds.costs) // descent.stride * descent.stride
         for step, (alpha, rate) in enumerate(zip(descent.alphas, descent.rates, strict=True)):
@@ -94,7 +88,7 @@ class Losses:
         return thetas
 
     def moments(self, rounds: Rounds) -> Moments:
-        """Good guesses and a metric for random directions: here none, and the parameters as they are."""
+        """Good guesses and a metric for random directions: here none, and the identity."""
         m = self.problem.parameters
         return Moments(np.empty((0, m)), np.eye(m))
 
@@ -104,7 +98,7 @@ class Losses:
         """The best parameter θ + s·direction, |s| ≤ reach ≤ ∞, [m], and its average cost.
 
         For predictors that are linear in θ, whose decisions do not depend on the length of θ: the
-        best of a few angles, denser and denser towards θ on both sides. For others the parameter is θ.
+        best of a few angles, denser towards θ. Otherwise θ, at an infinite cost.
         """
         if not hasattr(self.problem.predictor, "design"):
             return theta, np.inf
@@ -120,7 +114,7 @@ class CompiledLosses(Losses):
     @property
     def batch(self) -> int:
         """The more items, the fewer rounds."""
-        return max(1, PREDICTIONS // self.problem.items)
+        return max(1, STEP_PREDICTIONS // self.problem.items)
 
     def totals(self, thetas: np.ndarray, blocks: Iterable[Rounds], stops: np.ndarray) -> np.ndarray:
         """Round by round, many parameters at once."""
@@ -149,7 +143,7 @@ class CompiledLosses(Losses):
         stride = max(1, rounds.costs.size // MOMENT_PREDICTIONS)
         _search_kernel().moments(rounds.X, rounds.costs, stride, S, M, m)
         scales, axes = np.linalg.eigh(S)  # of the lower triangles
-        keep = scales > RANK * scales[-1]
+        keep = scales > MIN_VARIANCE * scales[-1]
         white = axes[:, keep] / np.sqrt(scales[keep] / scales[-1])
         full = M + np.tril(M, -1).T
         lowest = white @ np.linalg.eigh(white.T @ full @ white)[1][:, 0]
@@ -166,11 +160,11 @@ class CompiledLosses(Losses):
 
 
 class Plays:
-    """What was played at the evaluation rounds: θ_t, or the state where an algorithm overrides `decide`."""
+    """The θ_t of the evaluation rounds, or the states where an algorithm overrides `decide`."""
 
     def __init__(self, algorithm: Algorithm) -> None:
-        own_decision = type(algorithm).decide is not Algorithm.decide
-        self.by_state = own_decision or algorithm.problem.kappa > 0.0
+        overrides = type(algorithm).decide is not Algorithm.decide
+        self.by_state = overrides or algorithm.problem.kappa > 0.0
         self._algorithm = algorithm
         self._states: list[Any] = []
         self._thetas: list[np.ndarray] = []
@@ -186,29 +180,30 @@ class Plays:
 
     @cached_property
     def thetas(self) -> np.ndarray:
-        """Of all evaluation rounds, once they were added, [S, E, m]."""
+        """θ_t of all evaluation rounds, once they were added, [S, E, m]."""
         return np.concatenate(self._thetas, axis=1)
 
     def totals(
         self, losses: Losses, seed: int, part: slice, rounds: Rounds, stops: np.ndarray
     ) -> np.ndarray:
-        """The costs of seed number `seed` before each stop, with what it played at each evaluation round, [E, stops]."""
+        """The costs up to each stop of what seed number `seed` played at each evaluation round, [E, stops]."""
         if not self.by_state:
             return losses.totals(self.thetas[seed, part], [rounds], stops)
-        paid = np.stack([self._decided(state, seed, rounds) for state in self._states[part]])
-        return np.cumsum(paid, axis=-1)[:, stops - 1]
+        costs = np.stack([self._state_costs(state, seed, rounds) for state in self._states[part]])
+        return np.cumsum(costs, axis=-1)[:, stops - 1]
 
-    def _decided(self, state: Any, seed: int, rounds: Rounds) -> np.ndarray:
+    def _state_costs(self, state: Any, seed: int, rounds: Rounds) -> np.ndarray:
         """The costs [N] of deciding every round with this state."""
         size = len(rounds.costs)
         repeated = lambda x: np.broadcast_to(x[seed], (size, *x.shape[1:]))  # noqa: E731
         many = map_arrays(state, np.ndarray, repeated)
-        own = on_problem(self._algorithm, self._algorithm.problem.rows(slice(seed, seed + 1)))
-        return dot(rounds.costs, own.decide(many, rounds.X)[1])
+        algorithm = self._algorithm
+        one = on_problem(algorithm, algorithm.problem.rows(slice(seed, seed + 1)))
+        return dot(rounds.costs, one.decide(many, rounds.X)[1])
 
 
 def losses_for(problem: Problem) -> Losses:
-    """The compiled ones where they apply, with their kernel loaded."""
+    """CompiledLosses where they apply, with their kernels loaded; else Losses."""
     if kernel_of(problem.predictor) == "linear" and kernel_of(problem.polytope) == "simplex":
         _kernel(), _search_kernel()
         return CompiledLosses(problem)
@@ -223,7 +218,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 def on_circle(
     problem: Problem, theta: np.ndarray, direction: np.ndarray, angles: np.ndarray
 ) -> np.ndarray:
-    """cos φ θ + sin φ direction, on the border of Θ where decisions are those of any length, [C, m]."""
+    """cos φ θ + sin φ direction, scaled to the border of Θ, [C, m]."""
     points = np.cos(angles)[:, None] * theta + np.sin(angles)[:, None] * direction
     return problem.theta_set.radius * unit(points)
 

@@ -1,4 +1,4 @@
-"""The theorem's bound on the regret of a run, with the run's own constants."""
+"""The theorem's bound on the regret of a run, with the constants of that run."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,13 +8,13 @@ import numpy as np
 from odfl_cli.algorithms import Algorithm
 from odfl_cli.metrics.base import by_seed
 from odfl_cli.metrics.hindsight import PlayedRounds
-from odfl_cli.metrics.theory.constants import constants_of
+from odfl_cli.metrics.theory.constants import measure_constants
 from odfl_cli.metrics.theory.sample import Sample, on_the_sphere
 from odfl_cli.metrics.theory.theorems import Constants, df_ftpl_bound, df_ogd_bound
 from odfl_cli.problem.problem import Problem
 
 THEOREMS: dict[int, Callable[..., np.ndarray]] = {1: df_ftpl_bound, 2: df_ogd_bound}
-SAMPLED = 256  # rounds at most that the constants are measured on
+MAX_ROUNDS = 256  # that the constants are measured on
 
 
 def has_bound(algorithm: Algorithm) -> bool:
@@ -37,23 +37,20 @@ def bound(
 ) -> np.ndarray:
     """The bound on the regret up to the rounds t, [S, E], with the constants of every seed.
 
-    xi [S, E] is the oracle's error where it was examined, NaN elsewhere: the bound has the mean of
-    those up to t. Without it the bound lacks its ξ.
+    It includes the mean up to t of `xi` [S, E], the oracle's error; NaN where it was not examined.
     """
     theorem = THEOREMS[algorithm.theorem or 0]
     names = [name for name in ("alpha", "eta", "path_length") if name in notes]
-    average = [
-        theorem(measured, t, *(notes[name][row] for name in names))
-        for row, measured in enumerate(constants)
-    ]
-    without = np.stack(average)
-    return t * (without if xi is None else without + mean_so_far(xi))
+    average = np.stack(
+        [theorem(one, t, *(notes[n][row] for n in names)) for row, one in enumerate(constants)]
+    )
+    return t * (average if xi is None else average + running_nanmean(xi))
 
 
 def bound_report(
     seeds: tuple[int, ...], constants: list[Constants], xi: np.ndarray | None
 ) -> dict[str, Any]:
-    """The constants behind the bound by seed, for summary.json; ξ is the mean of those examined, or not there."""
+    """The constants behind the bound by seed, for summary.json, with the mean ξ where it was examined."""
     values = {
         "G": [measured.slope for measured in constants],
         "D_Z": [measured.costs for measured in constants],
@@ -62,21 +59,22 @@ def bound_report(
         "beta": [measured.margin.beta for measured in constants],
     }
     if xi is not None:
-        values["xi"] = mean_so_far(xi)[:, -1].tolist()
+        values["xi"] = running_nanmean(xi)[:, -1].tolist()
     finite = {name: numbers for name, numbers in values.items() if np.isfinite(numbers).all()}
     return {"bound": {name: by_seed(seeds, numbers) for name, numbers in finite.items()}}
 
 
-def mean_so_far(values: np.ndarray) -> np.ndarray:
-    """The running mean over the last axis of what is not NaN; the first value is not."""
+def running_nanmean(values: np.ndarray) -> np.ndarray:
+    """The running mean over the last axis, without NaN; the first value is a number."""
     known = ~np.isnan(values)
     return np.cumsum(np.where(known, values, 0.0), axis=-1) / np.cumsum(known, axis=-1)
 
 
-def measured_constants(problem: Problem, played: PlayedRounds, rounds: int) -> list[Constants]:
-    """Of every seed on its own rounds, evenly spread over the run, so that no seed depends on others."""
+def constants_by_seed(problem: Problem, played: PlayedRounds, rounds: int) -> list[Constants]:
+    """The constants of every seed, on rounds of its own that are evenly spread over the run."""
     measured = []
     for row in range(len(played.seeds)):
-        own, (X, costs) = problem.rows(slice(row, row + 1)), played.some(row, rounds, SAMPLED)
-        measured.append(constants_of(Sample(own, X, costs, on_the_sphere(own, len(X)))))
+        X, costs = played.subset(row, rounds, MAX_ROUNDS)
+        one = problem.rows(slice(row, row + 1))
+        measured.append(measure_constants(Sample(one, X, costs, on_the_sphere(one, len(X)))))
     return measured

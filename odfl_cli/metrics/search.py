@@ -27,13 +27,13 @@ Chosen where the optimum is known, on noise with p = 3 and seeds 1000 to 1059: 4
 Tested on other problems and seeds.
 """
 
-REACH = 0.2
-"""How far from θ every other line is searched, in units of the radius: near θ is where lines gain most."""
+NEAR_REACH = 0.2
+"""How far from θ every other line is searched, in units of the radius: near θ lines gain most."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """What a search may spend."""
+    """The cost of a search."""
 
     repeats: int  # independent searches
     steps: int  # of the descent of each
@@ -42,7 +42,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Search:
-    """Independent repeats, which start from the same points and follow the same lines on any rounds."""
+    """Independent repeats that start from the same points and follow the same lines on any rounds."""
 
     losses: Losses
     effort: Effort
@@ -50,10 +50,10 @@ class Search:
     starts: np.ndarray  # on the border of Θ, [repeats, m]
     lines: np.ndarray  # [repeats, lines, m]
 
-    def found(self, rounds: Rounds, guesses: np.ndarray, repeats: int) -> np.ndarray:
-        """What each of the first `repeats` finds, [repeats, m]: the end of its descent.
+    def run(self, rounds: Rounds, guesses: np.ndarray, repeats: int) -> np.ndarray:
+        """The parameters that the first `repeats` find, [repeats, m]: the ends of their descents.
 
-        With lines, it continues along them from the best of that and of its share of the guesses [C, m].
+        With lines, each continues from the best of its end and its share of the guesses [C, m].
         """
         starts = self.starts[:repeats]
         descent = SCHEDULE.descent(self.losses, rounds, starts, self.effort.steps)
@@ -62,12 +62,11 @@ class Search:
             return ends
         candidates = np.concatenate([ends, guesses])
         values = self.losses.average(candidates, rounds)
-        return np.stack(
-            [
-                self._follow(lines, rounds, candidates[r::repeats], values[r::repeats])
-                for r, lines in enumerate(self.lines[:repeats])
-            ]
-        )
+        thetas = [
+            self._follow(lines, rounds, candidates[r::repeats], values[r::repeats])
+            for r, lines in enumerate(self.lines[:repeats])
+        ]
+        return np.stack(thetas)
 
     def _follow(
         self, lines: np.ndarray, rounds: Rounds, candidates: np.ndarray, values: np.ndarray
@@ -75,7 +74,7 @@ class Search:
         """From the best candidate along the lines, as long as these lead lower, [m]."""
         theta, value = candidates[values.argmin()], float(values.min())
         for number, direction in enumerate(lines):
-            reach = np.inf if number % 2 else REACH
+            reach = np.inf if number % 2 else NEAR_REACH
             moved, lower = self.losses.lowest_on_line(theta, direction, rounds, reach)
             if lower < value:
                 theta, value = moved, lower

@@ -7,7 +7,7 @@ import pytest
 
 from odfl_cli.core.streams import MANY, Draw, draw
 from odfl_cli.environments import Polynomial, Rounds, Sin4
-from odfl_cli.environments.sin4 import conditioned, student_scale
+from odfl_cli.environments.sin4 import set_condition, student_scale
 from odfl_cli.environments.sin4_law import bump
 
 SEEDS, START, STOP = (3, 0, 2**32 - 1), 250, 700
@@ -26,7 +26,7 @@ def sin4(world: Sin4) -> Rounds:
     if world.features_law == "student":
         X = X / student_scale(SEEDS, "data/covariates", START, STOP, world.items)
     if world.condition > 1:
-        X = conditioned(SEEDS, world.condition, X)
+        X = set_condition(SEEDS, world.condition, X)
     X = np.abs(X) if world.features_law == "positive" else X
     if world.shift_rate > 0:
         X = X + world.shift(SEEDS, X.shape[2:], START, STOP)

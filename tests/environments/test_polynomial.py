@@ -3,13 +3,9 @@
 import math
 import pickle
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.environments import Polynomial
@@ -141,39 +137,6 @@ def test_random_signs_are_fair_signs_of_the_seed():
     np.testing.assert_array_equal(env.theta_star((2, 8, 5))[1], env.theta_star((8,))[0])
 
 
-@given(
-    seeds=st.lists(st.integers(0, 50), min_size=1, max_size=4, unique=True),
-    cuts=st.lists(st.integers(0, 90), min_size=2, max_size=5),
-    sizes=st.sampled_from([(2, 1), (7, 3), (5, 10), (9, 33)]),
-    intercept=st.booleans(),
-)
-def test_a_round_does_not_know_how_it_was_asked_for(seeds, cuts, sizes, intercept):
-    env = Polynomial(
-        items=sizes[0], features=sizes[1], drift_weight=0.4, intercept=intercept, random_signs=True
-    )
-    cuts = sorted(cuts)
-    together = env.rounds(tuple(seeds), cuts[0], cuts[-1])
-    for row, seed in enumerate(seeds):
-        alone = [env.rounds((seed,), start, stop) for start, stop in pairwise(cuts)]
-        for field in ("X", "costs"):
-            pieces = np.concatenate([getattr(part, field) for part in alone], axis=1)
-            np.testing.assert_array_equal(pieces[0], getattr(together, field)[row])
-
-
-def test_random_access_across_the_blocks_of_the_streams():
-    """The noise of 80 items comes in blocks of 128 rounds, covariates and drift of 256."""
-    env = Polynomial(items=80, features=10, drift_weight=0.5)
-    whole = env.rounds((4, 9), 0, 1100)
-    part = env.rounds((9,), 1020, 1030)
-    np.testing.assert_array_equal(part.X[0], whole.X[1, 1020:1030])
-    np.testing.assert_array_equal(part.costs[0], whole.costs[1, 1020:1030])
-
-
-def test_covariates_do_not_depend_on_the_cost_settings():
-    other = Polynomial(degree=1, noise_width=0, drift_weight=1, maximise=True, random_signs=True)
-    np.testing.assert_array_equal(Polynomial().rounds(SEEDS, 0, 9).X, other.rounds(SEEDS, 0, 9).X)
-
-
 def test_the_highest_degree_stays_finite():
     assert np.isfinite(Polynomial(degree=100, drift_weight=1).rounds(SEEDS, 0, 500).costs).all()
 
@@ -182,33 +145,6 @@ def test_replaced_and_pickled():
     env = Polynomial(items=7, features=3)
     assert replace(env, degree=2) == Polynomial(items=7, features=3, degree=2)
     assert pickle.loads(pickle.dumps(env)) == env
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("items", 1),
-        ("items", 2.5),
-        ("features", 0),
-        ("features", "five"),
-        ("degree", 0),
-        ("degree", 1.5),
-        ("degree", True),
-        ("degree", 101),
-        ("noise_width", -0.1),
-        ("noise_width", 1),
-        ("noise_width", math.nan),
-        ("drift_weight", 1.5),
-        ("drift_weight", -0.5),
-        ("intercept", "perhaps"),
-        ("maximise", 3),
-        ("random_signs", "some"),
-        ("sign", -1),
-    ],
-)
-def test_bad_values_are_refused(key, value):
-    with pytest.raises(ValidationError, match=key):
-        Polynomial(**{key: value})
 
 
 @pytest.mark.parametrize(
@@ -230,11 +166,7 @@ def test_fresh_costs_are_conditional_means(settings):
         assert abs(costs[n, j] - cost.mean()) < 5 * cost.std() / 200_000**0.5 + 1e-12
 
 
-def test_fresh_rounds_keep_the_seeds_pattern_and_the_round_does_not_matter():
+def test_fresh_rounds_keep_the_pattern_of_the_seed():
     env = Polynomial(items=6, features=4)
-    fresh = env.fresh((3, 5), 0, 20)
-    np.testing.assert_array_equal(fresh.X[:, 0] != 0, env.rounds((3, 5), 0, 1).X[:, 0] != 0)
-    alone = env.fresh((5,), 77, 12)
-    np.testing.assert_array_equal(alone.X[0], fresh.X[1, :12])
-    np.testing.assert_array_equal(alone.costs[0], fresh.costs[1, :12])
-    assert env.stationary
+    fresh, drawn = env.fresh((3, 5), 0, 20), env.rounds((3, 5), 0, 1)
+    np.testing.assert_array_equal(fresh.X[:, 0] != 0, drawn.X[:, 0] != 0)

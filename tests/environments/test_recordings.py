@@ -75,7 +75,7 @@ def test_recordings_that_others_could_write_are_not_used(tmp_path):
 
 def test_a_recording_is_made_once(exported, monkeypatch):
     first = Replay(file=str(exported / "rounds.csv"), group="seed")
-    monkeypatch.setattr(recording, "_keep", lambda *_: pytest.fail("read again"))
+    monkeypatch.setattr(recording, "_store", lambda *_: pytest.fail("read again"))
     again = Replay(file=str(exported / "rounds.csv"), group="seed")
     np.testing.assert_array_equal(first.rounds((1,), 3, 9).X, again.rounds((1,), 3, 9).X)
 

@@ -20,7 +20,7 @@ from odfl_cli.config.identity import identity, resolved
 from odfl_cli.core.errors import UserError
 from odfl_cli.environments import Replay
 from odfl_cli.environments.replay import recording
-from odfl_cli.environments.replay.scaling import PastScale
+from odfl_cli.environments.replay.past import PastScale
 from odfl_cli.runs.simulate import simulate
 
 

@@ -27,83 +27,32 @@ BAD = {
     "infinite": (HEAD + FIRST + "2,a,3,1\n2,b,-inf,1\n", "line 5, column x: infinite"),
     "overflow": (HEAD + "1,a,1,1e999\n1,b,2,2\n", "line 2, column cost: infinite"),
     "text": (HEAD + FIRST + "2,a,high,1\n2,b,1,1\n", "line 4, column x: 'high' is not a number; "),
-    "fewer items": (
-        HEAD + FIRST + "2,a,1,1\n3,a,1,1\n3,b,1,1\n",
-        "line 4, column round: round 2 has 1 items, the first round 2 (b is missing)",
-    ),
-    "more items": (
-        HEAD + FIRST + "2,a,1,1\n2,b,1,1\n2,c,1,1\n",
-        "line 6, column round: round 2 has more than 2 items, the number of the first round",
-    ),
-    "another item": (
-        HEAD + FIRST + "2,a,1,1\n2,c,1,1\n",
-        "line 5, column item: c was not among the items of the first round",
-    ),
-    "twice": (
-        HEAD + FIRST + "2,a,1,1\n2,a,1,1\n",
-        "line 5, column item: a appears twice in round 2",
-    ),
-    "twice at once": (
-        HEAD + "1,a,1,1\n1,a,1,1\n",
-        "line 3, column item: a appears twice in round 1",
-    ),
-    "one item": (
-        HEAD + "1,a,1,1\n2,a,1,1\n",
-        "line 2: the first round has one item; two are needed",
-    ),
-    "unsorted": (
-        HEAD + "10" + FIRST[1:4] + "1,1\n10,b,2,2\n9,a,1,1\n9,b,1,1\n",
-        "line 4, column round: 9 comes after 10; ",
-    ),
-    "duplicate round": (
-        HEAD + FIRST + "2,a,1,1\n2,b,1,1\n" + FIRST,
-        "line 6, column round: 1 comes after 2; ",
-    ),
-    "same round, written otherwise": (
-        HEAD + FIRST + "1.0,a,1,1\n1.0,b,1,1\n",
-        "line 4, column round: 1.0 comes after 1; ",
-    ),
-    "dates and numbers": (
-        HEAD + FIRST + "2020-01-01,a,1,1\n2020-01-01,b,1,1\n",
-        "line 4, column round: '2020-01-01' after '1'; all numbers, all dates, or all dates with a time zone",
-    ),
-    "text for a round": (
-        HEAD + "abc001,a,1,1\nabc001,b,2,2\n",
-        "line 2, column round: 'abc001' is neither a number nor an ISO date",
-    ),
-    "a number with an underscore": (
-        HEAD + FIRST + "1_0,a,1,1\n1_0,b,2,2\n",
-        "line 4, column round: '1_0' is neither a number nor an ISO date",
-    ),
-    "an infinite round": (
-        HEAD + FIRST + "inf,a,1,1\ninf,b,2,2\n",
-        "line 4, column round: 'inf' is neither a number nor an ISO date",
-    ),
-    "no such day": (
-        HEAD + "2020-02-30,a,1,1\n2020-02-30,b,2,2\n",
-        "line 2, column round: '2020-02-30' is neither a number nor an ISO date",
-    ),
+    "fewer items": (HEAD + FIRST + "2,a,1,1\n3,a,1,1\n3,b,1,1\n", "line 4, column round: round 2 has 1 items, the first round 2 (b is missing)"),
+    "more items": (HEAD + FIRST + "2,a,1,1\n2,b,1,1\n2,c,1,1\n", "line 6, column round: round 2 has more than 2 items, the number of the first round"),
+    "another item": (HEAD + FIRST + "2,a,1,1\n2,c,1,1\n", "line 5, column item: c was not among the items of the first round"),
+    "twice": (HEAD + FIRST + "2,a,1,1\n2,a,1,1\n", "line 5, column item: a appears twice in round 2"),
+    "twice at once": (HEAD + "1,a,1,1\n1,a,1,1\n", "line 3, column item: a appears twice in round 1"),
+    "one item": (HEAD + "1,a,1,1\n2,a,1,1\n", "line 2: the first round has one item; two are needed"),
+    "unsorted": (HEAD + "10" + FIRST[1:4] + "1,1\n10,b,2,2\n9,a,1,1\n9,b,1,1\n", "line 4, column round: 9 comes after 10; "),
+    "duplicate round": (HEAD + FIRST + "2,a,1,1\n2,b,1,1\n" + FIRST, "line 6, column round: 1 comes after 2; "),
+    "same round, written otherwise": (HEAD + FIRST + "1.0,a,1,1\n1.0,b,1,1\n", "line 4, column round: 1.0 comes after 1; "),
+    "dates and numbers": (HEAD + FIRST + "2020-01-01,a,1,1\n2020-01-01,b,1,1\n", "line 4, column round: '2020-01-01' after '1'; all numbers, all dates, or all dates with a time zone"),
+    "text for a round": (HEAD + "abc001,a,1,1\nabc001,b,2,2\n", "line 2, column round: 'abc001' is neither a number nor an ISO date"),
+    "a number with an underscore": (HEAD + FIRST + "1_0,a,1,1\n1_0,b,2,2\n", "line 4, column round: '1_0' is neither a number nor an ISO date"),
+    "an infinite round": (HEAD + FIRST + "inf,a,1,1\ninf,b,2,2\n", "line 4, column round: 'inf' is neither a number nor an ISO date"),
+    "no such day": (HEAD + "2020-02-30,a,1,1\n2020-02-30,b,2,2\n", "line 2, column round: '2020-02-30' is neither a number nor an ISO date"),
     "no round": (HEAD + FIRST + ",a,1,1\n", "line 4, column round: missing"),
     "ragged": (HEAD + FIRST + "2,a,1\n", "line 4: 3 cells under 4 columns"),
-    "quoted line break": (
-        HEAD + '1,"a\n",1,1\n1,b,2,z\n',
-        "line 4, column cost: 'z' is not a number; ",
-    ),
+    "quoted line break": (HEAD + '1,"a\n",1,1\n1,b,2,z\n', "line 4, column cost: 'z' is not a number; "),
     "empty": ("", "the file is empty"),
     "blank": ("\n\n", "the first line should name columns"),
     "header only": (HEAD, "the file holds no rounds"),
     "names twice": ("round,item,x,x,cost\n", "line 1: two columns are named x"),
     "nameless": ("round,item,,cost\n", "line 1: column 3 has no name"),
-    "wrong name": (
-        "round,item,x,Costs\n",
-        "data.columns.cost=cost: there is no such column; did you mean Costs? "
-        "there are round, item, x, Costs",
-    ),
-    "no features": (
-        "round,item,cost\n",
-        "no column is left for the features, see data.columns.features",
-    ),
-}
+    "wrong name": ("round,item,x,Costs\n", "data.columns.cost=cost: there is no such column; did you mean Costs? "
+        "there are round, item, x, Costs"),
+    "no features": ("round,item,cost\n", "no column is left for the features, see data.columns.features"),
+}  # fmt: skip
 
 
 def refusal(file: Path, **settings) -> str:

@@ -5,6 +5,7 @@ Tests of the real files are skipped where the packages are not installed.
 
 import datetime
 import gzip
+import shlex
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,16 +13,26 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from support.problems import block_of, composed
+from support.commands import odfl
+from support.problems import block_of, composed, composed_job
 from support.samples import each_once
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.environments import Replay, Rounds
 from odfl_cli.environments.replay.files import DataError
-from odfl_cli.environments.streams import SOURCES, emissions, flights, prices, source
+from odfl_cli.environments.streams import (
+    electricity,
+    emissions,
+    find_sources,
+    flights,
+    prices,
+    source,
+    stocks,
+)
 from odfl_cli.runs.build import build
 
-LEARNERS = ("df_ogd", "pf_ogd", "spo", "rls", "yesterday", "rolling_mean")
+SOURCES = find_sources()
+LEARNERS = ("df_ogd", "df_ftpl", "pf_ogd", "spo", "rls", "yesterday", "rolling_mean")
 
 
 # ---- prices ----
@@ -42,7 +53,7 @@ def price_rows(days: int, price: Callable[[int, int], float]) -> list[prices.Row
 
 
 def test_a_day_of_23_hours_gets_the_mean_of_the_neighbours_and_one_of_25_an_average():
-    found = prices.arranged(price_rows(260, lambda d, h: 100.0 * d + h**2))
+    found = prices.arrange(price_rows(260, lambda d, h: 100.0 * d + h**2))
     assert found.values.shape == (260, 1, 24)
     assert not np.isnan(found.values).any()
     spring, autumn = datetime.date(2021, 3, 14), datetime.date(2021, 11, 7)
@@ -74,6 +85,75 @@ def test_spreadsheets_are_read_by_path(tmp_path):
         book.active.append(list(row))
     book.save(tmp_path / "prices.xlsx")
     assert list(prices.rows([tmp_path / "prices.xlsx"])) == rows
+
+
+# ---- stocks and electricity ----
+
+
+def test_a_day_of_stocks_by_hand():
+    days, names, closing = stocks.read(SOURCES["stocks"].files()[0])
+    days, closing = days[:150], closing[:150]
+    table = stocks.table(days, names, closing)
+    t, stock = 100, names.index("KO")
+    price = closing[:, stock]
+    gain = lambda late, early: 100 * (price[late] - price[early]) / price[early]  # noqa: E731
+    *features, cost = table.values[table.days.index(days[t]), stock]
+    assert cost == pytest.approx(-gain(t, t - 1))
+    given = dict(zip(stocks.FEATURES, features, strict=True))
+    assert given["return_1"] == pytest.approx(gain(t - 1, t - 2))
+    assert given["return_3"] == pytest.approx(gain(t - 3, t - 4))
+    for span in (5, 20, 60):
+        assert given[f"momentum_{span}"] == pytest.approx(gain(t - 1, t - 1 - span))
+    latest = [gain(i, i - 1) for i in range(t - 20, t)]
+    assert given["volatility_20"] == pytest.approx(np.std(latest))
+
+
+def test_a_day_of_electricity_by_hand():
+    days, hourly = electricity.read(SOURCES["electricity"].files()[0])
+    table = electricity.table(days, hourly)
+    day = datetime.date(2012, 3, 3)
+    assert day.strftime("%A") == "Saturday"
+    t, row = days.index(day), table.days.index(day.isoformat())
+    level = hourly[t - 7 : t].sum() / 168
+    *features, cost = table.values[row, table.items.index("18")]
+    assert cost == pytest.approx((hourly[t, 18] - level) / 10_000)
+    given = dict(zip(SOURCES["electricity"].features, features, strict=True))
+    assert given["yesterday"] == pytest.approx((hourly[t - 1, 18] - level) / 10_000)
+    assert given["last_week"] == pytest.approx((hourly[t - 7, 18] - level) / 10_000)
+    assert given["mean_week"] == pytest.approx((hourly[t - 7 : t, 18].mean() - level) / 10_000)
+    assert given["sin"] == pytest.approx(-1)
+    assert given["weekend_sin"] == given["sin"]
+    assert not table.values[row - 1, :, -3:-1].any()  # Friday
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["stocks", "electricity"])
+def test_an_experiment_is_played_after_the_period_it_was_tuned_on(name):
+    seeds = composed_job(f"experiment={name}", "algo=uniform").seeds
+    table = SOURCES[name].table(SOURCES[name].files()[0])
+    assert 0 not in seeds
+    assert len(dict.fromkeys(table.periods)) == max(seeds) + 1
+    assert table.days == sorted(table.days)
+
+
+def test_an_example_can_be_written_checked_and_replayed(tmp_path):
+    done = odfl("data", "example", "electricity", "-o", "mine.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    checked = odfl(*shlex.split(done.stdout)[1:], cwd=tmp_path)
+    assert checked.returncode == 0, checked.stderr
+    assert "43 to 100 rounds, 24 items, 7 features, 2 groups" in checked.stdout
+    scaled = {"columns": {"round": "day"}, "standardise": True}
+    own = Replay(file=str(tmp_path / "mine.csv"), group="period", **scaled)
+    theirs = Replay(file="package:electricity", **scaled)
+    for ours, expected in zip(own.rounds((1,), 5, 90), theirs.rounds((1,), 5, 90), strict=True):
+        np.testing.assert_array_equal(ours, expected)
+    some = {"round": "day", "features": ["cos", "yesterday"]}
+    few = Replay(file="package:electricity", columns=some)
+    assert few.feature_names == ("cos", "yesterday")
+    whole = Replay(file="package:electricity").rounds((0,), 0, 43)
+    np.testing.assert_array_equal(few.rounds((0,), 0, 43).X, whole.X[..., [4, 0]])
+    with pytest.raises(UserError, match="did you mean yesterday"):
+        Replay(file="package:electricity", columns={"features": ["yesterdy"]})
 
 
 # ---- emissions ----
@@ -178,12 +258,23 @@ def test_destinations_without_a_choice_are_left_out():
 # ---- no leak ----
 
 
-def changed_prices(change: int | None) -> np.ndarray:
+def changed_hours(
+    rounds: Callable[[list[datetime.date], np.ndarray], np.ndarray], change: int | None
+) -> np.ndarray:
     hourly = np.random.default_rng(1).normal(40, 20, (50, 24))
     if change is not None:
         hourly[change:] = np.random.default_rng(2).normal(40, 20, hourly[change:].shape)
     days = [datetime.date(2021, 5, 1) + datetime.timedelta(d) for d in range(50)]
-    return prices.rounds(days, hourly)
+    return rounds(days, hourly)
+
+
+def changed_stocks(change: int | None) -> np.ndarray:
+    rng = np.random.default_rng(1)
+    closing = rng.uniform(50, 60, (104, 4))
+    if change is not None:
+        closing[change + 54 :] *= rng.uniform(0.5, 2.0, closing[change + 54 :].shape)
+    days = [f"{datetime.date(2021, 5, 1) + datetime.timedelta(d)}" for d in range(104)]
+    return stocks.table(days, list("abcd"), closing).values
 
 
 def changed_emissions(change: int | None) -> np.ndarray:
@@ -208,17 +299,14 @@ def changed_flights(choice: flights.Choice, change: int | None) -> np.ndarray:
 
 
 CHANGED = {
-    "prices": changed_prices,
+    "prices": partial(changed_hours, prices.rounds),
+    "electricity": partial(changed_hours, lambda *found: electricity.table(*found).values),
+    "stocks": changed_stocks,
     "emissions": changed_emissions,
     "flights_airport": partial(changed_flights, "origin"),
     "flights_carrier": partial(changed_flights, "carrier"),
 }
-TARGETS = {
-    "prices": "asinh",
-    "emissions": "raw",
-    "flights_airport": "rank",
-    "flights_carrier": "raw",
-}
+TARGETS = {"prices": "asinh", "flights_airport": "rank"}
 
 
 def decisions(values: np.ndarray, algo: str, folder: Path, target: str) -> np.ndarray:
@@ -239,11 +327,21 @@ def decisions(values: np.ndarray, algo: str, folder: Path, target: str) -> np.nd
     return np.array(played)
 
 
+@pytest.mark.parametrize("name", CHANGED)
+def test_features_and_costs_before_a_change_are_the_same(name):
+    """The day that changes, round 23, has its old features and new costs."""
+    before, after = CHANGED[name](None), CHANGED[name](30)
+    np.testing.assert_array_equal(after[:24, :, :-1], before[:24, :, :-1])
+    np.testing.assert_array_equal(after[:23], before[:23])
+    assert (after[23, :, -1] != before[23, :, -1]).all()
+    assert (after[24, :, :-1] != before[24, :, :-1]).any()
+
+
 @pytest.mark.parametrize(("algo", "name"), each_once(LEARNERS, list(SOURCES)))
 def test_nothing_of_the_future_reaches_a_decision(name, algo, tmp_path):
     """Another world from day 30 on: decisions up to and including that day are the same."""
-    before = decisions(CHANGED[name](None), algo, tmp_path, TARGETS[name])
-    after = decisions(CHANGED[name](30), algo, tmp_path, TARGETS[name])
+    before = decisions(CHANGED[name](None), algo, tmp_path, TARGETS.get(name, "raw"))
+    after = decisions(CHANGED[name](30), algo, tmp_path, TARGETS.get(name, "raw"))
     np.testing.assert_array_equal(after[:24], before[:24])
     assert (after[24:] != before[24:]).any()
 
@@ -278,12 +376,13 @@ def test_a_stream_is_recorded_once_with_the_later_period_first(tmp_path, monkeyp
     def batches(paths: tuple[Path, ...]):
         read.append(paths)
         yield from source.later_first(
-            part for name in ("a", "b") for part in source.periods(name, values, 5)
+            part for name in ("a", "b") for part in source.split_periods(name, values, 5)
         )
 
     file = tmp_path / "data.txt"
     file.write_text("as it is")
-    monkeypatch.setitem(SOURCES, "mine", source.Source(lambda: (file,), ("x", "y"), batches))
+    mine = source.Source(lambda: (file,), ("x", "y"), batches)
+    monkeypatch.setitem(prices.SOURCES, "mine", mine)
     for _ in range(2):
         environment = Replay(file="package:mine")
         assert environment.feature_names == ("x", "y")
@@ -304,7 +403,7 @@ def test_a_stream_that_is_not_there_is_named():
 
 def test_a_package_that_is_not_installed_is_named_with_the_command_that_installs_it():
     with pytest.raises(DataError, match="the data come with no_such_package: pip install that"):
-        source.packaged("no_such_package", "*", "pip install that")
+        source.package_files("no_such_package", "*", "pip install that")
 
 
 def installed(name: str) -> bool:

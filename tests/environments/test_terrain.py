@@ -48,12 +48,6 @@ def test_heights_are_standard_and_smooth() -> None:
     assert (X[..., 1:] * X[..., :-1]).mean() == pytest.approx(np.exp(-1 / 4 / 1.2**2), abs=0.02)
 
 
-def test_rounds_by_random_access() -> None:
-    world = Terrain()
-    for whole, part in zip(world.rounds((1, 5), 0, 40), world.rounds((5,), 17, 23), strict=True):
-        np.testing.assert_array_equal(whole[1:, 17:23], part)
-
-
 def test_noise_has_mean_one() -> None:
     world = Terrain()
     X, costs = world.rounds((0,), 0, 2000)

@@ -8,7 +8,7 @@ import pytest
 from support.problems import composed_job, make_problem
 
 from odfl_cli.environments import Rounds
-from odfl_cli.metrics.theory.constants import constants_of, longest_vertex
+from odfl_cli.metrics.theory.constants import longest_vertex, measure_constants
 from odfl_cli.metrics.theory.sample import sample_rounds
 from odfl_cli.metrics.theory.theorems import (
     Constants,
@@ -181,14 +181,16 @@ class Fixed:
 
 def test_measured_constants_of_rounds_known_by_heart():
     problem = replace(make_problem(items=2, features=2), theta_set=Ball(radius=1.5))
-    found = constants_of(sample_rounds(Fixed(), problem, (0, 1), size=64))
+    found = measure_constants(sample_rounds(Fixed(), problem, (0, 1), size=64))
     assert (found.diameter, found.slope, found.costs) == pytest.approx((3.0, 4.0, 5.0))
     assert (found.suboptimality, found.vertices, found.parameters) == (math.log(2), 1.0, 2)
 
 
 def test_constants_hold_on_the_rounds_of_a_run():
     job = composed_job("horizon.rounds=60", "seeds=3", "data.items=4", "data.features=3")
-    found = constants_of(sample_rounds(job.environment, job.algorithm.problem, job.seeds, 1000))
+    found = measure_constants(
+        sample_rounds(job.environment, job.algorithm.problem, job.seeds, 1000)
+    )
     rounds = job.environment.rounds(job.seeds, 0, 60)
     norms = np.linalg.norm(rounds.X, ord=2, axis=(-2, -1))
     assert found.slope <= norms.max() * (1 + 1e-12)

@@ -5,7 +5,7 @@ import pytest
 from support.problems import composed_job
 from support.samples import each_once
 
-from odfl_cli.metrics.decisions import numbered
+from odfl_cli.metrics.decisions import encode_items
 from odfl_cli.report.decisions import items
 from odfl_cli.runs.simulate import simulate
 
@@ -51,7 +51,7 @@ def test_decisions_of_several_items() -> None:
 
 def test_numbers_name_sets_of_items() -> None:
     decisions = np.array([[0, 1, 0], [1, 0, 1], [1 / 3, 1 / 3, 1 / 3], [0, 0, 0]])
-    np.testing.assert_array_equal(numbered(decisions), [1, -6, -8, -1])
+    np.testing.assert_array_equal(encode_items(decisions), [1, -6, -8, -1])
     wide = np.zeros((2, 80))
     wide[0, 70], wide[1, [3, 4]] = 1, 1
-    np.testing.assert_array_equal(numbered(wide), [70, np.nan])
+    np.testing.assert_array_equal(encode_items(wide), [70, np.nan])

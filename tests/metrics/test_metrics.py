@@ -1,17 +1,20 @@
 """Columns of the CSV against direct computation."""
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.commands import odfl, run_directories
 from support.problems import composed_job, random_rounds
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.engine import Trace
-from odfl_cli.metrics.base import COLUMNS, BasicMetrics, PlayedBlock
+from odfl_cli.metrics.base import COLUMNS, BasicRecorder, PlayedBlock
+from odfl_cli.metrics.metric import Metric
 from odfl_cli.runs.build import check_objective
 from odfl_cli.runs.simulate import simulate
 
@@ -21,7 +24,7 @@ T = 60
 def run(logged: np.ndarray, cuts: list[int]) -> tuple[dict[str, np.ndarray], Trace, np.ndarray]:
     rng = np.random.default_rng(0)
     trace, best = Trace(rng.random((3, T)), rng.random((3, T)), {}), -rng.random((3, T))
-    metrics = BasicMetrics(3, logged)
+    metrics = BasicRecorder(3, logged)
     rounds = random_rounds(3, T, 2, 1)
     for start, stop in zip([0, *cuts], [*cuts, T], strict=True):
         part = slice(start, stop)
@@ -65,7 +68,7 @@ def test_blocks_and_thinning_change_no_digit(logged, cuts):
 
 def test_the_trace_is_left_alone():
     trace = Trace(np.ones((1, 4)), np.ones((1, 4)), {})
-    metrics = BasicMetrics(1, np.arange(1, 9))
+    metrics = BasicRecorder(1, np.arange(1, 9))
     rounds = random_rounds(1, 4, 2, 1)
     metrics.add(PlayedBlock(0, rounds, trace, np.zeros((1, 4))))
     metrics.add(PlayedBlock(4, rounds, trace, np.zeros((1, 4))))
@@ -113,7 +116,64 @@ def test_an_objective_that_the_algorithm_has_not_is_refused(column, chosen):
     check_objective("dynamic_regret", job)
 
 
-class Silent(BasicMetrics):
+HITS = """
+from odfl_cli import Metric, settings
+
+
+@settings
+class Hits(Metric):
+    adds = ("hit", "avg_hit", "first")
+
+    def measure(self, block):
+        return {"hit": block.trace.cost <= block.best_cost}
+
+    def examine(self, algorithm, before):
+        return {"first": before.state.theta[:, 0]}
+"""
+
+
+def test_a_metric_is_one_class_in_one_file(tmp_path: Path) -> None:
+    """From the shell it takes the place of basic; its columns are of all rounds and of the state."""
+    (tmp_path / "hits.py").write_text(HITS)
+    chosen = ("algo=df_ogd", "horizon.rounds=40", "horizon.rows=8", "seeds=2")
+    done = odfl("run", "metrics._target_=hits.Hits", *chosen, "objective=avg_hit", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (directory,) = run_directories(tmp_path)
+    found = np.genfromtxt(directory / "seed-1.csv", delimiter=",", names=True)
+    every = simulate(composed_job(*chosen[:2], chosen[3])).table
+    hits = every["cost"][1] <= every["best_cost"][1]
+    rows = found["t"].astype(int) - 1
+    np.testing.assert_array_equal(found["hit"], hits[rows])
+    np.testing.assert_array_equal(found["avg_hit"], (np.cumsum(hits) / np.arange(1, 41))[rows])
+    before = simulate(composed_job(chosen[0], "horizon.rounds=39", chosen[3])).state
+    assert found["first"][-1] == pytest.approx(before.theta[1, 0])
+
+
+class Gap(Metric):
+    adds = ("gap", "avg_gap")
+
+    def measure(self, block: PlayedBlock) -> dict[str, np.ndarray]:
+        return {"gap": block.trace.cost - block.best_cost}
+
+
+def test_a_metric_is_added_to_any_other_and_blocks_change_no_digit():
+    regret = composed_job("metrics=regret", *SMALL)
+    job = replace(regret, metrics=Gap(of=regret.metrics))
+    table, cut = simulate(job).table, simulate(job, block=5).table
+    assert tuple(table) == (*simulate(regret).table, "gap", "avg_gap")
+    np.testing.assert_allclose(table["avg_gap"] * table["t"], table["regret"], rtol=1e-12)
+    for name, values in cut.items():
+        np.testing.assert_array_equal(values, table[name])
+
+
+def test_a_metric_that_measures_other_columns_than_it_adds_is_refused(monkeypatch):
+    monkeypatch.setattr(Gap, "adds", ("gap", "miss"))
+    job = replace(composed_job(*SMALL), metrics=Gap())
+    with pytest.raises(UserError, match="Gap: adds is gap, miss, and the columns measured are gap"):
+        simulate(job)
+
+
+class Silent(BasicRecorder):
     """A recorder of one's own that lacks `asked`."""
 
     def __getattribute__(self, name):

@@ -16,8 +16,8 @@ from odfl_cli.algorithms import DFOGD, PFOGD, Clairvoyant, Uniform
 from odfl_cli.core.statistics import mean_ci95
 from odfl_cli.environments import Polynomial, Rounds, Sin4
 from odfl_cli.metrics import Regret
-from odfl_cli.metrics.comparators import always_scored, find_comparator
-from odfl_cli.metrics.expected import rounds_nearest, sum_up_to
+from odfl_cli.metrics.comparators import fallback_candidates, find_comparator
+from odfl_cli.metrics.expected import count_nearest, interpolated_sums
 from odfl_cli.metrics.losses import CompiledLosses, Descent, Losses, losses_for
 from odfl_cli.metrics.regret import evaluation_rounds
 from odfl_cli.problem.problem import Horizon
@@ -55,7 +55,7 @@ def test_compiled_costs_are_those_of_the_contracts(items, count):
         for losses in (CompiledLosses(problem), Losses(problem))
     )
     np.testing.assert_array_equal(fast, exact)
-    paid = Losses(problem).paid(thetas, rounds)
+    paid = Losses(problem).round_costs(thetas, rounds)
     np.testing.assert_allclose(exact, [[row[:stop].sum() for stop in stops] for row in paid])
 
 
@@ -192,7 +192,7 @@ def test_where_doing_nothing_is_best_nobody_has_less_regret(drift):
 def test_what_was_played_is_a_comparator():
     """An infimum is not above the cost of the parameter that was played last."""
     played = gaussian(5, 3)
-    scored = always_scored(np.concatenate([np.zeros((2, 3)), played]), 2)
+    scored = fallback_candidates(np.concatenate([np.zeros((2, 3)), played]), 2)
     assert [0.0, 0.0, 0.0] in scored.tolist()
     assert played[-1].tolist() in scored.tolist()
     assert scored.shape == (3, 3)
@@ -231,7 +231,7 @@ def test_blocks_and_other_seeds_change_no_digit_of_regret():
 @pytest.mark.parametrize("seeds_that_fit", [0.3, 1, 3])
 def test_where_memory_is_short_other_seeds_change_no_digit(monkeypatch, seeds_that_fit):
     monkeypatch.setattr(
-        "odfl_cli.metrics.hindsight.KEPT_BYTES", int(8 * 80 * 4 * (3 + 1) * seeds_that_fit)
+        "odfl_cli.metrics.hindsight.MEMORY_BYTES", int(8 * 80 * 4 * (3 + 1) * seeds_that_fit)
     )
     job = replace(make_job(DFOGD, seeds=(4, 9, 2, 0, 1, 3), rounds=80), metrics=QUICK)
     together, alone = simulate(job).table, simulate(replace(job, seeds=(9,))).table
@@ -242,7 +242,7 @@ def test_where_memory_is_short_other_seeds_change_no_digit(monkeypatch, seeds_th
 def test_rounds_that_do_not_fit_in_memory_are_drawn_again(monkeypatch):
     job = replace(make_job(PFOGD, seeds=(4,), rounds=200), metrics=QUICK)
     kept = simulate(job).table["static_regret"][0]
-    monkeypatch.setattr("odfl_cli.metrics.hindsight.KEPT_BYTES", 8 * 50 * 4 * 4)
+    monkeypatch.setattr("odfl_cli.metrics.hindsight.MEMORY_BYTES", 8 * 50 * 4 * 4)
     drawn = simulate(job).table["static_regret"][0]
     known = ~np.isnan(kept)
     assert (np.isnan(drawn) == ~known).all()
@@ -265,7 +265,7 @@ def test_rounds_that_are_drawn_again_are_any_arrays(monkeypatch):
     law = job.environment
     job = replace(job, environment=Shared(items=law.items, features=law.features))
     kept = simulate(job).table["static_regret"]
-    monkeypatch.setattr("odfl_cli.metrics.hindsight.KEPT_BYTES", 8 * 80 * 4 * 4)  # one seed's
+    monkeypatch.setattr("odfl_cli.metrics.hindsight.MEMORY_BYTES", 8 * 80 * 4 * 4)  # one seed's
     np.testing.assert_array_equal(simulate(job).table["static_regret"], kept)
 
 
@@ -363,12 +363,12 @@ def test_without_a_law_the_comparators_are_realised():
 def test_sums_of_what_is_linear_are_exact(t, slope):
     t = np.array([1, *t])
     direct = [sum(3.0 + slope * s for s in range(1, stop + 1)) for stop in t]
-    np.testing.assert_allclose(sum_up_to(t, 3.0 + slope * t), direct, atol=1e-9)
+    np.testing.assert_allclose(interpolated_sums(t, 3.0 + slope * t), direct, atol=1e-9)
 
 
 def test_instants_are_shared_out_to_the_nearest_round():
-    np.testing.assert_array_equal(rounds_nearest(np.array([1, 2, 11]), 11), [1, 5, 5])
-    np.testing.assert_array_equal(rounds_nearest(np.array([7]), 4), [4])
+    np.testing.assert_array_equal(count_nearest(np.array([1, 2, 11]), 11), [1, 5, 5])
+    np.testing.assert_array_equal(count_nearest(np.array([7]), 4), [4])
 
 
 @given(rounds=st.integers(1, 3000), rows=st.integers(2, 60), count=st.integers(2, 100))

@@ -12,7 +12,7 @@ from support.problems import make_problem
 from support.samples import marked
 
 from odfl_cli.environments import Rounds, Sin4
-from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, in_hindsight
+from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, measure_hindsight
 from odfl_cli.metrics.losses import CompiledLosses, Losses, losses_for, on_circle
 from odfl_cli.metrics.regret import Regret
 from odfl_cli.metrics.search import Effort, prepare, uncertainty_of
@@ -28,7 +28,7 @@ def search(rounds: Rounds, seed: int, effort: Effort = DEFAULT) -> Hindsight:
     played = PlayedRounds(SimpleNamespace(items=items, features=features), (seed,), size)
     played.add(0, Rounds(rounds.X[None], rounds.costs[None]))
     losses, nobody = losses_for(make_problem(items, features)), np.empty((0, features))
-    return in_hindsight(losses, played, 0, np.array([size]), nobody, nobody, effort)
+    return measure_hindsight(losses, played, 0, np.array([size]), nobody, nobody, effort)
 
 
 def value(found: Hindsight, rounds: Rounds) -> float:
@@ -197,7 +197,7 @@ def test_the_uncertainty_of_repeats_by_hand():
 def test_a_search_is_a_function_of_the_rounds_and_the_seed():
     losses, rounds, nobody = losses_for(make_problem(4, 3)), noise(3, 60, 4, 3), np.empty((0, 3))
     one, again, other = (
-        prepare(losses, rounds, seed, DEFAULT).found(rounds, nobody, 3) for seed in (3, 3, 4)
+        prepare(losses, rounds, seed, DEFAULT).run(rounds, nobody, 3) for seed in (3, 3, 4)
     )
     np.testing.assert_array_equal(one, again)
     assert not np.array_equal(one, other)
@@ -207,11 +207,21 @@ def test_a_search_is_a_function_of_the_rounds_and_the_seed():
     ("stop", "most", "taken"),
     [(12, 12, range(12)), (12, 4, (0, 3, 6, 9)), (11, 3, (0, 4, 8)), (6, 3, (0, 2, 4))],
 )
-def test_rounds_to_search_are_even_over_all_blocks(stop, most, taken):
+@pytest.mark.parametrize("stride", [1, 3])
+def test_rounds_to_search_are_even_over_all_blocks(monkeypatch, stop, most, taken, stride):
+    """All rounds are searched, or every third if a third of a seed fits in memory."""
+    if stride > 1:
+        monkeypatch.setattr("odfl_cli.metrics.hindsight.MEMORY_BYTES", 8 * 12 * 2 // stride)
+        kept = list(range(0, stop, stride))
+        taken = kept[:: -(-len(kept) // most)]
     numbers = np.arange(12.0).reshape(1, 12, 1)
-    played = PlayedRounds(SimpleNamespace(items=1, features=1), (0,), 12)
+    whole = Rounds(numbers[..., None], numbers)
+    drawn = lambda _, start, stop: Rounds(*(x[:, start:stop] for x in whole))  # noqa: E731
+    law = SimpleNamespace(items=1, features=1, rounds=drawn)
+    played = PlayedRounds(law, (0,), 12)
     for start, end in ((0, 5), (5, 7), (7, 12)):
-        played.add(start, Rounds(numbers[:, start:end, :, None], numbers[:, start:end]))
-    X, costs = played.some(0, stop, most)
-    assert costs[:, 0].tolist() == list(taken)
-    assert X[:, 0, 0].tolist() == list(taken)
+        played.add(start, drawn((0,), start, end))
+    X, costs = played.subset(0, stop, most)
+    assert costs[:, 0].tolist() == list(taken) == X[:, 0, 0].tolist()
+    every = [costs for _, costs in played.blocks(0)]
+    np.testing.assert_array_equal(np.concatenate(every), whole.costs[0])

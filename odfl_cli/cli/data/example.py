@@ -1,24 +1,28 @@
 """`odfl data example`: a table of real rounds to look at, to change and to replay."""
 
-import shutil
 from pathlib import Path
 
 from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
-from odfl_cli.environments.datasets import BUILDERS
+from odfl_cli.environments.replay.files import naming_the_file
+from odfl_cli.environments.streams import find_sources
 
 
 def main(arguments: list[str]) -> int:
     """Writes the example's CSV and prints the line that checks it."""
+    sources = find_sources()
+    tables = {name: source.table for name, source in sources.items() if source.table}
     options = Parser("data example", __doc__ or "")
-    options.add_argument("name", choices=list(BUILDERS))
+    options.add_argument("name", choices=list(tables))
     options.add_argument("-o", "--out", type=Path, required=True, metavar="FILE.csv")
     chosen = options.parse_args(arguments)
     if chosen.out.suffix.lower() != ".csv":
         raise UserError(f"{chosen.out}: the name should end in .csv")
-    built = BUILDERS[chosen.name]()
+    source = sources[chosen.name]
+    with naming_the_file(Path(f"package:{chosen.name}")):
+        table = tables[chosen.name](source.files()[0])
     try:
-        shutil.copyfile(built, chosen.out)
+        table.write(chosen.out, source.features)
     except OSError as error:
         raise UserError(f"{chosen.out}: cannot write there ({error.strerror})") from error
     print(f"odfl data check {chosen.out} data.columns.round=day data.group=period")

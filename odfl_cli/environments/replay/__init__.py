@@ -1,1 +1,1 @@
-"""Rounds from a user's file: reading, checking, standardising, keeping."""
+"""Rounds from a user's file: reading, checking, scaling, caching."""

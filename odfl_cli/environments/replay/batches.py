@@ -4,12 +4,11 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from odfl_cli.environments.replay.files import DataError
-from odfl_cli.environments.replay.filling import Filling
 from odfl_cli.environments.replay.tables import Chunk, Layout, OnMissing
 
 MOST_ITEMS = 100_000
@@ -28,12 +27,12 @@ class Batch(NamedTuple):
 
 
 def usable(group: str, values: np.ndarray, on_missing: OnMissing, skipped: int = 0) -> Batch:
-    """Of rounds [B, d, p + 1] those to play; to be masked, an item without a number loses them all."""
+    """The rounds of [B, d, p + 1] to play; with mask, an item that misses a number is NaN throughout."""
     missing = np.isnan(values)
     if on_missing == "mask":
         values = np.where(missing.any(axis=2, keepdims=True), np.nan, values)
         kept = ~np.isnan(values[..., -1]).all(axis=1)
-    elif on_missing in get_args(Filling):  # filled later
+    elif on_missing in ("last", "mean"):  # filled later
         kept = np.ones(len(values), dtype=bool)
     else:
         kept = ~missing.any(axis=(1, 2))
@@ -59,7 +58,7 @@ class Assembler:
         waiting: Chunk | None = None
         for chunk in chunks():
             self._check_cells(chunk)
-            rows = chunk if waiting is None else waiting.followed_by(chunk)
+            rows = chunk if waiting is None else waiting.append(chunk)
             starts = _starts(rows)
             yield from self._complete(rows, starts)
             waiting = rows.part(starts[-1], len(rows.lines))
@@ -162,24 +161,23 @@ class Assembler:
         raise DataError(f"{where}: {items[place]} appears twice in round {rows.rounds[start]}")
 
     def _check_count(self, rows: Chunk, start: int, stop: int) -> None:
-        """Another number of items than in the first round: only fewer, and only to be skipped."""
+        """Refuses another number of items than in the first round, unless fewer may be skipped."""
         if self.on_missing != "refuse" and stop - start < self.size:
             return
-        absent = ""
+        missing = ""
         if rows.items and self.items:
-            absent = (
-                f" ({next(i for i in self.items if i not in rows.items[start:stop])} is missing)"
-            )
+            items = rows.items[start:stop]
+            missing = f" ({next(i for i in self.items if i not in items)} is missing)"
         raise DataError(
             f"{rows.where(start)}, column {self.columns.round}: round {rows.rounds[start]} has "
-            f"{stop - start} items, the first round {self.size}{absent}"
+            f"{stop - start} items, the first round {self.size}{missing}"
         )
 
     def _refuse_size(self, rows: Chunk) -> None:
-        most = self.size or MOST_ITEMS
+        most, known = self.size or MOST_ITEMS, ", the number of the first round"
         raise DataError(
             f"{rows.where(most)}, column {self.columns.round}: round {rows.rounds[0]} has more than "
-            f"{most} items" + (", the number of the first round" if self.size else "")
+            f"{most} items{known if self.size else ''}"
         )
 
 

@@ -46,7 +46,7 @@ def chunks(path: Path, columns: Columns, group: str | None) -> Iterator[Chunk]:
             reader = csv.reader(file, delimiter=delimiter(path))
             next(reader)
             while True:
-                lines, rows = _some_rows(reader, rows_at_once, len(names))
+                lines, rows = _read_rows(reader, rows_at_once, len(names))
                 if not rows:
                     return
                 yield _chunk(names, chosen, lines, rows)
@@ -72,7 +72,8 @@ def _first_line(path: Path) -> str:
     return line
 
 
-def _some_rows(reader: Any, most: int, width: int) -> tuple[list[int], list[list[str]]]:
+def _read_rows(reader: Any, most: int, width: int) -> tuple[list[int], list[list[str]]]:
+    """At most `most` rows, and their line numbers."""
     lines, rows = [], []
     for row in reader:
         if not row:

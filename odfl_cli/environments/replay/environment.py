@@ -26,15 +26,14 @@ Name = Annotated[str, Field(min_length=1)]
 class Replay:
     """Replays X_t and c_t from one file or several; seed s is the s-th group or file.
 
-    Where the file names its seeds, in a column `seed` that is the group or in an array `seed` of an
-    NPZ file, seed s is the group of that name: an algorithm's own draws are then those of the seed
-    that the rounds were exported from.
+    Where a column or an NPZ array `seed` names the groups, seed s is the group of that name, so that
+    an algorithm draws as in the run that the rounds were exported from.
 
     A long table has a row per round and item: a round label that increases, an item label, features
     and the cost. An NPZ file holds X [T, d, p] and c [T, d], or both with a leading axis of groups.
-    `standardise` puts a feature on the scale of the rounds before the one it belongs to;
-    `intercept` appends a column of ones. `target` is what learners learn from in place of the costs:
-    what is paid are the costs. package:NAME is a stream of odfl_cli.environments.streams.
+    `standardise` scales a feature by the rounds before; `intercept` appends a column of ones;
+    `target` is what learners learn from, while the costs are paid. package:NAME is a stream of
+    odfl_cli.environments.streams.
     """
 
     file: Name | Annotated[tuple[Name, ...], Field(min_length=1)]
@@ -69,7 +68,7 @@ class Replay:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Of the columns, where the file names them."""
+        """The names of the features, where the file has them."""
         names = tuple(self._recordings[0].names)
         return (*names, "intercept") if names and self.intercept else names
 
@@ -100,7 +99,7 @@ class Replay:
 
     @property
     def extent(self) -> dict[str, Any]:
-        """What keys are where they are null: all seeds, and the rounds that every one of them has."""
+        """Values of keys that are null: all seeds, and the rounds that every one of them has."""
         rounds = min(map(self._length, self._groups))
         return {"seeds": list(self._groups), "horizon.rounds": rounds}
 
@@ -109,7 +108,7 @@ class Replay:
         if missing := [seed for seed in seeds if seed not in self._groups]:
             raise UserError(
                 f"seeds: there is no seed {max(missing)}; {self._name} has "
-                f"{_told(list(self._groups))}; say {seeds_word(list(self._groups))}"
+                f"{_describe(list(self._groups))}; say {seeds_word(list(self._groups))}"
             )
         lengths = {seed: self._length(seed) for seed in seeds}
         shortest = min(lengths, key=lengths.__getitem__)
@@ -144,15 +143,16 @@ class Replay:
     @cached_property
     def _groups(self) -> "dict[int, tuple[Recording, int]]":
         """Seed → where its rounds are."""
-        places = [(kept, group) for kept in self._recordings for group in range(len(kept.groups))]
-        names = [kept.seeds(self.group) for kept in self._recordings]
+        places = [(one, group) for one in self._recordings for group in range(len(one.groups))]
+        names = [one.seeds(self.group) for one in self._recordings]
         seeds = [seed for named in names for seed in named or ()]
         if None in names or len(set(seeds)) < len(places):
             seeds = list(range(len(places)))
         return dict(zip(seeds, places, strict=True))
 
 
-def _told(seeds: list[int]) -> str:
+def _describe(seeds: list[int]) -> str:
+    """The groups in words."""
     if seeds == [0]:
         return "1 group, which is seed 0"
     if seeds == list(range(len(seeds))):

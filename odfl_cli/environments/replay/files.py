@@ -18,7 +18,7 @@ Part = TypeVar("Part")
 
 
 class DataError(ValueError):
-    """What is wrong with a file; `naming_the_file` adds its name."""
+    """A file has wrong content; `naming_the_file` adds its name."""
 
 
 @contextmanager
@@ -59,11 +59,12 @@ def cache_directory(kind: str) -> Path:
     """A folder in the user's cache that is closed to others; else a temporary one of this process."""
     base = user_cache()
     place = base and base / "odfl" / kind
-    return place if place and make_private(place) else _for_this_process(kind)
+    return place if place and make_private(place) else _process_directory(kind)
 
 
 @cache
-def _for_this_process(kind: str) -> Path:
+def _process_directory(kind: str) -> Path:
+    """A temporary folder that goes with this process."""
     place = tempfile.mkdtemp(prefix=f"odfl-{kind}-")
     atexit.register(shutil.rmtree, place, ignore_errors=True)
     return Path(place)

@@ -2,9 +2,10 @@
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from odfl_cli.environments.replay.tables import Columns, layout
 
 @dataclass
 class Column:
-    """What one column of numbers holds."""
+    """Statistics of one column of numbers; mean, smallest and largest are of the finite cells."""
 
     name: str
     missing: int = 0
@@ -38,21 +39,20 @@ class Column:
 
     @property
     def mean(self) -> float:
-        """Over the finite cells."""
+        """NaN without finite cells."""
         return self.total / self.count if self.count else np.nan
 
     @property
     def constant(self) -> bool:
-        """One value, or none."""
+        """Whether there is one value, or none."""
         return self.smallest >= self.largest
 
 
-@dataclass
-class Inspection:
+class Inspection(NamedTuple):
     """The statistics of a file."""
 
-    columns: list[Column] = field(default_factory=list)
-    rows: int = 0
+    columns: list[Column]
+    rows: int
 
 
 def preview(path: Path, rows: int) -> list[list[str]]:
@@ -75,19 +75,21 @@ def inspect(path: Path, columns: Columns, group: str | None) -> Inspection:
     with naming_the_file(path):
         check_file(path)
         if path.suffix.lower() == ".npz":
-            return _counted(Inspection(), watched(path, npz_file.numbers(path)))
+            return _count([], npz_file.numbers(path), path)
         table = TABLES[path.suffix.lower()]
         names = layout(table.header(path), columns, group).numbers
-        values = (chunk.values for chunk in table.chunks(path, columns, group))
-        return _counted(Inspection([Column(name) for name in names]), watched(path, values))
+        chunks = table.chunks(path, columns, group)
+        return _count([Column(name) for name in names], (chunk.values for chunk in chunks), path)
 
 
-def _counted(found: Inspection, parts: Iterator[np.ndarray]) -> Inspection:
-    for values in parts:
-        if not found.columns:
+def _count(columns: list[Column], parts: Iterator[np.ndarray], path: Path) -> Inspection:
+    """The statistics of rows [rows, features + 1]; without columns, features are numbered."""
+    rows = 0
+    for values in watched(path, parts):
+        if not columns:
             features = [f"X[…, {place}]" for place in range(values.shape[1] - 1)]
-            found.columns = [Column(name) for name in (*features, "c")]
-        found.rows += len(values)
-        for column, cells in zip(found.columns, values.T, strict=True):
+            columns = [Column(name) for name in (*features, "c")]
+        rows += len(values)
+        for column, cells in zip(columns, values.T, strict=True):
             column.add(cells)
-    return found
+    return Inspection(columns, rows)

@@ -1,4 +1,4 @@
-"""Arrays X [T, d, p] and c [T, d] in an NPZ file, or with an axis of groups before, whose seeds `seed` [S] may name."""
+"""Arrays X [T, d, p] and c [T, d] in an NPZ file, or both with an axis of groups, which `seed` [S] may name."""
 
 import lzma
 import tokenize
@@ -16,20 +16,11 @@ from odfl_cli.environments.replay.batches import MISSING, Batch, usable
 from odfl_cli.environments.replay.files import DataError
 from odfl_cli.environments.replay.tables import CELLS, OnMissing
 
-NAMES = ("X", "c")
 SEED = "seed"
 UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    ValueError,  # what numpy says of a header
-    RuntimeError,  # encrypted
-    NotImplementedError,  # another kind of compression
-    SyntaxError,
-    tokenize.TokenError,
-    OverflowError,
-)
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, tokenize.TokenError,
+    EOFError, ValueError, RuntimeError, NotImplementedError, SyntaxError, OverflowError,
+)  # fmt: skip
 """What zipfile and numpy raise for members that are corrupt, encrypted or no arrays."""
 
 
@@ -47,7 +38,7 @@ def batches(path: Path, on_missing: OnMissing) -> Iterator[Batch]:
     names = _names(path)
     for group, start, values in _blocks(path):
         name = names[group] if names else str(group)
-        yield _checked(name, start, values, on_missing)
+        yield _check(name, start, values, on_missing)
 
 
 def numbers(path: Path) -> Iterator[np.ndarray]:
@@ -58,7 +49,7 @@ def numbers(path: Path) -> Iterator[np.ndarray]:
 
 def _blocks(path: Path) -> Iterator[tuple[int, int, np.ndarray]]:
     """(group, first round, [B, d, p + 1]) from the beginning to the end."""
-    with _opened(path) as (features, costs):
+    with _open(path) as (features, costs):
         shape = _shape(features.shape, costs.shape)
         at_once = max(1, CELLS // (shape.items * (shape.features + 1)))
         for group in range(shape.groups):
@@ -73,7 +64,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, int, np.ndarray]]:
 
 def _names(path: Path) -> list[str] | None:
     """The seeds that the groups are named after, if the file has them."""
-    with _opened(path) as (features, costs), zipfile.ZipFile(path) as archive:
+    with _open(path) as (features, costs), zipfile.ZipFile(path) as archive:
         if f"{SEED}.npy" not in archive.namelist():
             return None
         with archive.open(f"{SEED}.npy") as stream:
@@ -112,15 +103,16 @@ class _Array:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[_Array, _Array]]:
+def _open(path: Path) -> Iterator[tuple[_Array, _Array]]:
+    """The arrays X and c; a DataError if there are none, or their content cannot be read."""
     if not path.stat().st_size:
         raise DataError("the file is empty")
     try:
         with zipfile.ZipFile(path) as archive:
-            members = archive.namelist()
-            for name in NAMES:
-                if f"{name}.npy" not in members:
-                    there = ", ".join(sorted(m.removesuffix(".npy") for m in members)) or "none"
+            members = [member.removesuffix(".npy") for member in archive.namelist()]
+            for name in ("X", "c"):
+                if f"{name}.npy" not in archive.namelist():
+                    there = ", ".join(sorted(members)) or "none"
                     raise DataError(f"there is no array {name}; there are {there[:200]}")
             with archive.open("X.npy") as X, archive.open("c.npy") as c:
                 yield _Array("X", X), _Array("c", c)
@@ -142,7 +134,8 @@ def _shape(features: tuple[int, ...], costs: tuple[int, ...]) -> Shape:
     return Shape(groups, *features[-3:])
 
 
-def _checked(group: str, start: int, values: np.ndarray, on_missing: OnMissing) -> Batch:
+def _check(group: str, start: int, values: np.ndarray, on_missing: OnMissing) -> Batch:
+    """The rounds to play; a DataError where a number is infinite, or missing and may not be."""
     missing = np.isnan(values)
     wrong = np.isinf(values) | (missing if on_missing == "refuse" else False)
     if wrong.any():

@@ -13,7 +13,7 @@ from odfl_cli.environments.replay.tables import CELLS, Chunk, Columns, Layout, c
 
 def header(path: Path) -> list[str]:
     """The names of the columns."""
-    with _opened(path) as file:
+    with _open(path) as file:
         names = list(file.schema_arrow.names)
     check_width(len(names))
     return names
@@ -25,7 +25,7 @@ def chunks(path: Path, columns: Columns, group: str | None) -> Iterator[Chunk]:
     labels = [name for name in (chosen.round, chosen.item, chosen.group) if name is not None]
     wanted = list(dict.fromkeys([*labels, *chosen.numbers]))
     row = 1
-    with _opened(path) as file:
+    with _open(path) as file:
         _check_types(file.schema_arrow, chosen)
         for batch in file.iter_batches(max(1, CELLS // len(wanted)), columns=wanted):
             yield _chunk(batch, chosen, row)
@@ -34,15 +34,15 @@ def chunks(path: Path, columns: Columns, group: str | None) -> Iterator[Chunk]:
 
 def preview(path: Path, rows: int) -> list[list[str]]:
     """The first rows as text."""
-    with _opened(path) as file:
+    with _open(path) as file:
         first = next(file.iter_batches(rows), None)
         found = first.to_pylist() if first else []
     return [[str(cell) for cell in row.values()] for row in found]
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    """The file; whatever pyarrow says of its content becomes a DataError."""
+def _open(path: Path) -> Iterator[Any]:
+    """The file; errors of pyarrow about its content become a DataError."""
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -28,14 +28,12 @@ from odfl_cli.environments.replay.files import (
     stamp,
     watched,
 )
-from odfl_cli.environments.replay.filling import Filler
-from odfl_cli.environments.replay.scaling import PastScale
+from odfl_cli.environments.replay.past import PastScale, fill_missing
 from odfl_cli.environments.replay.tables import Columns, OnMissing, layout
 
 MOST_GROUPS = 10_000
 DAY = 86400
 SHAPE, PARTIAL = "shape.json", ".partial-"
-Checksums = dict[str, str]
 PACKAGE = "package:"
 STREAMS = str(Path(__file__).parents[1] / "streams" / "__init__.py")
 TABLES = {".csv": csv_file, ".parquet": parquet_file}
@@ -69,7 +67,7 @@ class Recording:
 
 
 class Content(NamedTuple):
-    """What is to be recorded: where it comes from, and its rounds once they are asked for."""
+    """The files behind a recording, the names of its features, and a reader of its rounds."""
 
     files: tuple[Path, ...]
     names: list[str]
@@ -79,9 +77,9 @@ class Content(NamedTuple):
 def record(
     path: Path, columns: Columns, group: str | None, standardise: bool, on_missing: OnMissing
 ) -> Recording:
-    """The file's recording: from disk, or made now, in one pass and little memory."""
+    """The file's recording: from the cache, or written now in one pass and little memory."""
     with naming_the_file(path):
-        content = _packaged(path) or _content(path, columns, group, on_missing)
+        content = _packaged(path, columns) or _content(path, columns, group, on_missing)
         asked = [list(map(str, content.files)), asdict(columns), group, standardise, on_missing]
         key = digest([*asked, str(path.name), source_digest(__file__), source_digest(STREAMS)])
         state = digest([number for file in content.files for number in stamp(file)])
@@ -90,32 +88,39 @@ def record(
             batches = content.batches()
             for file in content.files:
                 batches = watched(file, batches)
-            batches = _filled(batches, on_missing)
-            _keep(batches, directory, standardise, content.names)
-            _forget(directory, key)
+            if on_missing == "last" or on_missing == "mean":
+                batches = fill_missing(batches, on_missing)
+            _store(batches, directory, standardise, content.names)
+            _remove_old(directory, key)
         return Recording(str(directory), **read_json(directory / SHAPE)["recording"])
 
 
 def check_file(path: Path) -> None:
-    """There is such a file, of a kind that can be read."""
+    """Raises a DataError unless there is such a file, of a kind that can be read."""
     if path.suffix.lower() not in {*TABLES, ".npz"}:
         raise DataError("the name should end in .csv, .parquet or .npz")
     if not os.path.isfile(path):
         raise DataError("there is no such file")
 
 
-def _packaged(path: Path) -> Content | None:
+def _packaged(path: Path, columns: Columns) -> Content | None:
     """A stream inside an installed package, where the name is package:NAME."""
     if not str(path).startswith(PACKAGE):
         return None
-    from odfl_cli.environments.streams import SOURCES
+    from odfl_cli.environments.streams import find_sources
 
-    name = str(path).removeprefix(PACKAGE)
-    if name not in SOURCES:
-        raise DataError(f"there is no such stream; {did_you_mean(name, SOURCES)}")
-    source = SOURCES[name]
-    files = source.files()
-    return Content(files, list(source.features), lambda: source.batches(files))
+    name, sources = str(path).removeprefix(PACKAGE), find_sources()
+    if name not in sources:
+        raise DataError(f"there is no such stream; {did_you_mean(name, sources)}")
+    source, labels = sources[name], (columns.round, columns.item, columns.cost)
+    header = [*(label for label in labels if label), *source.features]
+    chosen = layout(header, columns, None).numbers[:-1]
+    kept, files = [*map(source.features.index, chosen), -1], source.files()
+    return Content(
+        files,
+        list(chosen),
+        lambda: (batch._replace(values=batch.values[..., kept]) for batch in source.batches(files)),
+    )
 
 
 def _content(path: Path, columns: Columns, group: str | None, on_missing: OnMissing) -> Content:
@@ -125,88 +130,51 @@ def _content(path: Path, columns: Columns, group: str | None, on_missing: OnMiss
     if kind == ".npz":
         if group is not None:
             raise DataError(f"data.group={group}: the groups of an NPZ file are its first axis")
-        return Content(files, [], lambda: npz_file.batches(path, on_missing))
+        return Content(files, [], partial(npz_file.batches, path, on_missing))
     table = TABLES[kind]
     chosen = layout(table.header(path), columns, group)
     chunks = partial(table.chunks, path, columns, group)
-    assembler = Assembler(chosen, on_missing)
-    return Content(files, list(chosen.numbers[:-1]), lambda: assembler.batches(chunks))
-
-
-def _filled(batches: Iterator[Batch], on_missing: OnMissing) -> Iterator[Batch]:
-    """The rounds with missing numbers filled, if that is asked for."""
-    if on_missing != "last" and on_missing != "mean":
-        yield from batches
-        return
-    fillers: dict[str, Filler] = {}
-    for batch in batches:
-        filler = fillers.setdefault(batch.group, Filler(on_missing, batch.values.shape[1:]))
-        values = filler.fill(batch.values)
-        yield Batch(batch.group, values, batch.skipped + len(batch.values) - len(values))
+    reader = partial(Assembler(chosen, on_missing).batches, chunks)
+    return Content(files, list(chosen.numbers[:-1]), reader)
 
 
 def _is_whole(directory: Path) -> bool:
-    """Whether there is a recording, and all its files are what was written."""
+    """Whether there is a recording whose files are what was written."""
     try:
         shape = read_json(directory / SHAPE)
-        names = shape.get("sha256", {})
-        stamps = [(name, *stamp(directory / name)) for name in names]
-        return is_intact(shape) and _checksums(directory, tuple(stamps)) == names
+        files = [(directory / name, sha) for name, sha in shape.get("sha256", {}).items()]
+        return is_intact(shape) and all(_sha256(path, stamp(path)) == sha for path, sha in files)
     except (OSError, UnreadableError):
         return False
 
 
 @cache
-def _checksums(directory: Path, stamps: tuple[tuple[str, int, int, int, int], ...]) -> Checksums:
-    """The SHA-256 of the files by name, computed once by each process."""
-    found = {}
-    for name, *_ in stamps:
-        with open(directory / name, "rb") as file:
-            found[name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return found
-
-
-def _keep(batches: Iterator[Batch], directory: Path, standardise: bool, names: list[str]) -> None:
-    """Writes the recording; it appears under its name only once it is complete and on disk."""
-    with _temporary(directory.parent) as temporary:
-        shape = _write(batches, temporary, standardise) | {"names": names}
-        kept = [f"{group}.bin" for group in range(len(shape["groups"]))]
-        stamps = tuple((name, *_on_disk(temporary / name)) for name in kept)
-        record = {"recording": shape, "sha256": _checksums(temporary, stamps)}
-        write_json(temporary / SHAPE, sealed(record))
-        _put(temporary, directory)
-
-
-@contextmanager
-def _temporary(parent: Path) -> Iterator[Path]:
-    """A directory that goes at the end, unless it was given another name."""
-    place = tempfile.mkdtemp(dir=parent, prefix=PARTIAL)
-    try:
-        yield Path(place)
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-
-
-def _on_disk(path: Path) -> tuple[int, int, int, int]:
-    """Waits until the file is on disk; its stamp."""
+def _sha256(path: Path, _: tuple[int, ...]) -> str:
+    """Computed once by each process for a stamp of the file."""
     with open(path, "rb") as file:
-        os.fsync(file.fileno())
-    return stamp(path)
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _put(temporary: Path, directory: Path) -> None:
-    """Gives the recording its name, unless another process was faster; a damaged one gives way."""
-    if directory.exists() and not _is_whole(directory):
-        with _temporary(directory.parent) as damaged:
-            os.rename(directory, damaged)
+def _store(batches: Iterator[Batch], directory: Path, standardise: bool, names: list[str]) -> None:
+    """Writes the recording; it takes its name once it is complete, unless another process was faster."""
+    temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=PARTIAL))
     try:
-        os.rename(temporary, directory)
-    except OSError:
+        shape = _write(batches, temporary, standardise) | {"names": names}
+        files = [temporary / f"{group}.bin" for group in range(len(shape["groups"]))]
+        checksums = {path.name: _sha256(path, stamp(path)) for path in files}
+        write_json(temporary / SHAPE, sealed({"recording": shape, "sha256": checksums}))
         if not _is_whole(directory):
-            raise
+            shutil.rmtree(directory, ignore_errors=True)  # a damaged one
+            with suppress(OSError):
+                os.rename(temporary, directory)
+        if not _is_whole(directory):
+            raise DataError(f"{directory} cannot be written")
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _write(batches: Iterator[Batch], directory: Path, standardise: bool) -> dict:
+    """Appends the rounds to a file for each group; returns the fields of the recording."""
     lengths: dict[str, int] = {}
     scales: dict[str, PastScale] = {}
     skipped, sizes, masked = 0, (0, 0), False
@@ -235,10 +203,10 @@ def _write(batches: Iterator[Batch], directory: Path, standardise: bool) -> dict
     }
 
 
-def _forget(kept: Path, key: str) -> None:
-    """Deletes recordings of earlier contents of the file and what killed processes left.
+def _remove_old(kept: Path, key: str) -> None:
+    """Deletes recordings of earlier contents of the file and partial ones, unless a day old or less.
 
-    Those of the last day stay: a run may still be reading or writing them.
+    A run may still be reading or writing those.
     """
     for old in (*kept.parent.glob(f"{key}-*"), *kept.parent.glob(f"{PARTIAL}*")):
         with suppress(FileNotFoundError):  # another process has removed it

@@ -30,7 +30,7 @@ class Chunk(NamedTuple):
         parts: list[Any] = [None if part is None else part[start:stop] for part in self[1:]]
         return Chunk(self.place, *parts)
 
-    def followed_by(self, later: "Chunk") -> "Chunk":
+    def append(self, later: "Chunk") -> "Chunk":
         """The rows of both."""
         pairs: Any = zip(self[1:-1], later[1:-1], strict=True)
         labels: list[Any] = [None if ours is None else ours + theirs for ours, theirs in pairs]
@@ -74,16 +74,12 @@ def layout(header: list[str], columns: Columns, group: str | None) -> Layout:
         "data.columns.cost": columns.cost,
         "data.group": group,
     }
-    for key, name in keys.items():
+    features = columns.features or ()
+    for key, name in (*keys.items(), *(("data.columns.features", name) for name in features)):
         if name is not None and name not in header:
             raise DataError(_unknown(key, name, header))
-    for name in columns.features or ():
-        if name not in header:
-            raise DataError(_unknown("data.columns.features", name, header))
-    taken = set(keys.values())
-    features = columns.features
-    if features is None:
-        features = tuple(name for name in header if name not in taken)
+    if columns.features is None:
+        features = tuple(name for name in header if name not in keys.values())
     if not features:
         raise DataError("no column is left for the features, see data.columns.features")
     if columns.cost in features:

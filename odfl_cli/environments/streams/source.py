@@ -1,5 +1,6 @@
-"""What a stream is to a recording, and what the sources share."""
+"""What sources of rounds share: files inside packages, periods, progress."""
 
+import csv
 import importlib.util
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -7,13 +8,37 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from odfl_cli.core.files import atomic
 from odfl_cli.core.text import tell
 from odfl_cli.environments.replay.batches import Batch
 from odfl_cli.environments.replay.files import DataError
 
 Part = TypeVar("Part")
 EARLY = " early"
-"""Ends the name of a group of the early period."""
+"""Ends the name of a group of the early period, on which constants are chosen."""
+
+
+class Table(NamedTuple):
+    """Rounds with their labels, to be written as a long table."""
+
+    periods: list[str]  # [T], the groups
+    days: list[str]  # [T]
+    items: list[str]  # [d]
+    values: np.ndarray  # [T, d, p + 1], the cost last
+
+    def batches(self) -> Iterator[Batch]:
+        """The rounds of each period."""
+        for period in dict.fromkeys(self.periods):
+            yield Batch(period, self.values[np.array(self.periods) == period])
+
+    def write(self, path: Path, features: Sequence[str]) -> None:
+        """period, day, item, features…, cost: a row per day and item; floats round-trip exactly."""
+        with atomic(path) as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["period", "day", "item", *features, "cost"])
+            for period, day, values in zip(*self[:2], self.values.tolist(), strict=True):
+                for item, row in zip(self.items, values, strict=True):
+                    writer.writerow([period, day, item, *row])
 
 
 class Source(NamedTuple):
@@ -22,9 +47,10 @@ class Source(NamedTuple):
     files: Callable[[], tuple[Path, ...]]
     features: tuple[str, ...]
     batches: Callable[[tuple[Path, ...]], Iterator[Batch]]
+    table: Callable[[Path], Table] | None = None  # where `odfl data example` can write it
 
 
-def packaged(package: str, pattern: str, install: str) -> tuple[Path, ...]:
+def package_files(package: str, pattern: str, install: str) -> tuple[Path, ...]:
     """The files inside an installed package, which need not be imported; `install` gets it."""
     found = importlib.util.find_spec(package)
     places = found.submodule_search_locations if found else None
@@ -34,7 +60,15 @@ def packaged(package: str, pattern: str, install: str) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def periods(group: str, values: np.ndarray, early: int) -> Iterator[Batch]:
+def table_source(
+    package: str, file: str, features: tuple[str, ...], table: Callable[[Path], Table]
+) -> Source:
+    """A source of one file, of the extra `examples`, that is small enough for a table."""
+    files = lambda: package_files(package, file, "pip install 'odfl[examples]'")  # noqa: E731
+    return Source(files, features, lambda paths: table(paths[0]).batches(), table)
+
+
+def split_periods(group: str, values: np.ndarray, early: int) -> Iterator[Batch]:
     """Rounds [T, d, p + 1] as two groups: from round `early` on, and before it."""
     yield Batch(group, values[early:].copy())
     yield Batch(group + EARLY, values[:early].copy())
@@ -42,23 +76,16 @@ def periods(group: str, values: np.ndarray, early: int) -> Iterator[Batch]:
 
 def later_first(batches: Iterable[Batch]) -> Iterator[Batch]:
     """Groups of the later period before those of the early one, so that they are seeds 0, 1, …"""
-    kept = list(batches)
-    yield from (batch for batch in kept if not batch.group.endswith(EARLY))
-    yield from (batch for batch in kept if batch.group.endswith(EARLY))
+    yield from sorted(batches, key=lambda batch: batch.group.endswith(EARLY))
 
 
-def shown(parts: Sequence[Part], what: str) -> Iterator[Part]:
+def with_progress(parts: Sequence[Part], what: str) -> Iterator[Part]:
     """The parts, with a progress bar on a terminal and one line elsewhere."""
     from rich.console import Console
     from rich.progress import track
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        tell(f"preparing {what}, once …")
-    yield from track(
-        parts,
-        f"preparing {what}, once",
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
+    text, hidden = f"preparing {what}, once", not console.is_terminal
+    if hidden:
+        tell(f"{text} …")
+    yield from track(parts, text, console=console, transient=True, disable=hidden)

@@ -12,11 +12,11 @@ from odfl_cli.problem.problem import Problem
 DIRECTIONS = 8
 
 
-def constants_of(sample: Sample) -> Constants:
-    """Measured on the sample: G and D_Z are the largest seen, C_0 and β an envelope.
+def measure_constants(sample: Sample) -> Constants:
+    """The constants on the sample: G and D_Z are the largest seen, C_0 and β an envelope.
 
-    Margins are taken at ‖θ‖ = R in a few directions, and the worst direction counts. At θ = 0 all
-    margins vanish: Assumption 2 holds for no Θ that contains it, as the ball does.
+    Margins are taken at ‖θ‖ = R in a few directions, of which the worst counts; at θ = 0, which the
+    ball contains, all margins vanish and Assumption 2 does not hold.
     """
     problem = sample.problem
     directions = on_the_sphere(problem, DIRECTIONS)[:, None, :]

@@ -1,13 +1,13 @@
-"""The paper's lemmas on sampled rounds: how much of what a lemma allows is measured.
+"""The paper's lemmas on sampled rounds: measured values as a share of what a lemma allows.
 
-`off` makes a lemma's premise wrong by that factor, in the direction that makes it harder to hold: a
-check that passes all the same has no power to find an error of that size.
+`off` makes a premise wrong by that factor: a check that passes all the same has no power to find an
+error of that size.
 """
 
 import numpy as np
 
 from odfl_cli.algorithms.gradient import spo_plus_loss
-from odfl_cli.metrics.theory.constants import constants_of, longest_vertex, steepness
+from odfl_cli.metrics.theory.constants import longest_vertex, measure_constants, steepness
 from odfl_cli.metrics.theory.margin import margin_sample
 from odfl_cli.metrics.theory.sample import Sample, slopes
 from odfl_cli.metrics.theory.theorems import smoothing_distance
@@ -26,15 +26,15 @@ def check_lipschitz(sample: Sample, alpha: float, off: float = 1.0) -> float:
 
 def check_suboptimality(sample: Sample, alpha: float, off: float = 1.0) -> float:
     """The largest (⟨g, w̃⟩ − min_w ⟨g, w⟩) / (nα), n being ln d with the entropy; ≤ 1 is claimed."""
-    prediction, moved = _moved(sample, alpha * off)
-    gap = (prediction * moved).sum(-1)
+    prediction, shift = _shift(sample, alpha * off)
+    gap = (prediction * shift).sum(-1)
     return _largest(gap, np.full(gap.shape, sample.problem.regularizer.suboptimality * alpha))
 
 
 def check_distance(sample: Sample, alpha: float, off: float = 1.0) -> float:
     """The largest ‖w̃ − w*‖_1 ε / (2 n α max_k ‖v_k‖_1), ε being the round's margin; ≤ 1 is claimed."""
     problem = sample.problem
-    distance = np.abs(_moved(sample, alpha * off)[1]).sum(-1)
+    distance = np.abs(_shift(sample, alpha * off)[1]).sum(-1)
     margins = margin_sample(problem, sample.X, sample.theta)
     allowed = 2 * problem.regularizer.suboptimality * alpha * longest_vertex(problem.polytope)
     return float((distance * margins).max() / allowed)
@@ -42,8 +42,8 @@ def check_distance(sample: Sample, alpha: float, off: float = 1.0) -> float:
 
 def check_expected_distance(sample: Sample, alpha: float, off: float = 1.0) -> float:
     """The mean of ‖w̃ − w*‖_1 over what the lemma allows under Assumption 2; ≤ 1 is claimed."""
-    distance = np.abs(_moved(sample, alpha * off)[1]).sum(-1)
-    return float(distance.mean() / smoothing_distance(constants_of(sample), np.array(alpha)))
+    distance = np.abs(_shift(sample, alpha * off)[1]).sum(-1)
+    return float(distance.mean() / smoothing_distance(measure_constants(sample), np.array(alpha)))
 
 
 def check_randomised_point(sample: Sample, alpha: float, delta: float | None = None) -> float:
@@ -81,7 +81,7 @@ def _loss(sample: Sample, alpha: float) -> SmoothedCost:
     return SmoothedCost(sample.problem, sample.X, sample.costs, alphas)
 
 
-def _moved(sample: Sample, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+def _shift(sample: Sample, alpha: float) -> tuple[np.ndarray, np.ndarray]:
     """The prediction g, and w̃ − w*, both [N, d]."""
     problem = sample.problem
     prediction = problem.predictor.predict(sample.theta, sample.X)
@@ -90,7 +90,7 @@ def _moved(sample: Sample, alpha: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _largest(measured: np.ndarray, allowed: np.ndarray) -> float:
-    """The largest ratio; a round that allows nothing must measure nothing."""
+    """The largest ratio; infinite if something is measured where nothing is allowed."""
     positive = allowed > 0
     rest = np.inf if (measured[~positive] > 0).any() else 0.0
     return float(max(rest, (measured[positive] / allowed[positive]).max(initial=0.0)))

@@ -12,8 +12,8 @@ from odfl_cli.problem.polytopes import Polytope, is_simplex
 from odfl_cli.problem.problem import Problem
 
 TAIL = 0.1  # share of the smallest margins that the exponent is estimated from
-CHANCE = 10  # so many of the smallest margins are too noisy to use
-DIRECTIONS, SAMPLED, POINTS = 8, 1024, 40  # of the report
+NOISY = 10  # so many of the smallest margins are too noisy to use
+DIRECTIONS, SAMPLE, POINTS = 8, 1024, 40  # of the report
 
 
 def margin_sample(problem: Problem, X: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -30,7 +30,7 @@ def margin_sample(problem: Problem, X: np.ndarray, theta: np.ndarray) -> np.ndar
 
 
 def _vertex_margin(polytope: Polytope, costs: np.ndarray) -> np.ndarray:
-    """Another vertex differs in some coordinate: the cost of each in turn is raised, then lowered."""
+    """The gap to the next best vertex, found by raising and lowering the cost of each coordinate in turn."""
     best = polytope.minimise(costs)
     lowest = (costs * best).sum(-1)
     margin = np.full(lowest.shape, np.inf)
@@ -49,14 +49,12 @@ def _vertex_margin(polytope: Polytope, costs: np.ndarray) -> np.ndarray:
 def fit_margin(margins: np.ndarray) -> Margin:
     """The envelope C_0 ε^β above the empirical distribution of every row of margins [..., N].
 
-    β is Hill's estimate from the smallest margins, or 1 where that lies within two standard errors
-    or above; then C_0 is the least that keeps every row's distribution
-    below the curve, from the tenth smallest margin on: those before it are noisy.
-    Where more than that vanish there is no curve, and C_0 is infinite.
+    β is Hill's estimate from the smallest margins, at most 1; C_0 is the least that keeps every row's
+    distribution below the curve from the tenth smallest margin on, infinite if that margin is 0.
     """
     rows = np.sort(np.atleast_2d(margins), axis=-1)
     count = rows.shape[-1]
-    first = min(CHANCE, count) - 1
+    first = min(NOISY, count) - 1
     if (rows[:, first] <= 0).any():
         return Margin(math.inf, 1.0)
     beta = min(_exponent(row[row > 0]) for row in rows)
@@ -65,8 +63,8 @@ def fit_margin(margins: np.ndarray) -> Margin:
 
 
 def _exponent(row: np.ndarray) -> float:
-    """Of a sorted row: the slope of the tail, or 1 if that is no more than chance away."""
-    count = min(len(row) - 1, max(CHANCE, int(TAIL * len(row))))
+    """The slope of the tail of a sorted row, or 1 if that lies within two standard errors."""
+    count = min(len(row) - 1, max(NOISY, int(TAIL * len(row))))
     if count < 1:  # one margin has no tail
         return 1.0
     excess = float(np.log(row[count] / row[:count]).mean())
@@ -102,13 +100,13 @@ def margin_report(
 ) -> dict[str, Any]:
     """The share of margins below ε on a grid, in the worst of a few directions, and its envelope."""
     problem = problem.rows(slice(1))  # around the parameters that the first seed starts from
-    sample = sample_rounds(environment, problem, seeds, SAMPLED)
+    sample = sample_rounds(environment, problem, seeds, SAMPLE)
     directions = on_the_sphere(problem, DIRECTIONS)[:, None, :]
     margins = np.sort(margin_sample(problem, sample.X, directions), axis=-1)
     fitted = fit_margin(margins)
     if not np.isfinite(fitted.c0):
         return {}
-    tenth = margins[:, min(CHANCE, margins.shape[-1]) - 1]
+    tenth = margins[:, min(NOISY, margins.shape[-1]) - 1]
     epsilon = np.geomspace(max(tenth.min(), 1e-12), margins.max(), POINTS)
     below = [np.searchsorted(row, epsilon, side="right") / row.size for row in margins]
     return {

@@ -13,9 +13,8 @@ from odfl_cli.problem.oracles import Exact, MultiStart, OracleCall, uniform_in_b
 from odfl_cli.problem.oracles.exact import MOST_PARAMETERS
 
 RESTARTS, STEPS = 16, 25  # of the reference solve
-ROUNDS = 256  # of a long sum of losses that the search looks at
+MAX_ROUNDS = 256  # of a long sum of losses that the search uses
 REPETITIONS = 3
-
 SHARE = "oracle_share"  # in seconds, which differ from run to run: not a column
 VALUES = ("oracle_before", "oracle_after", "xi")
 
@@ -25,7 +24,7 @@ def calls_an_oracle(algorithm: Algorithm) -> bool:
     return type(algorithm).oracle_call is not Algorithm.oracle_call
 
 
-class OracleNotes:
+class OracleExaminer:
     """Repeats the oracle call at about `count` of the rounds t [E]."""
 
     def __init__(self, algorithm: Algorithm, t: np.ndarray, seeds: int, count: int) -> None:
@@ -36,14 +35,11 @@ class OracleNotes:
 
     def watch(self, before: RoundStart) -> None:
         """Examines the round if it is one of those."""
-        if before.t not in self.examined:
-            return
-        report = oracle_report(self._algorithm, before)
+        report = oracle_report(self._algorithm, before) if before.t in self.examined else {}
+        if report:
+            self._shares.append(float(report.pop(SHARE).mean()))
         for name, values in report.items():
-            if name == SHARE:
-                self._shares.append(float(values.mean()))
-            else:
-                self._values[name][:, self._t.searchsorted(before.t)] = values
+            self._values[name][:, self._t.searchsorted(before.t)] = values
 
     def columns(self) -> dict[str, np.ndarray]:
         """oracle_before, oracle_after and xi, [S, E]; empty if no round is examined."""
@@ -51,16 +47,16 @@ class OracleNotes:
 
     def report(self) -> dict[str, Any]:
         """The oracle's share of the seconds of a round, for summary.json."""
-        return {"oracle_share": round(float(np.mean(self._shares)), 3)} if self._shares else {}
+        return {SHARE: round(float(np.mean(self._shares)), 3)} if self._shares else {}
 
 
 def oracle_report(algorithm: Algorithm, before: RoundStart) -> dict[str, np.ndarray]:
     """The oracle call of round t for every seed [S]; empty without an oracle.
 
-    oracle_before and oracle_after are the objective at the warm start and at the answer, xi is by
-    how much a reference solve is below the answer, in the units of the paper's objective: for
-    DF-FTPL the sum of losses, not their average. In a round without a call the last answer counts.
-    oracle_share is the call's share of the seconds of the whole round, measured here.
+    oracle_before and oracle_after are the objective at the warm start and at the answer; xi is how
+    much lower a reference solve gets, in the units of the paper's objective (for DF-FTPL a sum, not
+    an average). In a round without a call the last answer counts. oracle_share is the call's share
+    of the seconds of the whole round.
     """
     state, X, costs = before.state, before.rounds.X[:, 0], before.rounds.costs[:, 0]
     draws = {name: values[:, 0] for name, values in before.draws.items()}
@@ -88,7 +84,7 @@ def reference_answer(call: OracleCall, t: int) -> np.ndarray:
     `call.start` are then improved with all of them.
     """
     theta_set, (seeds, m) = call.theta_set, call.start.shape
-    coarse = OracleCall(call.objective.thinned(ROUNDS), theta_set, call.start)
+    coarse = OracleCall(call.objective.thinned(MAX_ROUNDS), theta_set, call.start)
     if m <= MOST_PARAMETERS:
         found = Exact().minimise(coarse)
     else:

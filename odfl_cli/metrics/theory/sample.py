@@ -9,7 +9,7 @@ from odfl_cli.engine.kernels import kernel_of
 from odfl_cli.environments import Environment
 from odfl_cli.problem.problem import Problem
 
-TOGETHER = 16  # consecutive rounds taken at a time
+CONSECUTIVE = 16  # rounds taken at a time
 
 
 class Sample(NamedTuple):
@@ -25,7 +25,7 @@ def sample_rounds(
     environment: Environment, problem: Problem, seeds: tuple[int, ...], size: int = 1024
 ) -> Sample:
     """About `size` rounds of the run, spread evenly over its seeds and its horizon."""
-    together = min(TOGETHER, problem.rounds)
+    together = min(CONSECUTIVE, problem.rounds)
     places = max(1, size // (together * len(seeds)))
     starts = np.unique(np.linspace(0, problem.rounds - together, places).astype(int))
     blocks = [environment.rounds(seeds[:size], int(t), int(t) + together) for t in starts]
@@ -47,7 +47,6 @@ def slopes(sample: Sample) -> np.ndarray:
         gram = np.matmul(tall.mT, tall)  # the smaller one, with the same largest eigenvalue
         return np.sqrt(np.linalg.eigvalsh(gram)[:, -1])
     vjp, items = sample.problem.predictor.vjp, np.eye(sample.problem.items)
-    rows = [
-        vjp(sample.theta, sample.X, np.broadcast_to(item, sample.costs.shape)) for item in items
-    ]
+    shape = sample.costs.shape
+    rows = [vjp(sample.theta, sample.X, np.broadcast_to(item, shape)) for item in items]
     return np.linalg.norm(np.stack(rows, axis=1), ord=2, axis=(-2, -1))

@@ -1,9 +1,9 @@
 """Right-hand sides of the paper's regret bounds, for every round of a run, and what they assume.
 
 Theorems 1 and 2 (log barrier on a polytope) and the two propositions of the appendix (entropy on
-the simplex) are one formula each for DF-FTPL and DF-OGD: only the constants differ. Where statement
-and proof disagree the proof is followed; the documentation lists the places. All bounds are on the average
-regret, as functions of t, with arrays [..., rounds] that may hold a subset of the rounds 1, …, T.
+the simplex) are one formula each for DF-FTPL and DF-OGD with other constants. Where statement and
+proof disagree the proof is followed. All bounds are on the average regret, as functions of t, with
+arrays [..., rounds] that may hold a subset of the rounds 1, …, T.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class Margin(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Constants:
-    """What the right-hand sides depend on besides the schedules and the path."""
+    """The constants of the right-hand sides."""
 
     diameter: float  # D_Θ
     slope: float  # G ≥ ‖∇_θ g(θ, X_t)‖
@@ -119,12 +119,12 @@ def broken_assumptions(notes: Mapping[str, np.ndarray], t: np.ndarray | None = N
         "(1 + P_t)/t": (1 + notes["path_length"]) / rounds,
         "η_t": notes["eta"],
     }
-    lines = (_rises(name, values, rounds) for name, values in sequences.items())
+    lines = (_describe_rise(name, values, rounds) for name, values in sequences.items())
     return [line for line in lines if line]
 
 
-def _rises(name: str, values: np.ndarray, rounds: np.ndarray) -> str | None:
-    """Where a sequence that should be non-increasing rises."""
+def _describe_rise(name: str, values: np.ndarray, rounds: np.ndarray) -> str | None:
+    """Where a sequence rises that should not; None if it does not."""
     rising = np.diff(values, axis=-1) > ROUNDING * np.abs(values[..., :-1])
     if not rising.any():
         return None

@@ -6,25 +6,20 @@ from pathlib import Path
 
 import numpy as np
 
-from odfl_cli.environments.datasets.table import Table, kept, packaged
+from odfl_cli.environments.streams.source import Table, table_source
 
 LAGS = (1, 2, 3)
 MOMENTA = (5, 20, 60)
 VOLATILITY = 20
 YEARS = 3
+FEATURES = (
+    *(f"return_{lag}" for lag in LAGS),
+    *(f"momentum_{span}" for span in MOMENTA),
+    f"volatility_{VOLATILITY}",
+)
 
 
-def stocks() -> str:
-    """The file of rounds: skfolio's daily prices turned into features and costs."""
-    return kept("stocks", source(), lambda path: table(*prices(path)))
-
-
-def source() -> Path:
-    """The file inside skfolio."""
-    return packaged("skfolio", "datasets/data/sp500_dataset.csv.gz")
-
-
-def prices(path: Path) -> tuple[list[str], list[str], np.ndarray]:
+def read(path: Path) -> tuple[list[str], list[str], np.ndarray]:
     """Days, names of the stocks, and closing prices [days, stocks]."""
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
@@ -32,21 +27,19 @@ def prices(path: Path) -> tuple[list[str], list[str], np.ndarray]:
 
 
 def table(days: list[str], names: list[str], closing: np.ndarray) -> Table:
-    """Round t is day t: features from the closing prices up to day t − 1, cost −return in percent.
+    """Features of day t are from the closing prices up to day t − 1, costs are −return in percent.
 
     Features, in percent: the last three returns, the return over 5, 20 and 60 days, and the
     deviation of the last 20 returns. Periods of three years are the groups.
     """
     returns = 100.0 * (closing[1:] / closing[:-1] - 1.0)  # returns[i] is that of day i + 1
     first = max(MOMENTA) + 1
-    rounds = range(first, len(days))
-    X = np.stack([_features(closing[:t], returns[: t - 1]) for t in rounds])
-    features = [f"return_{lag}" for lag in LAGS]
-    features += [f"momentum_{span}" for span in MOMENTA] + [f"volatility_{VOLATILITY}"]
-    years = [int(days[t][:4]) for t in rounds]
-    begins = [year - (year - int(days[0][:4])) % YEARS for year in years]
+    X = np.stack([_features(closing[:t], returns[: t - 1]) for t in range(first, len(days))])
+    values = np.concatenate([X, -returns[first - 1 :, :, None]], axis=-1)
+    years = [int(day[:4]) for day in days]
+    begins = [year - (year - years[0]) % YEARS for year in years[first:]]
     periods = [f"{begin}-{begin + YEARS - 1}" for begin in begins]
-    return Table(periods, [days[t] for t in rounds], names, features, X, -returns[first - 1 :])
+    return Table(periods, days[first:], names, values)
 
 
 def _features(closing: np.ndarray, returns: np.ndarray) -> np.ndarray:
@@ -54,3 +47,13 @@ def _features(closing: np.ndarray, returns: np.ndarray) -> np.ndarray:
     lagged = [returns[-lag] for lag in LAGS]
     momenta = [100.0 * (closing[-1] / closing[-1 - span] - 1.0) for span in MOMENTA]
     return np.stack([*lagged, *momenta, returns[-VOLATILITY:].std(axis=0)], axis=-1)
+
+
+SOURCES = {
+    "stocks": table_source(
+        "skfolio",
+        "datasets/data/sp500_dataset.csv.gz",
+        FEATURES,
+        lambda path: table(*read(path)),
+    )
+}

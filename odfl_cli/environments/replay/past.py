@@ -1,0 +1,81 @@
+"""Numbers that depend on earlier rounds of the same group alone: filled values and scales."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+
+from odfl_cli.environments.replay.batches import Batch
+
+NOISE = 1e-14  # a variance below this share of the mean square is a rounding error
+
+
+def fill_missing(batches: Iterator[Batch], how: Literal["last", "mean"]) -> Iterator[Batch]:
+    """The batches with missing numbers filled; rounds that no earlier round can fill are skipped."""
+    fillers: dict[str, Filler] = {}
+    for batch in batches:
+        filler = fillers.setdefault(batch.group, Filler(how, batch.values.shape[1:]))
+        values = filler.fill(batch.values)
+        yield Batch(batch.group, values, batch.skipped + len(batch.values) - len(values))
+
+
+class Filler:
+    """Fills each item's features and cost with the last number seen, or the mean of those seen."""
+
+    def __init__(self, how: Literal["last", "mean"], shape: tuple[int, ...]) -> None:
+        self.how, self.last = how, np.full(shape, np.nan)  # [d, p + 1]
+        self.total, self.count = np.zeros(shape), np.zeros(shape)
+
+    def fill(self, values: np.ndarray) -> np.ndarray:
+        """The rounds of [B, d, p + 1] in which nothing is missing, or an earlier round has it."""
+        complete = []
+        for round_values in values:
+            seen = ~np.isnan(round_values)
+            with np.errstate(invalid="ignore"):  # 0/0: nothing was seen
+                known = self.last if self.how == "last" else self.total / self.count
+            filled = np.where(seen, round_values, known)
+            self.last = np.where(seen, round_values, self.last)
+            self.total += np.where(seen, round_values, 0.0)
+            self.count += seen
+            if not np.isnan(filled).any():
+                complete.append(filled)
+        return np.array(complete).reshape(-1, *values.shape[1:])
+
+
+class PastScale:
+    """Mean and variance of every feature over all items of the rounds so far.
+
+    No round is scaled by itself or by later ones.
+    """
+
+    def __init__(self, features: int) -> None:
+        self.count = 0
+        self.origin = np.zeros(features)  # sums of differences from it lose fewer digits
+        self.sums = np.zeros((2, features))  # of the differences, and of their squares
+
+    def standardise(self, X: np.ndarray) -> np.ndarray:
+        """(X_t − mean) / deviation of rounds before t; 0 while a feature has not varied yet.
+
+        An item that is not offered, NaN in all features, does not count and stays NaN.
+        """
+        rounds, items, _ = X.shape
+        absent = np.isnan(X)
+        if not self.count:
+            self.origin = X[0, (~absent[0, :, 0]).argmax()].copy()
+        shifted = np.where(absent, 0.0, X - self.origin)
+        sums = np.zeros((2, rounds + 1, X.shape[-1]))
+        sums[:, 0] = self.sums
+        for item in range(items):
+            sums[0, 1:] += shifted[:, item]
+            sums[1, 1:] += shifted[:, item] ** 2
+        np.cumsum(sums, axis=1, out=sums)
+        self.sums = sums[:, -1].copy()
+        counts = self.count + np.append(0, np.cumsum((~absent[..., 0]).sum(axis=1)))
+        count = np.maximum(counts[:-1], 1)[:, None]
+        self.count = int(counts[-1])
+        mean, square = sums[:, :-1] / count
+        variance = square - mean**2
+        varied = variance > NOISE * square
+        deviation = np.sqrt(np.where(varied, variance, 1.0))
+        scaled = np.where(varied[:, None], (shifted - mean[:, None]) / deviation[:, None], 0.0)
+        return np.where(absent, np.nan, scaled)

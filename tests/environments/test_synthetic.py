@@ -1,0 +1,113 @@
+"""What all drawn data share: random access, covariates that ignore the costs, fresh samples, refusals."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from odfl_cli.environments import Polynomial, Sin4, Terrain
+
+ANY_SIZE = [
+    lambda items, features: Sin4(items=items, features=features),
+    lambda items, features: Polynomial(
+        items=items, features=features, drift_weight=0.4, random_signs=True, intercept=items > 5
+    ),
+]
+HARD = [
+    {"features_law": "positive"},
+    {"features_law": "student"},
+    {"condition": 900.0},
+    {"link": "reversing", "amplitude": 1.0, "clip": False},
+]
+
+
+@pytest.mark.parametrize("make", ANY_SIZE, ids=["Sin4", "Polynomial"])
+@given(
+    seeds=st.lists(st.integers(0, 50), min_size=1, max_size=4, unique=True),
+    cuts=st.lists(st.integers(0, 90), min_size=2, max_size=5),
+    sizes=st.sampled_from([(2, 1), (7, 3), (5, 10), (9, 33)]),
+)
+def test_a_round_does_not_depend_on_the_block_or_the_other_seeds(make, seeds, cuts, sizes):
+    env, cuts = make(*sizes), sorted(cuts)
+    together = env.rounds(tuple(seeds), cuts[0], cuts[-1])
+    for row, seed in enumerate(seeds):
+        alone = [env.rounds((seed,), start, stop) for start, stop in pairwise(cuts)]
+        for whole, *parts in zip(together, *alone, strict=True):
+            np.testing.assert_array_equal(np.concatenate(parts, axis=1)[0], whole[row])
+
+
+@pytest.mark.parametrize(
+    "env",
+    [Sin4(items=80), Polynomial(items=80, features=10, drift_weight=0.5), Terrain()]
+    + [Sin4(**settings) for settings in HARD],
+    ids=str,
+)
+def test_random_access_across_the_blocks_of_the_streams(env):
+    """80 × 10 covariates come in blocks of 16 rounds, noise of 128, drift of 256: all end at 1024."""
+    whole, part = env.rounds((4, 9), 0, 1040), env.rounds((9,), 1020, 1030)
+    for ours, theirs in zip(part, whole, strict=True):
+        np.testing.assert_array_equal(ours[0], theirs[1, 1020:1030])
+
+
+@pytest.mark.parametrize(
+    ("plain", "other"),
+    [
+        (Sin4(), Sin4(gamma=0.2, amplitude=1.0, clip=False, noise_std=0.0, drift_weight=1)),
+        (Polynomial(), Polynomial(degree=1, noise_width=0, drift_weight=1, random_signs=True)),
+    ],
+)
+def test_covariates_do_not_depend_on_the_cost_settings(plain, other):
+    np.testing.assert_array_equal(plain.rounds((0, 3), 0, 9).X, other.rounds((0, 3), 0, 9).X)
+
+
+@pytest.mark.parametrize("env", [Sin4(items=4, features=3), Polynomial(items=6, features=4)])
+def test_fresh_rounds_are_the_same_alone_for_all_rounds_and_in_any_number(env):
+    many = env.fresh((2, 7), 0, 50)
+    for alone in (env.fresh((7,), 0, 50), env.fresh((7,), 400, 50), env.fresh((7,), 0, 31)):
+        for one, other in zip(alone, many, strict=True):
+            np.testing.assert_array_equal(one[0], other[1, : one.shape[1]])
+    assert env.stationary
+    drawn = env.rounds((2, 7), 0, 50).X
+    assert not np.isin(many.X[many.X % 1 != 0], drawn).any()  # pattern and intercept are 0 and 1
+
+
+@pytest.mark.parametrize("settings", [{}, {"gamma": 0.4, "noise_std": 0.3}, {"clip": False}, *HARD])
+def test_fresh_rounds_have_the_law_of_the_rounds(settings):
+    """Moments that tie the costs to the covariates, on both sides."""
+    env, size = Sin4(**{"items": 4, "features": 3, **settings}), 20_000
+    moments = []
+    for X, costs in (env.fresh((7,), 0, size), env.rounds((7,), 0, size)):
+        signal = X[0] @ env.theta_star((7,))[0]
+        sample = np.stack([costs[0], costs[0] * np.tanh(signal), costs[0] * (abs(signal) > 1)])
+        sample = sample.mean(-1)
+        moments.append((sample.mean(-1), sample.std(-1) / size**0.5))
+    (fresh, error), (played, noise) = moments
+    assert (abs(fresh - played) < 4 * np.hypot(error, noise) + 2e-3).all()
+
+
+REFUSED = {
+    Sin4: [
+        ("items", 1), ("items", 2.5), ("items", "five"), ("features", 0), ("rho", 1), ("rho", -1),
+        ("rho", math.nan), ("amplitude", -1), ("amplitude", math.inf), ("gamma", 2), ("gamma", -0.1),
+        ("noise_std", -0.5), ("clip", "perhaps"), ("drift_weight", 1.5), ("theta_star_norm", 0),
+        ("colour", 1),
+    ],
+    Polynomial: [
+        ("items", 1), ("items", 2.5), ("features", 0), ("features", "five"), ("degree", 0),
+        ("degree", 1.5), ("degree", True), ("degree", 101), ("noise_width", -0.1), ("noise_width", 1),
+        ("noise_width", math.nan), ("drift_weight", 1.5), ("drift_weight", -0.5),
+        ("intercept", "perhaps"), ("maximise", 3), ("random_signs", "some"), ("sign", -1),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "value"), [(kind, *bad) for kind, pairs in REFUSED.items() for bad in pairs]
+)
+def test_bad_values_are_refused(kind, key, value):
+    with pytest.raises(ValidationError, match=key):
+        kind(**{key: value})
