@@ -234,18 +234,6 @@ def test_a_copied_source_is_not_compiled_again_and_a_changed_one_once(
     assert caplog.records == []  # what others compiled is not taken for damage
 
 
-@pytest.mark.thorough
-def test_kernels_can_be_compiled_ahead(tmp_path) -> None:
-    for told in ("1 compiled, 0 were already", "0 compiled, 1 were already"):
-        cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-        done = odfl_process("warm", "sin4_kernel", cwd=tmp_path, **cache)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout == told + "\n"
-    refused = odfl_process("warm", "df_odg", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "did you mean df_ogd?" in refused.stderr
-
-
 def test_the_first_writable_candidate_is_taken(tmp_path, monkeypatch) -> None:
     (tmp_path / "file").touch()
     places = [tmp_path / "file" / "below", tmp_path / "good", tmp_path / "other"]
