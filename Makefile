@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE  # tests and sweeps start many interpreters
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo figures figures-more figures-examples figures-streams claims ranking results documents \
-  test test-thorough fuzz test-slow test-launchers test-slurm test-browser check format bench clean
+  test test-thorough fuzz test-slow test-launchers test-hydra test-slurm test-browser check format bench clean
 
 help:
 	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' Makefile
@@ -108,6 +108,14 @@ $(LAUNCH)/.installed: pyproject.toml constraints.txt
 	$(LAUNCH)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ray,search]'
 	@touch $@
 
+test-hydra: $(STAMP)  ## sweeps and experiments with the release candidate of Hydra 1.4, in an environment of its own beside .venv
+	$(PYTHON) -m venv $(VENV)-hydra
+	$(VENV)-hydra/bin/python -m pip install --quiet --disable-pip-version-check hydra-core==1.4.0rc3
+	echo "$(abspath .)" > $$(echo $(VENV)-hydra/lib/python3*/site-packages)/odfl.pth
+	ls -d $(abspath $(VENV))/lib/python3*/site-packages > $$(echo $(VENV)-hydra/lib/python3*/site-packages)/shared.pth
+	$(VENV)-hydra/bin/python -m odfl_cli run -m algo=pf_ogd,uniform horizon=smoke seeds=2 outputs=$(VENV)-hydra/outputs
+	$(VENV)-hydra/bin/python -m odfl_cli run experiment=main algo=pf_ogd,uniform horizon=smoke seeds=2 outputs=$(VENV)-hydra/outputs
+
 test-slurm: $(STAMP)  ## a sweep on a throw-away Slurm of this machine; installs no Slurm
 	@PATH="$$PATH:/usr/sbin:/sbin"; for program in munged slurmctld slurmd sbatch; do \
 	  command -v $$program >/dev/null || { echo "no $$program here: apt-get install slurm-wlm munge"; exit 1; }; done
@@ -130,6 +138,6 @@ bench: $(STAMP)  ## speed and growth, every figure a ratio within the run; PART=
 ##@ Clean up
 
 clean:  ## remove .venv, runs, sweeps and caches; keep the figures
-	rm -rf $(VENV) $(LAUNCH) outputs/runs outputs/sweeps build dist *.egg-info
+	rm -rf $(VENV) $(LAUNCH) $(VENV)-hydra outputs/runs outputs/sweeps build dist *.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

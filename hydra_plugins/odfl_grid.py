@@ -69,14 +69,14 @@ class GridSweeper(Sweeper):
     def sweep(self, arguments: list[str]) -> Any:
         """Checks all jobs, runs those that are not finished, and prints what became of them."""
         from odfl_cli.core.errors import FAILED
-        from odfl_cli.core.processes import deaf_children
+        from odfl_cli.core.processes import children_ignore_sigint
         from odfl_cli.runs.sweep.start import start_grid
 
         launcher = self.launcher
         local = launcher.local if isinstance(launcher, LocalLauncher) else None
         sweep = start_grid(self.master, local)
         size = self.max_batch_size or max(1, len(sweep.waiting))
-        with nullcontext() if local else deaf_children():
+        with nullcontext() if local else children_ignore_sigint():
             for first in range(0, len(sweep.waiting), size):
                 launcher.launch(sweep.waiting[first : first + size], first)
         if not sweep.close():

@@ -6,19 +6,11 @@
     result.final["avg_cost"]
     result.plot()
 
-The names below are also what one's own parts are made of (`from odfl_cli import Algorithm, …`).
-Each is imported when it is first used, so that `odfl --help` waits for none of them.
+The names in `__all__` are also what you write your own parts with (`from odfl_cli import Algorithm`).
+Each is imported when it is first used, so that `odfl --help` imports none of them.
 """
 
-import _signal  # type: ignore[import-not-found]  # built in: nothing is searched for first
-import sys
-
-if sys.argv[0].rpartition("/")[2] in ("odfl", "-m") and (  # "-m" while python looks for it
-    _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
-):
-    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # Ctrl-C from here on shows no imports
-
-# isort: split
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -50,45 +42,43 @@ if TYPE_CHECKING:
 
 __version__ = "0.3.0"
 
-__all__ = [
-    "Algorithm",
-    "Ball",
-    "Draw",
-    "EngineChoice",
-    "Environment",
-    "Horizon",
-    "KnownLaw",
-    "LinearSet",
-    "Metric",
-    "Metrics",
-    "Oracle",
-    "OracleCall",
-    "Polytope",
-    "Predictor",
-    "Problem",
-    "Regularizer",
-    "Result",
-    "Rounds",
-    "SmoothedCost",
-    "State",
-    "UserError",
-    "array_namespace",
-    "dot",
-    "draw",
-    "load",
-    "run",
-    "settings",
-    "start_draws",
-    "start_points",
-    "sweep",
-]
+_MODULES = {
+    "Algorithm": "algorithms.base",
+    "Ball": "problem.ball",
+    "Draw": "core.streams",
+    "EngineChoice": "engine.base",
+    "Environment": "environments.base",
+    "Horizon": "problem.problem",
+    "KnownLaw": "environments.base",
+    "LinearSet": "problem.polytopes.linear",
+    "Metric": "metrics.metric",
+    "Metrics": "metrics.base",
+    "Oracle": "problem.oracles.base",
+    "OracleCall": "problem.oracles.base",
+    "Polytope": "problem.polytopes.linear",
+    "Predictor": "problem.predictors.base",
+    "Problem": "problem.problem",
+    "Regularizer": "problem.regularizers.base",
+    "Result": "plotting.result",
+    "Rounds": "environments.base",
+    "SmoothedCost": "problem.surrogate",
+    "State": "algorithms.base",
+    "UserError": "core.errors",
+    "array_namespace": "core.arrays",
+    "dot": "core.arrays",
+    "draw": "core.streams",
+    "settings": "core.settings",
+    "start_draws": "algorithms.base",
+    "start_points": "algorithms.base",
+}
+__all__ = ["load", "run", "sweep", *_MODULES]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
-    """A name of `__all__`, from the module that defines it."""
-    from odfl_cli.core.lazy import exports
-
-    return exports(__name__, __file__)(name)
+    """Imports a name of `__all__` from the module that defines it (PEP 562)."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"odfl_cli.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -1,34 +1,19 @@
 """Settings and fixtures that every test shares."""
 
-import gc
 import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import settings
-from support.composing import merged_once
 from support.processes import Start, starting
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; read as torch is imported
-gc.set_threshold(100_000)  # as `odfl run` does: many objects, little garbage
 
 # Reproducible, and never a failure because a machine was slow.
 settings.register_profile("odfl", deadline=None, derandomize=True, max_examples=10, database=None)
 settings.register_profile("thorough", settings.get_profile("odfl"), max_examples=40)
 settings.load_profile("odfl")
-
-
-def pytest_collection_finish() -> None:
-    """What was imported and collected stays; no search for cycles need look at it again."""
-    gc.freeze()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def conf_merged_once() -> Iterator[None]:
-    """A composition costs more than a short run; most tests compose what others did before."""
-    with merged_once():
-        yield
 
 
 @pytest.fixture(autouse=True)

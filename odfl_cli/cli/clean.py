@@ -4,12 +4,12 @@ import os
 import re
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from odfl_cli.cli.parser import Parser, chosen
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import open_below
+from odfl_cli.core.files import check_below
 from odfl_cli.core.locks import LOCK, is_locked, locked
 from odfl_cli.core.text import UNITS, age, printable, size, table, tell
 from odfl_cli.results.finding import find_runs
@@ -30,17 +30,11 @@ EXAMPLES = """\
 SECONDS = {**dict(UNITS), "w": 7 * 86400}
 
 
-@dataclass(frozen=True)
-class Removal:
+class Removal(NamedTuple):
     """A run that may be removed, and the directory that it must lie in."""
 
     run: StoredRun
     root: Path
-
-    @property
-    def path(self) -> str:
-        """Of the run, relative to the root."""
-        return os.path.relpath(self.run.directory, self.root)
 
 
 def main(argv: list[str]) -> int:
@@ -84,23 +78,20 @@ def removals(paths: list[Path], where: Where = EVERY) -> list[Removal]:
 
 
 def remove(removal: Removal) -> bool:
-    """Removes what odfl wrote, and the directory if nothing else is in it; not a run that moved on.
-
-    All is done relative to the open directory, so that nothing can take its place meanwhile.
-    """
+    """Removes what odfl wrote, and the directory if nothing else is in it; not a run that moved on."""
     directory = removal.run.directory
-    with open_below(removal.root, removal.path) as place:
-        begun = attempt_begun(directory)
-        if is_locked(directory) or is_starting(directory):
+    check_below(removal.root, directory)
+    begun = attempt_begun(directory)
+    if is_locked(directory) or is_starting(directory):
+        return False
+    with locked(directory):
+        moved_on = inspect_files(directory).state != removal.run.state
+        if moved_on or attempt_begun(directory) != begun:
             return False
-        with locked(directory):
-            moved_on = inspect_files(directory).state != removal.run.state
-            if moved_on or attempt_begun(directory) != begun:
-                return False
-            remove_run(place)
-            os.unlink(LOCK, dir_fd=place)
-    with suppress(OSError):  # not empty, or a link by now
-        os.rmdir(os.path.abspath(directory))
+        remove_run(directory)
+        (directory / LOCK).unlink()
+    with suppress(OSError):  # not empty
+        directory.rmdir()
     return True
 
 
@@ -115,10 +106,10 @@ def _root(path: Path) -> Path:
 def _is_within(removal: Removal) -> bool:
     """Whether the run lies in its root and no link leads there; a warning says if not."""
     try:
-        with open_below(removal.root, removal.path):
-            return True
-    except (OSError, UserError) as error:
-        tell(f"{removal.run.directory}: left, {getattr(error, 'strerror', error)}")
+        check_below(removal.root, removal.run.directory)
+        return True
+    except UserError as error:
+        tell(f"{removal.run.directory}: left, {error}")
         return False
 
 

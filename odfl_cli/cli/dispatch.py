@@ -1,6 +1,5 @@
-"""The verbs. Each imports what it uses when it is used."""
+"""Finds the verb and calls it; a verb's module is imported when it is used."""
 
-import gc
 import io
 import os
 import sys
@@ -8,7 +7,6 @@ from importlib import import_module
 
 from odfl_cli import __version__
 from odfl_cli.core.errors import BAD_INPUT, FULL, UserError, report
-from odfl_cli.core.interrupts import main_begins
 from odfl_cli.core.text import did_you_mean
 
 USAGE = f"""odfl {__version__}: online decision-focused learning
@@ -30,7 +28,7 @@ Usage: odfl VERB …
 odfl VERB --help tells more. odfl --version prints the version.
 """
 OTHERS = ("plot", "report", "data", "claims", "list", "show", "best", "export", "clean")
-"""Each is the function `main` of the module of that name."""
+"""Verbs whose module of the same name has a function `main`."""
 VERBS = ("run", *OTHERS, "completion")
 
 
@@ -38,7 +36,6 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs a verb; returns the exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     _complete_streams()
-    main_begins()
     os.environ.setdefault(FULL, os.environ.get("HYDRA_FULL_ERROR", "0"))
     try:
         return _dispatch(arguments)
@@ -76,17 +73,13 @@ def _dispatch(arguments: list[str]) -> int:
             from odfl_cli.cli.completion.query import answer
 
             return answer(arguments, _run)
+        case ["warm", *_]:
+            raise UserError("warm: there is nothing to do ahead; a run compiles what it needs")
     raise UserError(f"{arguments[0]}: no such verb; {did_you_mean(arguments[0], VERBS)}")
 
 
 def _run(arguments: list[str]) -> int:
-    gc.set_threshold(100_000)  # imports and compositions make many objects and little garbage
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # or it searches every package
     from odfl_cli.cli.run import main as run
 
-    gc.freeze()  # what was imported stays: no search for garbage begins while a job is composed
-    try:
-        run(arguments)
-    finally:
-        gc.freeze()  # spares the interpreter a search for cycles in all modules as it ends
+    run(arguments)
     return 0

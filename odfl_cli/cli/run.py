@@ -3,73 +3,67 @@
 import math
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import hydra
-from hydra._internal.hydra import Hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from odfl_cli.config.compose import prepare_hydra
+from odfl_cli.config.compose import allow_any_class, prepare_hydra, with_sweep_flag
 from odfl_cli.config.directory import conf_directory
-from odfl_cli.config.explain import check_arguments, explained, leaves_mode
+from odfl_cli.config.explain import check_arguments, explain_errors
 from odfl_cli.core.errors import FAILED
-from odfl_cli.core.locks import starting
 from odfl_cli.core.text import tell
 from odfl_cli.runs.callbacks import exit_on_user_error
 from odfl_cli.runs.console import print_result, progress_bar
 from odfl_cli.runs.job import run_job
-from odfl_cli.runs.prepare import JobRequest, prepared_job
+from odfl_cli.runs.prepare import JobRequest, PreparedJob, prepare
 
 
 def main(arguments: list[str]) -> None:
     """Runs one job or a sweep from Hydra's command line."""
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises instead of printing and exiting
-    with explained(arguments):
+    with explain_errors(arguments), allow_any_class():
         arguments = check_arguments(arguments)
-        sys.argv = ["odfl run", *arguments]
-        sys.path.append(os.getcwd())  # a user's own components lie in the current directory
         prepare_hydra()
+        sys.argv = ["odfl run", *with_sweep_flag(arguments)]
+        sys.path.append(os.getcwd())  # a user's own components lie in the current directory
         application = hydra.main(
             version_base="1.3", config_path=str(conf_directory()), config_name="config"
         )
-        with _known_mode(arguments):
-            application(task)()
+        application(Task())()
 
 
-@contextmanager
-def _known_mode(arguments: list[str]) -> Iterator[None]:
-    """Spares Hydra to compose the whole configuration only to see that it does not set the mode."""
-    before = Hydra.get_mode
-    if leaves_mode(arguments):
-        Hydra.get_mode = lambda *_, **__: None  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        Hydra.get_mode = before  # type: ignore[method-assign]
+class Task:
+    """The function that Hydra calls for a job.
 
+    `prepared` is the single job that `CheckBeforeStart` checked; a job of a sweep is prepared by
+    the process that runs it.
+    """
 
-def task(config: DictConfig) -> float:
-    """One job: the function that Hydra calls. Returns the objective."""
-    starting.release()
-    context = HydraConfig.get()
-    request = JobRequest.of(config, context, Path(context.runtime.output_dir))
-    if context.mode == RunMode.MULTIRUN:
+    prepared: PreparedJob | None = None
+
+    def __call__(self, config: DictConfig) -> float:
+        """Runs the job and returns its objective."""
+        context = HydraConfig.get()
+        if context.mode != RunMode.MULTIRUN:
+            with exit_on_user_error(FAILED):
+                directory = Path(context.runtime.output_dir)
+                return _run_single(
+                    self.prepared or prepare(JobRequest.of(config, context, directory))
+                )
         from odfl_cli.core.processes import serve_parent
         from odfl_cli.runs.sweep.job import run_sweep_job
 
         if os.environ.get("ODFL_SERVES") == "parent":
             serve_parent()
-        return run_sweep_job(request, context)
-    with exit_on_user_error(FAILED):
-        return _run_single(request)
+        request = JobRequest.of(config, context, Path(context.runtime.output_dir))
+        return run_sweep_job(request, context, lambda: prepare(request))
 
 
-def _run_single(request: JobRequest) -> float:
-    prepared = prepared_job(request)
+def _run_single(prepared: PreparedJob) -> float:
+    request = prepared.request
     algorithm = request.choices["algo"]
     rounds = 0 if prepared.is_settled else prepared.job.horizon.rounds
     with progress_bar(algorithm, rounds) as progress:

@@ -1,22 +1,23 @@
 """Composing configurations: Hydra's plugins, one job without a command line, tuned values."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import hydra.utils
 import yaml
 from hydra import compose, initialize_config_dir
-from hydra._internal import defaults_list
 from hydra.core.config_store import ConfigStore
-from hydra.core.default_element import InputDefault
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.plugins import Plugins
+from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from odfl_cli.config.directory import conf_directory, is_tuning
-from odfl_cli.config.explain import check_arguments, explained
+from odfl_cli.config.command_line import chosen_experiment, parse
+from odfl_cli.config.directory import choices_of, conf_directory, is_tuning
+from odfl_cli.config.explain import check_arguments, compose_choices, explain_errors
 from odfl_cli.config.identity import register_resolvers
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.reading import flatten
@@ -46,20 +47,35 @@ def hydra_for(overrides: list[str]) -> Iterator[None]:
     surrounding = GlobalHydra.instance().hydra  # of an application that we are called from
     GlobalHydra.instance().clear()
     try:
-        with explained(overrides), initialize_config_dir(str(conf_directory()), version_base="1.3"):
+        with (
+            explain_errors(overrides),
+            initialize_config_dir(str(conf_directory()), version_base="1.3"),
+        ):
             yield
     finally:
         GlobalHydra.instance().hydra = surrounding
 
 
+def with_sweep_flag(arguments: list[str]) -> list[str]:
+    """The arguments, with -m where the chosen experiment sets hydra.mode to MULTIRUN.
+
+    Hydra 1.4 wants to know the mode before it composes the experiment's file.
+    """
+    if not (experiment := chosen_experiment(arguments)):
+        return arguments
+    directory = parse(arguments)[0].config_dir
+    config = compose_choices([experiment, *(["--config-dir", directory] if directory else [])])
+    is_sweep = OmegaConf.select(config, "hydra.mode") == RunMode.MULTIRUN
+    return [*arguments, "-m"] if is_sweep else arguments
+
+
 def prepare_hydra() -> None:
-    """Lets Hydra know the resolvers, presets and defaults of odfl."""
+    """Registers the resolvers, presets and defaults of odfl with Hydra."""
     register_resolvers()
     Plugins.instance()  # finding the plugins registers their presets
     _prefer_own_presets()
     _prefer_own_defaults()
-    if _choices:
-        defaults_list._create_interpolation_map = _choices_if_asked  # type: ignore[assignment]
+    _list_experts()
 
 
 def _prefer_own_presets() -> None:
@@ -83,14 +99,21 @@ def _prefer_own_defaults() -> None:
         choice.update({group: "odfl" for group in ("launcher", "sweeper") if group in choice})
 
 
-_choices: Any = getattr(defaults_list, "_create_interpolation_map", None)
-"""A private function of Hydra's; without it, nothing is replaced."""
+def _list_experts() -> None:
+    """Stores `experts/all`: every algorithm and predictor of conf/ as a part that `vote` may name."""
+    files = {"settings": ("algo", {"vote"}), "predictors": ("predictor", {"torch"})}
+    content: dict[str, Any] = {"defaults": []}
+    for key, (group, excluded) in files.items():
+        names = [name for name in choices_of(group, [conf_directory()]) if name not in excluded]
+        content["defaults"] += [{f"/{group}@{key}.{name}": name} for name in names]
+        content[key] = {name: {"_partial_": True} for name in names}
+    ConfigStore.instance().store("all", content, group="experts")
 
 
-def _choices_if_asked(overrides: Any, children: list[InputDefault], *more: Any) -> Any:
-    """Hydra makes a configuration of all choices for every file; few files interpolate one, others use none."""
-    asked = any(child.is_interpolation() for child in children)
-    return _choices(overrides, children, *more) if asked else None
+def allow_any_class() -> AbstractContextManager[Any]:
+    """Lets configurations name any class, which Hydra 1.4 wants to be said: docs/trust.md."""
+    allow: Any = getattr(hydra.utils, "execution_whitelist", None)
+    return allow(hydra.utils.UNSAFE_DISABLE_EXECUTION_CHECKS) if allow else nullcontext()  # type: ignore[attr-defined]
 
 
 def require_extras(config: DictConfig) -> None:

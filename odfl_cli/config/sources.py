@@ -10,6 +10,7 @@ from typing import Any
 
 from hydra.utils import instantiate
 
+from odfl_cli.config.compose import allow_any_class
 from odfl_cli.config.identity import CLASS_KEYS, FILE_KEYS, content, digest, file_checksum
 from odfl_cli.core.errors import is_users_file
 
@@ -24,7 +25,8 @@ def sources(config: Any) -> dict[str, str]:
     for node in _mappings(config):
         for key in FILE_KEYS.intersection(node):
             if isinstance(node[key], dict) and "_target_" in node[key]:
-                built = content(instantiate(node[key]), key)
+                with allow_any_class():
+                    built = content(instantiate(node[key]), key)
                 found[str(node[key]["_target_"])] = digest(built)
         for key in CLASS_KEYS.intersection(node):
             module = str(node[key]).rpartition(".")[0]

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from odfl_cli.core.interrupts import was_interrupted
 from odfl_cli.core.text import tell
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -67,10 +66,10 @@ def report(error: BaseException, user_error: int = BAD_INPUT) -> int:
     if isinstance(error, BrokenPipeError):  # `odfl … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    if isinstance(error, KeyboardInterrupt) or was_interrupted():
+    if isinstance(error, KeyboardInterrupt):
         tell("interrupted; unfinished runs left no results")
         return INTERRUPTED
-    if without_torch(error) and os.environ.get(FULL) != "1":
+    if is_torch_missing(error) and os.environ.get(FULL) != "1":
         reason = " ".join(str(error).split())
         tell(f"torch cannot be imported ({reason}), and this run needs it; {TORCH_HINT}")
         return user_error
@@ -84,7 +83,7 @@ def report(error: BaseException, user_error: int = BAD_INPUT) -> int:
     return user_error if refused else FAILED
 
 
-def without_torch(error: BaseException) -> bool:
+def is_torch_missing(error: BaseException) -> bool:
     """Whether torch is missing, or broke while it was imported."""
     if isinstance(error, ModuleNotFoundError) and error.name == "torch":
         return True

@@ -16,7 +16,6 @@ from odfl_cli.core.errors import UserError
 
 TEMPORARY = re.compile(r"\.odfl-[0-9a-f]{8}-(?P<name>.+)\.part")
 """The name of a file while it is written."""
-DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 LARGEST = 1 << 26
 """Bytes of the largest record that is read."""
 ENDS = 1 << 16
@@ -54,11 +53,11 @@ def write_json(path: Path, content: Any, durable: bool = True) -> None:
         file.write(json.dumps(content, indent=2) + "\n")
 
 
-def open_regular(path: Path | str, flags: int = os.O_RDONLY, dir_fd: int | None = None) -> int:
-    """A descriptor of a regular file; never blocks, and follows no link."""
+def open_regular(path: Path | str, flags: int = os.O_RDONLY) -> int:
+    """A descriptor of a regular file; never blocks on a FIFO, and follows no link."""
     try:
         safe = flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        descriptor = os.open(path, safe, 0o666, dir_fd=dir_fd)
+        descriptor = os.open(path, safe, 0o666)
     except OSError as error:
         if error.errno in NOT_REGULAR:
             raise NotRegularError(f"{path}: it is a link or not a regular file") from None
@@ -69,18 +68,17 @@ def open_regular(path: Path | str, flags: int = os.O_RDONLY, dir_fd: int | None 
     return descriptor
 
 
-def read_regular(path: Path | str, largest: int = LARGEST, dir_fd: int | None = None) -> bytes:
+def read_regular(path: Path | str, largest: int = LARGEST) -> bytes:
     """The content of a regular file; a UserError where it has more than `largest` bytes."""
-    with os.fdopen(open_regular(path, dir_fd=dir_fd), "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        content = file.read(size + 1) if size <= largest else b""
-    if max(size, len(content)) > largest:
+    with os.fdopen(open_regular(path), "rb") as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
         raise UserError(f"{path}: it has more than {largest} bytes")
     return content
 
 
 def check_writable_in_place(path: Path) -> None:
-    """Refuses what would be changed somewhere else too: a link, a hard link, a device."""
+    """Refuses a link, a hard link or a device: writing there would change another file."""
     try:
         found = path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -112,39 +110,20 @@ def check_replaceable(path: Path, is_ours: Callable[[bytes], bool], force: bool 
         raise UserError(f"{path}: it exists and odfl did not write it; --force replaces it")
 
 
-@contextmanager
-def open_below(root: Path | int, path: str = ".") -> Iterator[int]:
-    """A descriptor of a directory below `root`, a path or a descriptor; "." is `root` itself.
-
-    A UserError where the path leaves `root` or crosses a link. What is done relative to the
-    descriptor stays in this directory, whatever takes its name.
-    """
-    parts = Path(os.path.normpath(path)).parts
-    if ".." in parts or os.path.isabs(path):
+def check_below(root: Path, directory: Path) -> None:
+    """Refuses a directory that lies outside of `root`, or that a link below `root` leads to."""
+    path = os.path.relpath(directory, root)
+    if path.split(os.sep)[0] == "..":
         raise UserError(f"{path}: it lies outside of {root}")
-    descriptor = os.dup(root) if isinstance(root, int) else os.open(root, DIRECTORY)
-    try:
-        for part in parts:
-            above, descriptor = descriptor, _open_directory(part, descriptor, path)
-            os.close(above)
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _open_directory(name: str, above: int, path: str) -> int:
-    try:
-        return os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
-    except OSError as error:
-        if error.errno in NOT_REGULAR:
-            raise NotRegularError(f"{path}: {name} is a link or no directory") from None
-        raise
+    whole = os.path.normpath(os.path.join(os.path.realpath(root), path))
+    if os.path.realpath(whole) != whole:
+        raise NotRegularError(f"{path}: it is a link, or a link leads there")
 
 
 def make_private(directory: Path) -> bool:
-    """Makes a directory that only this user can enter; whether there is one and it can be written.
+    """Makes a directory that nobody else can enter, for others could plant files there.
 
-    What somebody else could have written there is not to be trusted.
+    Returns whether there is one and it can be written.
     """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)

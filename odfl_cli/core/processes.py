@@ -1,53 +1,98 @@
-"""Copies of this process that work side by side, and end with it."""
+"""Worker processes that run tasks side by side, and end with the process that started them."""
 
 import os
 import signal
-import struct
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from functools import cache
-from io import FileIO
-from typing import NamedTuple, NoReturn
+from multiprocessing import active_children, get_context
+from typing import NoReturn
 
 from odfl_cli.core.errors import report
 
 Task = Callable[[int], float]
-NUMBER, ANSWER = struct.Struct("<i"), struct.Struct("<id")
-"""A task's number, and the same with its value: few enough bytes to pass a pipe in one piece."""
 POLL = 0.5
 
 
 def side_by_side(count: int, workers: int, task: Task) -> Iterator[tuple[int, float]]:
-    """(number, task(number)) for the numbers below `count`, as they end, from `workers` copies.
+    """Yields (number, task(number)) for the numbers below `count` as they end, from forked workers.
 
-    A task whose process is killed gives nothing. If the iteration is left early, all are killed.
+    A task whose process is killed, or that raises, yields nothing. A killed process ends its pool:
+    the tasks that were lost with it are run again, each in a process of its own.
     """
-    numbers, answers = Pipe.new(), Pipe.new()
-    children = [_fork(numbers, answers, task) for _ in range(workers)]
-    numbers.reader.close()
-    answers.writer.close()
-    waiting = iter(range(count))
+    lost = yield from _run_pool(range(count), workers, task)
+    for number in lost:
+        yield from _run_pool([number], 1, task)
+
+
+def _run_pool(
+    numbers: Iterable[int], workers: int, task: Task
+) -> Generator[tuple[int, float], None, list[int]]:
+    """The same in one pool; returns the numbers that a killed process has lost."""
+    lost = []
+    with _pool(workers, task) as pool:
+        futures = {pool.submit(_call, number): number for number in numbers}
+        for future in as_completed(futures):
+            try:
+                value = future.result()
+            except BrokenProcessPool:
+                lost.append(futures[future])
+            else:
+                if value is not None:
+                    yield futures[future], value
+    return sorted(lost)
+
+
+@contextmanager
+def _pool(workers: int, task: Task) -> Iterator[ProcessPoolExecutor]:
+    """An executor of forked processes, which are killed if the block is left early."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()  # else every worker would write what is waiting, too
+    before = set(active_children())
+    pool = ProcessPoolExecutor(workers, get_context("fork"), _start_worker, (task,))
     try:
-        for _ in range(2 * workers):  # a second one each, so that none waits for this process
-            _hand_out(numbers, waiting)
-        while answer := answers.reader.read(ANSWER.size):  # nothing: all copies have ended
-            _hand_out(numbers, waiting)
-            number, value = ANSWER.unpack(answer)
-            yield number, value
+        with warnings.catch_warnings():
+            # Python warns of forks beside threads: ours hold no lock that a worker needs
+            warnings.simplefilter("ignore", DeprecationWarning)
+            yield pool
+        pool.shutdown()
     finally:
-        numbers.writer.close()
-        answers.reader.close()
-        for child in children:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+        for child in set(active_children()) - before:
+            child.kill()
+        pool.shutdown(cancel_futures=True)
 
 
-def end_with_parent() -> None:
-    """Ends this process soon after the one that started it, however that one ended."""
+_task: Task | None = None
+"""In a worker: the function it calls. It is inherited by the fork, for closures cannot be pickled."""
+
+
+def _start_worker(task: Task) -> None:
+    global _task  # noqa: PLW0603
+    _task = task
+    serve_parent()
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)  # a fork lacks the threads of OpenMP, and would wait for them
+
+
+def _call(number: int) -> float | None:
+    assert _task is not None
+    try:
+        return _task(number)
+    except BaseException as error:
+        report(error)
+        return None
+
+
+@cache
+def serve_parent() -> None:
+    """Lets this process end with its parent, however that one ends, and leave Ctrl-C to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = os.getppid()
 
     def watch() -> NoReturn:
@@ -58,77 +103,11 @@ def end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-@cache
-def serve_parent() -> None:
-    """For a process that works for another: it ends with that one, and leaves Ctrl-C to it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
-
-
 @contextmanager
-def deaf_children() -> Iterator[None]:
-    """Processes started within it by this thread never see Ctrl-C, which other threads here do."""
+def children_ignore_sigint() -> Iterator[None]:
+    """Processes that this thread starts within the block never see Ctrl-C; other threads here do."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-class Pipe(NamedTuple):
-    """Two ends, each of which may be closed more than once."""
-
-    reader: FileIO  # reads nothing when every writer is closed
-    writer: FileIO
-
-    @classmethod
-    def new(cls) -> "Pipe":
-        """An open one."""
-        read, write = os.pipe()
-        return cls(FileIO(read, "r"), FileIO(write, "w"))
-
-    def write(self, content: bytes) -> None:
-        """In one piece; lost if there is no reader any more."""
-        with suppress(BrokenPipeError):
-            self.writer.write(content)
-
-
-def _hand_out(numbers: Pipe, waiting: Iterator[int]) -> None:
-    number = next(waiting, None)
-    if number is None:
-        numbers.writer.close()  # by which the copies know that they may end
-    else:
-        numbers.write(NUMBER.pack(number))
-
-
-def _fork(numbers: Pipe, answers: Pipe, task: Task) -> int:
-    """The process number of a copy that works off the tasks it is given."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()  # else the copy would write what is waiting, too
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of threads that a copy lacks; none holds a lock it needs
-        child = os.fork()
-    if child == 0:
-        _work(numbers, answers, task)
-    return child
-
-
-def _work(numbers: Pipe, answers: Pipe, task: Task) -> NoReturn:
-    """What a copy does, whatever happens in it: it leaves Ctrl-C to the process that waits for it."""
-    try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        end_with_parent()
-        if torch := sys.modules.get("torch"):
-            torch.set_num_threads(1)  # a copy lacks the threads of OpenMP, and would wait for them
-        numbers.writer.close()
-        answers.reader.close()
-        while text := numbers.reader.read(NUMBER.size):
-            (number,) = NUMBER.unpack(text)
-            answers.write(ANSWER.pack(number, task(number)))
-    except BaseException as error:
-        report(error)
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
-        os._exit(0)

@@ -1,7 +1,4 @@
-"""Records of nested mappings: read from files that anybody may have written, sealed, flattened.
-
-Only regular files are read, bounded in size and depth. A seal is a checksum inside the record.
-"""
+"""JSON and YAML that anybody may have written: regular files only, bounded in size and depth."""
 
 import hashlib
 import json
@@ -18,7 +15,7 @@ from odfl_cli.core.files import LARGEST, read_regular
 JSON_LARGEST = LARGEST
 YAML_LARGEST = 1 << 17
 DEEPEST = 50
-"""Levels of lists and mappings; a configuration has about five."""
+"""Levels of lists and mappings, so that no reader recurses too deeply; configurations have five."""
 MOST_DIGITS = 18
 """Of a whole number; a longer one is read as a float, which every calculation can take."""
 FAST_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -28,9 +25,9 @@ class UnreadableError(UserError):
     """A file that is not what its name promises: the message says why, without the path."""
 
 
-def read_json(path: Path | str, dir_fd: int | None = None) -> dict[str, Any]:
-    """A JSON object. Where there is no file, a FileNotFoundError."""
-    content = _read(path, JSON_LARGEST, dir_fd)
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object; a FileNotFoundError where there is no file."""
+    content = _read(path, JSON_LARGEST)
     try:
         value = json.loads(content, parse_int=_number)
     except (ValueError, RecursionError) as error:
@@ -63,9 +60,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return value
 
 
-def _read(path: Path | str, largest: int, dir_fd: int | None = None) -> bytes:
+def _read(path: Path, largest: int) -> bytes:
     try:
-        return read_regular(path, largest, dir_fd)
+        return read_regular(path, largest)
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(path) from None
     except OSError as error:

@@ -1,14 +1,7 @@
 """How a block of rounds is executed."""
 
-from typing import TYPE_CHECKING
-
-from odfl_cli.core.lazy import exports
-
-if TYPE_CHECKING:
-    from odfl_cli.engine.array_engine import ArrayEngine
-    from odfl_cli.engine.auto import Auto
-    from odfl_cli.engine.base import Engine, EngineChoice, Trace
-    from odfl_cli.engine.compiled_engine import CompiledEngine
-    from odfl_cli.engine.torch_engine import TorchEngine
-else:
-    __getattr__ = exports(__name__, __file__)
+from odfl_cli.engine.array_engine import ArrayEngine
+from odfl_cli.engine.auto import Auto
+from odfl_cli.engine.base import Engine, EngineChoice, Trace
+from odfl_cli.engine.compiled_engine import CompiledEngine
+from odfl_cli.engine.torch_engine import TorchEngine

@@ -1,13 +1,6 @@
 """Metrics: the columns of the CSV from the trace of a run."""
 
-from typing import TYPE_CHECKING
-
-from odfl_cli.core.lazy import exports
-
-if TYPE_CHECKING:
-    from odfl_cli.metrics.base import Basic, Metrics
-    from odfl_cli.metrics.decisions import Decisions
-    from odfl_cli.metrics.metric import Metric
-    from odfl_cli.metrics.regret import Regret
-else:
-    __getattr__ = exports(__name__, __file__)
+from odfl_cli.metrics.base import Basic, Metrics
+from odfl_cli.metrics.decisions import Decisions
+from odfl_cli.metrics.metric import Metric
+from odfl_cli.metrics.regret import Regret

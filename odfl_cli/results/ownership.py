@@ -14,13 +14,7 @@ from typing import Any
 
 from odfl_cli import __version__
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import (
-    TEMPORARY,
-    check_writable_in_place,
-    open_below,
-    read_regular,
-    write_json,
-)
+from odfl_cli.core.files import TEMPORARY, check_writable_in_place, read_regular, write_json
 from odfl_cli.core.locks import check_lock, has_lock
 from odfl_cli.core.reading import UnreadableError, read_json
 from odfl_cli.results.summary import FAILURE, SUMMARY, seed_file, versions_of
@@ -35,10 +29,10 @@ CLASS_OF_ODFL = re.compile(rb"_target_: ['\"]?odfl")
 
 
 def is_run(directory: Path) -> bool:
-    """Whether odfl made this directory for a run: its own records say so."""
-    with suppress(OSError, UserError), open_below(directory) as place:
-        return _is_run(place)
-    return False
+    """Whether odfl made this directory for a run, as its records or Hydra's files say."""
+    if _record(directory, SUMMARY) or _record(directory, FAILURE):
+        return True
+    return _names_odfl(_hydra_files(directory, HYDRA))
 
 
 def check_place(directory: Path, seeds: Iterable[int] = (), hydra: str | None = HYDRA) -> None:
@@ -50,13 +44,15 @@ def check_place(directory: Path, seeds: Iterable[int] = (), hydra: str | None = 
         raise UserError(f"{directory}: it is a link; name the directory that it points to")
     if not directory.is_dir():
         return
-    hydras = _hydra_files(directory, hydra)
+    if hydra and (directory / hydra).is_symlink():
+        raise UserError(f"{directory / hydra}: it is a link; nothing is written")
+    hydras = _hydra_files(directory, hydra) if hydra else []
     for path in (directory / LOG, *hydras):
         check_writable_in_place(path)
     check_lock(directory)
     names = (LOG, SUMMARY, FAILURE, *map(seed_file, seeds))
-    ours = [*(directory / name for name in names), *hydras]
-    there = next((path for path in ours if path.is_file() and path.stat().st_size), None)
+    written = [*(directory / name for name in names), *hydras]
+    there = next((path for path in written if path.is_file() and path.stat().st_size), None)
     if there and not (is_run(directory) or has_lock(directory) or _names_odfl(hydras)):
         raise UserError(f"{there}: odfl did not write it; choose another directory")
 
@@ -84,83 +80,65 @@ def note_unlisted(directory: Path, names: Iterable[str]) -> None:
 
 def remove_leftovers(directory: Path) -> None:
     """Removes what a killed process left half written; the caller holds the directory's lock."""
-    with open_below(directory) as place:
-        listed = _seed_files(place, SUMMARY)
-        _remove(place, _temporaries(place))
-        _remove(place, _seed_files(place, UNLISTED) - listed)
-        _remove(place, [UNLISTED] if _record(place, UNLISTED) else [])
+    unlisted = _seed_files(directory, UNLISTED) - _seed_files(directory, SUMMARY)
+    records = [UNLISTED] if _record(directory, UNLISTED) else []
+    _remove(directory, [*_temporaries(directory), *unlisted, *records])
 
 
-def remove_run(place: int) -> None:
-    """Removes all that odfl wrote into the open directory but the lock; the marks last."""
-    if not _is_run(place):
+def remove_run(directory: Path) -> None:
+    """Removes all that odfl wrote into the directory but the lock; the marks last."""
+    if not is_run(directory):
         return
-    _remove(place, _temporaries(place))
-    _remove(place, _seed_files(place, UNLISTED) | _seed_files(place, SUMMARY))
-    _remove(place, [LOG])
-    _remove(place, [name for name in KEYS if _record(place, name)])
-    with suppress(FileNotFoundError, UserError), open_below(place, HYDRA) as folder:
-        if _is_hydra(folder):
-            _remove(folder, HYDRA_FILES)
+    seeds = _seed_files(directory, UNLISTED) | _seed_files(directory, SUMMARY)
+    records = [name for name in KEYS if _record(directory, name)]
+    _remove(directory, [*_temporaries(directory), *seeds, LOG, *records])
+    if _names_odfl(_hydra_files(directory, HYDRA)):
+        _remove(directory / HYDRA, HYDRA_FILES)
     with suppress(OSError):  # a link, or not empty
-        os.rmdir(HYDRA, dir_fd=place)
+        os.rmdir(directory / HYDRA)
 
 
-def _hydra_files(directory: Path, hydra: str | None) -> list[Path]:
-    """Those that Hydra will write; its folder may not be a link."""
-    if hydra is None:
+def _hydra_files(directory: Path, folder: str) -> list[Path]:
+    """The files that Hydra writes; none where its folder is a link, which odfl never makes."""
+    if (directory / folder).is_symlink():
         return []
-    with suppress(FileNotFoundError), open_below(directory, hydra):
-        return [directory / hydra / name for name in HYDRA_FILES]
-    return []
+    return [directory / folder / name for name in HYDRA_FILES]
 
 
-def _is_run(place: int) -> bool:
-    if _record(place, SUMMARY) or _record(place, FAILURE):
-        return True
-    with suppress(OSError, UserError), open_below(place, HYDRA) as folder:
-        return _is_hydra(folder)
-    return False
-
-
-def _record(place: int, name: str) -> dict[str, Any]:
+def _record(directory: Path, name: str) -> dict[str, Any]:
     """A JSON object with the mark; empty where there is none, or it is not odfl's."""
     try:
-        content = read_json(name, dir_fd=place)
+        content = read_json(directory / name)
     except (FileNotFoundError, UnreadableError):
         return {}
     return content if versions_of(content) and content.keys() >= KEYS[name] else {}
 
 
-def _seed_files(place: int, record: str) -> set[str]:
-    """The files of seeds that a record lists."""
-    files = _record(place, record).get("files")
+def _seed_files(directory: Path, record: str) -> set[str]:
+    """The files of seeds that a record lists; no other name is trusted."""
+    files = _record(directory, record).get("files")
     names = files if isinstance(files, list | dict) else ()
     return {name for name in names if isinstance(name, str) and SEED_FILE.fullmatch(name)}
 
 
-def _temporaries(place: int) -> list[str]:
+def _temporaries(directory: Path) -> list[str]:
     """Files of a run that were not written to their end."""
-    found = [match for name in os.listdir(place) if (match := TEMPORARY.fullmatch(name))]
+    found = [match for name in os.listdir(directory) if (match := TEMPORARY.fullmatch(name))]
     return [m[0] for m in found if m["name"] in KEYS or SEED_FILE.fullmatch(m["name"])]
 
 
-def _remove(place: int, names: Iterable[str]) -> None:
+def _remove(directory: Path, names: Iterable[str]) -> None:
     """Removes the regular files among the names."""
     for name in names:
         with suppress(FileNotFoundError):
-            if stat.S_ISREG(os.stat(name, dir_fd=place, follow_symlinks=False).st_mode):
-                os.unlink(name, dir_fd=place)
+            if stat.S_ISREG((directory / name).lstat().st_mode):
+                (directory / name).unlink()
 
 
-def _is_hydra(folder: int) -> bool:
-    """Whether the configuration in the open folder names a class of odfl."""
-    return _names_odfl(HYDRA_FILES, folder)
-
-
-def _names_odfl(files: Iterable[Path | str], dir_fd: int | None = None) -> bool:
+def _names_odfl(files: Iterable[Path]) -> bool:
+    """Whether one of the configuration files names a class of odfl."""
     for file in files:
         with suppress(OSError, UserError):
-            if CLASS_OF_ODFL.search(read_regular(file, dir_fd=dir_fd)):
+            if CLASS_OF_ODFL.search(read_regular(file)):
                 return True
     return False

@@ -1,10 +1,7 @@
 """Configuration to objects: the only place that instantiates."""
 
 import re
-from collections.abc import Iterable
-from functools import cache, partial
 from importlib.util import find_spec
-from pkgutil import resolve_name
 from typing import Any
 
 from hydra.errors import InstantiationException
@@ -12,7 +9,8 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from pydantic import ValidationError
 
-from odfl_cli.config.identity import OWN, plain
+from odfl_cli.config.compose import allow_any_class
+from odfl_cli.config.identity import plain
 from odfl_cli.config.schema import TopLevel, refusal
 from odfl_cli.core.errors import UserError, message, without_exits
 from odfl_cli.core.reading import flatten
@@ -47,7 +45,7 @@ def build(config: DictConfig, **given: Any) -> Job:
     if unknown := sorted(set(given).difference(GROUPS)):
         raise UserError(f"{unknown[0]}: there is no such group; there are {', '.join(GROUPS)}")
     environment = Parts(config, given).make("data")
-    config = sized(config, environment)
+    config = fill_sizes(config, environment)
     top, parts = top_level(config), Parts(config, given)
     polytope = parts.make("polytope")
     if polytope.dimension != environment.items:
@@ -83,7 +81,7 @@ def build(config: DictConfig, **given: Any) -> Job:
     return Job(environment, algorithm, engine, horizon, top.seed_list(), parts.make("metrics"))
 
 
-def sized(config: DictConfig, environment: Environment) -> DictConfig:
+def fill_sizes(config: DictConfig, environment: Environment) -> DictConfig:
     """The configuration with the number of items that a file or an object turned out to have, and
     with all its seeds and rounds where these are null.
     """
@@ -102,10 +100,10 @@ def sized(config: DictConfig, environment: Environment) -> DictConfig:
 
 
 def with_seeds(config: DictConfig) -> DictConfig:
-    """The configuration, sized by its data if these decide the seeds."""
+    """The configuration, completed by its data if these decide the seeds."""
     if config.get("seeds", "") is not None:
         return config
-    return sized(config, Parts(config, {}).make("data"))
+    return fill_sizes(config, Parts(config, {}).make("data"))
 
 
 def top_level(config: DictConfig) -> TopLevel:
@@ -157,13 +155,11 @@ class Parts:
         if not isinstance(node, DictConfig) or "_target_" not in node:
             raise UserError(f"{group}={node}: choose one of the group's files, see odfl run --help")
         try:
-            keys = plain(node)
-            for key, value in flatten({group: keys}).items():
+            for key, value in flatten({group: plain(node)}).items():
                 if "???" in (value if isinstance(value, list) else [value]):
                     raise UserError(f"{key}: a value is needed")
-            if _is_own(keys):
-                return partial(_own_class(keys.pop("_target_")), **keys)
-            return instantiate(node, _convert_="all", _partial_=True)
+            with allow_any_class():
+                return instantiate(node, _convert_="all", _partial_=True)
         except (InstantiationException, TypeError, ImportError, AttributeError) as error:
             reason = " ".join(str(error.__cause__ or error).split())
             if flag := re.search(r"(_\w+_) flag must be (\S+ \S+?),.* full_key: (\S+)", reason):
@@ -174,22 +170,3 @@ class Parts:
                     f"there is no module {root} here; start odfl in the directory that holds it"
                 )
             raise UserError(f"{group}: {node['_target_']}: {reason}") from error
-
-
-_own_class = cache(resolve_name)
-"""What a `_target_` of this package names; much faster than Hydra's way to it."""
-
-
-def _is_own(keys: dict[str, Any]) -> bool:
-    """Whether it is a part of this package without flags of Hydra's and without parts inside."""
-    flags = [key for key in keys if key.startswith("_") and key != "_target_"]
-    return str(keys["_target_"]).startswith(OWN) and not flags and not _holds_part(keys.values())
-
-
-def _holds_part(values: Iterable[Any]) -> bool:
-    for value in values:
-        if isinstance(value, dict) and ("_target_" in value or _holds_part(value.values())):
-            return True
-        if isinstance(value, list) and _holds_part(value):
-            return True
-    return False

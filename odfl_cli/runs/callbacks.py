@@ -12,13 +12,12 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
 from odfl_cli.config.compose import require_extras
-from odfl_cli.config.explain import explained
+from odfl_cli.config.explain import explain_errors
 from odfl_cli.core.errors import BAD_INPUT, FAILED, UserError, report
 from odfl_cli.core.files import make_writable, open_regular
-from odfl_cli.core.locks import starting
 from odfl_cli.core.text import tell
 from odfl_cli.results.ownership import check_place
-from odfl_cli.runs.prepare import JobRequest, keep_for_the_task, prepare
+from odfl_cli.runs.prepare import JobRequest, PreparedJob, prepare
 
 if TYPE_CHECKING:
     from odfl_cli.runs.sweep.start import Sweep
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 class CheckBeforeStart(Callback):
     """Refuses a bad configuration before anything is written; a sweep, before its first job."""
 
+    prepared: PreparedJob | None = None
     search: "Sweep | None" = None
 
     def on_run_start(self, config: DictConfig, **_: Any) -> None:
@@ -36,9 +36,14 @@ class CheckBeforeStart(Callback):
                 raise UserError("hydra.run.dir=: a directory is needed")
             prepared = prepare(JobRequest.of(config, config.hydra, Path(config.hydra.run.dir)))
             make_writable(prepared.request.directory)
-            keep_for_the_task(prepared)
+            self.prepared = prepared
             for line in prepared.request.tuned_lines():
                 tell(line)
+
+    def on_job_start(self, config: DictConfig, *, task_function: Any, **_: Any) -> None:
+        """Passes the checked job to the task, which Hydra calls with the configuration alone."""
+        if self.prepared:
+            task_function.prepared = self.prepared
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
         """Checks the launcher and the sweeper; starts a sweep unless its sweeper does it itself."""
@@ -72,13 +77,7 @@ class LogFile(logging.FileHandler):
     def __init__(self, filename: str, mode: str = "a", **options: Any) -> None:
         with exit_on_user_error():
             check_place(Path(filename).parent)
-            starting.hold(Path(filename).parent)
         super().__init__(filename, mode, **options)
-
-    def close(self) -> None:
-        """Also where Hydra fails before the job begins."""
-        starting.release()
-        super().close()
 
     def _open(self) -> Any:
         """The file itself, never one that a link points to."""
@@ -94,7 +93,7 @@ def exit_on_user_error(code: int = BAD_INPUT) -> Iterator[None]:
     `code` is the exit code of a UserError; other errors exit with 1.
     """
     try:
-        with explained(sys.argv[1:]) if code == BAD_INPUT else nullcontext():
+        with explain_errors(sys.argv[1:]) if code == BAD_INPUT else nullcontext():
             yield
     except Exception as error:
         raise SystemExit(report(error, code)) from error

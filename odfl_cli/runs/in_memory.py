@@ -21,7 +21,7 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.reading import flatten
 from odfl_cli.results.grouping import frozen
 from odfl_cli.results.tables import EXTRAS, Run, with_averages
-from odfl_cli.runs.build import build, sized
+from odfl_cli.runs.build import build, fill_sizes
 from odfl_cli.runs.console import progress_bar
 from odfl_cli.runs.records import summarise
 from odfl_cli.runs.simulate import Job, Simulation, simulate
@@ -62,7 +62,7 @@ def plan_one(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Plan
         raise UserError(
             f"experiment={experiment}: it is a sweep; call sweep(...) instead of run(...)"
         )
-    return [_planned(config, setting)]
+    return [_plan(config, setting)]
 
 
 def plan_sweep(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Planned]:
@@ -70,13 +70,13 @@ def plan_sweep(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Pl
     given = override_axes(overrides) | keyword_axes(keywords, swept=True)
     if len(given.get("experiment", ())) > 1:
         raise UserError("experiment: a sweep is of one experiment; call sweep(...) for each")
-    fixed = [text for of in given.values() if len(of) == 1 for text in of[0].overrides]
+    fixed = [text for axis in given.values() if len(axis) == 1 for text in axis[0].overrides]
     with hydra_for(fixed):
         master = compose("config", overrides=fixed, return_hydra_config=True)
         cells = grid(_experiment_axes(master) | given)
         compositions = Compositions(master)
         configs = [compositions.job(cell.overrides).config.copy() for cell in cells]
-    planned = [_planned(config, cell) for config, cell in zip(configs, cells, strict=True)]
+    planned = [_plan(config, cell) for config, cell in zip(configs, cells, strict=True)]
     _number_objects(planned, cells)
     distinct: dict[Hashable, Planned] = {}
     for one in planned:
@@ -93,7 +93,7 @@ def compute(planned: list[Planned], progress: bool | None) -> list[Computed]:
     with progress_bar(label, sum(one.job.horizon.rounds for one in planned), progress) as advance:
         for one in planned:
             try:
-                computed.append(_computed(one, partial(_advance, advance, before)))
+                computed.append(_compute_one(one, partial(_advance, advance, before)))
             except UserError as error:
                 if len(planned) == 1:
                     raise
@@ -108,7 +108,7 @@ def _advance(bar: Callable[[int], None], before: int, done: int) -> None:
     bar(before + done)
 
 
-def _computed(planned: Planned, progress: Callable[[int], None]) -> Computed:
+def _compute_one(planned: Planned, progress: Callable[[int], None]) -> Computed:
     job = planned.job
     simulation = simulate(job, progress=progress)
     summary = summarise(job, simulation, planned.choices, planned.config, simulation.seconds)
@@ -147,17 +147,17 @@ def _experiment_axes(master: DictConfig) -> Axes:
     return override_axes(f"{key}={value}" for key, value in params.items())
 
 
-def _planned(config: DictConfig, setting: Setting) -> Planned:
+def _plan(config: DictConfig, setting: Setting) -> Planned:
     _check_not_both(setting)
     given = {group: _part(group, part) for group, part in setting.objects.items()}
     config = _with_extent_of(given.get("data"), config, setting)
     job = build(config, **given)
-    values = resolved(sized(config, job.environment)) | {"seeds": list(job.seeds)}
+    values = resolved(fill_sizes(config, job.environment)) | {"seeds": list(job.seeds)}
     chosen = {str(group): choice for group, choice in config.hydra.runtime.choices.items()}
     choices = {g: str(c) for g, c in chosen.items() if c and not g.startswith("hydra/")}
     for group, given_part in given.items():
-        part = _made(job, group, given_part)
-        values[group] = _described(part)
+        part = _find_part(job, group, given_part)
+        values[group] = _describe(part)
         choices[group] = str(part.name) if group == "algo" else type(part).__name__
     return Planned(job, values, choices)
 
@@ -214,28 +214,28 @@ def _part(group: str, part: Any) -> Any:
 
 def _call(group: str, maker: Callable[[], Any]) -> Any:
     if hasattr(getattr(maker, "func", maker), "named_parameters"):  # a class of torch modules
-        return _made_for_every_seed(maker)
+        return _make_for_every_seed(maker)
     try:
         part = maker()
     except ValidationError as error:
         raise refusal(error, group, getattr(maker, "func", maker)) from error
-    return _made_for_every_seed(maker) if hasattr(part, "named_parameters") else part
+    return _make_for_every_seed(maker) if hasattr(part, "named_parameters") else part
 
 
-def _made_for_every_seed(maker: Callable[[], Any]) -> Any:
-    from odfl_cli.problem.predictors import TorchModule
+def _make_for_every_seed(maker: Callable[[], Any]) -> Any:
+    from odfl_cli.problem.predictors.torch_module import TorchModule
 
     return TorchModule(module=maker)
 
 
-def _made(job: Job, group: str, part: Any) -> Any:
+def _find_part(job: Job, group: str, part: Any) -> Any:
     """The instance that the job uses."""
     if group == "algo":
         return job.algorithm
     return job.algorithm.problem.regularizer if group == "regularizer" else part
 
 
-def _described(part: Any) -> dict[str, Any]:
+def _describe(part: Any) -> dict[str, Any]:
     """The class of a part, and those of its attributes that a configuration could hold."""
     values = {
         name: value

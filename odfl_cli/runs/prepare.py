@@ -2,7 +2,7 @@
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from odfl_cli.results.command import repeating_words
 from odfl_cli.results.ownership import check_place
 from odfl_cli.results.runs import StoredRun, inspect, inspect_files
 from odfl_cli.results.summary import FAILURE, SUMMARY
-from odfl_cli.runs.build import build, check_objective, sized, top_level, with_seeds
+from odfl_cli.runs.build import build, check_objective, fill_sizes, top_level, with_seeds
 from odfl_cli.runs.simulate import Job
 from odfl_cli.runs.weights import check_has_weights
 
@@ -71,11 +71,12 @@ class PreparedJob:
     top: TopLevel
     state: StoredRun
     stamp: tuple[Any, ...]  # of the directory's records when it was inspected
+    built: Job | None = None  # None where nothing is left to compute
 
-    @cached_property
+    @property
     def job(self) -> Job:
-        """The parts, built when they are first needed: a finished job needs none."""
-        return build(self.request.config)
+        """The parts; built now if the job was settled when it was prepared."""
+        return self.built or build(self.request.config)
 
     @cached_property
     def sources(self) -> dict[str, str]:
@@ -119,18 +120,13 @@ class PreparedJob:
     def recorded_config(self) -> dict[str, Any]:
         """The values, with what a file of rounds turned out to have."""
         config = self.request.config
-        filled = sized(config, self.job.environment)
+        filled = fill_sizes(config, self.job.environment)
         return self.values if filled is config else resolved(filled)
 
 
 def _own_config_directories(hydra: Any) -> list[str]:
     sources = hydra.runtime.config_sources
     return [os.path.relpath(one.path) for one in sources if one.provider == "command-line"]
-
-
-_prepared: dict[Path, PreparedJob] = {}
-"""The single job that was checked before it started, for Hydra calls it with its configuration
-alone. Empty in the processes of a launcher, which prepare their own jobs."""
 
 
 def prepare(request: JobRequest) -> PreparedJob:
@@ -143,21 +139,13 @@ def prepare(request: JobRequest) -> PreparedJob:
     state = inspect(directory)
     check_directory(state, name)
     prepared = PreparedJob(request, values, name, top, state, stamp)
-    if not prepared.is_settled:
-        check_objective(top.objective, prepared.job)
-        if top.save_weights:
-            check_has_weights(prepared.job, "save_weights=true")
-    return prepared
-
-
-def keep_for_the_task(prepared: PreparedJob) -> None:
-    """Lets `prepared_job` return this job instead of preparing it a second time."""
-    _prepared[prepared.request.directory] = prepared
-
-
-def prepared_job(request: JobRequest) -> PreparedJob:
-    """The job of a request, as it was prepared in this process or prepared now."""
-    return _prepared.pop(request.directory, None) or prepare(request)
+    if prepared.is_settled:
+        return prepared
+    job = build(config)
+    check_objective(top.objective, job)
+    if top.save_weights:
+        check_has_weights(job, "save_weights=true")
+    return replace(prepared, built=job)
 
 
 def outdated(state: StoredRun, sources: dict[str, str]) -> dict[int, list[str]]:

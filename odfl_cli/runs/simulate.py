@@ -13,7 +13,6 @@ import numpy as np
 from odfl_cli.algorithms.base import Algorithm, for_seeds
 from odfl_cli.core.cores import ahead, allotted_threads, at_most
 from odfl_cli.core.errors import RoundError, UserError
-from odfl_cli.core.interrupts import was_interrupted
 from odfl_cli.core.streams import draw_all
 from odfl_cli.engine import Engine, Trace
 from odfl_cli.engine.base import NO_ROUNDS
@@ -111,8 +110,6 @@ def _simulate(job: Job, block: int, progress: Callable[[int], None]) -> Simulati
     state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
     blocks = job.drawn(_blocks(rounds, block))
     for start, data, draws in clock.waiting("data", blocks):
-        if was_interrupted():  # and a library that was being loaded lost the exception
-            raise KeyboardInterrupt
         with clock("learn"):
             state, trace = _advance(job, recorder, state, start, data, draws)
         with clock("metrics"):

@@ -6,20 +6,15 @@ import pty
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
 
 import pytest
-from omegaconf import OmegaConf
 from support.commands import odfl
 from support.finished_runs import change_summary, write_failed, write_finished, write_unfinished
 from support.processes import ODFL, Start
 
 from odfl_cli.cli.clean import main, removals, remove
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.ownership import remove_run
-from odfl_cli.results.runs import STARTING, attempt_begun, is_starting
-from odfl_cli.runs.callbacks import LogFile
-from odfl_cli.runs.sweep.local import write_hydra_files
+from odfl_cli.results.runs import STARTING
 
 DAY = 86400
 
@@ -157,34 +152,6 @@ def test_a_run_that_is_just_starting_is_left(tmp_path: Path) -> None:
         os.utime(run / ".hydra" / name, (begun - 2 * STARTING, begun - 2 * STARTING))
     assert remove(removal)
     assert not run.exists()
-
-
-def test_a_run_that_starts_while_it_is_removed_begins_anew(tmp_path, monkeypatch) -> None:
-    """Its first files are written once the others are gone, and are left then."""
-    run = write_unfinished(tmp_path / "run")
-    os.utime(run / ".lock")  # taken since the last attempt began
-    (removal,) = removals([tmp_path])
-
-    def start() -> None:
-        log = LogFile(str(run / "run.log"))
-        write_hydra_files(OmegaConf.create({"hydra": {"overrides": {"task": []}}}), run / ".hydra")
-        log.close()
-
-    process = Thread(target=start)
-
-    def remove_meanwhile(place: int) -> None:
-        process.start()
-        process.join(0.05)
-        assert process.is_alive()
-        remove_run(place)
-
-    monkeypatch.setattr("odfl_cli.cli.clean.remove_run", remove_meanwhile)
-    assert remove(removal)
-    process.join()
-    assert {path.name for path in run.iterdir()} == {"run.log", ".hydra", ".lock"}
-    assert attempt_begun(run) > 0
-    assert is_starting(run)
-    assert not remove(removal)
 
 
 def test_a_run_that_starts_while_clean_takes_the_lock_is_left(tmp_path, monkeypatch) -> None:

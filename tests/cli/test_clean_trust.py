@@ -20,7 +20,6 @@ from odfl_cli.cli.clean import main, removals, remove
 from odfl_cli.cli.list import main as list_runs
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.locks import LOCK
-from odfl_cli.results import ownership
 from odfl_cli.results.ownership import (
     note_unlisted,
 )
@@ -110,25 +109,6 @@ def test_a_directory_that_becomes_a_link_before_it_is_removed(outputs: Path, can
     with pytest.raises(UserError, match="is a link"):
         remove(found)
     assert content(canary) == before
-
-
-def test_a_directory_that_becomes_a_link_while_it_is_removed(
-    outputs: Path, canary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = write_failed(outputs / "run")
-    (found,) = removals([outputs])
-    before, listdir = content(canary), os.listdir
-
-    def swapped(place: int) -> list[str]:
-        run.rename(outputs / "moved")
-        run.symlink_to(canary / "victim")
-        monkeypatch.undo()
-        return listdir(place)
-
-    monkeypatch.setattr(ownership.os, "listdir", swapped)
-    assert remove(found)
-    assert content(canary) == before
-    assert not list((outputs / "moved").iterdir())
 
 
 @pytest.mark.parametrize(

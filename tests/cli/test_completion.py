@@ -13,7 +13,6 @@ import pytest
 from support.commands import odfl
 from support.processes import Start, starting
 
-from odfl_cli.cli import dispatch
 from odfl_cli.cli.completion.query import config_directory, question
 from odfl_cli.cli.dispatch import VERBS
 
@@ -38,12 +37,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("results_of_tuesday", "outputs/sweeps/first_sweep", "outputs/runs/df_ogd-3a14"):
         (home / name).mkdir(parents=True)
     return home
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path / "cache"
 
 
 class Shell:
@@ -117,7 +110,7 @@ def test_the_beginning_of_a_hash_is_completed_in_bash(home: Path) -> None:
     shell.close()
 
 
-def test_what_is_answered(home: Path, cache: Path) -> None:
+def test_what_is_answered(home: Path) -> None:
     for line, expected in {
         "odfl run algo=df_": "algo=df_ftpl algo=df_moments algo=df_ogd algo=df_ogd_endpoint",
         "odfl run algo=pf_ogd,spo algo.et": "algo.eta=",
@@ -132,49 +125,11 @@ def test_what_is_answered(home: Path, cache: Path) -> None:
     assert not [word for word in words if "tuned" in word]
 
 
-def completions(*command: str, line: str, cwd: Path) -> list[str]:
-    """What is printed for the line: by `odfl -sc …`, or with the verb `run` by Hydra alone."""
-    return odfl(*command, "-sc", "query=bash", cwd=cwd, COMP_LINE=line).stdout.split()
+def completions(line: str, cwd: Path) -> list[str]:
+    return odfl("-sc", "query=bash", cwd=cwd, COMP_LINE=line).stdout.split()
 
 
-GROUPS = ("algo", "polytope", "hydra/launcher")
-
-
-@pytest.mark.thorough
-def test_answers_without_hydra_are_its_own(cache, tmp_path) -> None:
-    """By files' names or from memory, whatever part of the word was typed when Hydra was asked."""
-    for line in [
-        *(f"odfl run {group}={start}" for group in GROUPS for start in ("", "s")),
-        *("odfl run ", "odfl run th", "odfl run algo.", "odfl run algo=spo seeds=3 algo.l"),
-        *("odfl run data.gamma=0.5 data.", "odfl run data.gamma=0.5 data.gamma=", "odfl run +al"),
-    ]:
-        ours = completions(line=line, cwd=tmp_path)
-        by_hydra = completions("run", line=question(line)[0], cwd=tmp_path)
-        assert ours == [word for word in by_hydra if "tuned" not in word], line
-
-
-def test_hydra_is_asked_once_until_a_file_changes(cache, tmp_path, monkeypatch) -> None:
-    asked: list[list[str]] = []
-    hydra = dispatch._run
-    monkeypatch.setattr(dispatch, "_run", lambda words: asked.append(words) or hydra(words))
-    assert completions(line="odfl run algo=df_f", cwd=tmp_path) == ["algo=df_ftpl"]
-    assert not asked
-    own = tmp_path / "own" / "algo" / "mine.yaml"
-    own.parent.mkdir(parents=True)
-    own.write_text("speed: 1\n")
-    line = "odfl run --config-dir own algo=mine algo.sp"
-    for typed in (line, line + "eed"):
-        assert completions(line=typed, cwd=tmp_path) == ["algo.speed="]
-        assert len(asked) == 1
-    own.write_text("speed: 1\nspread: 2\n")
-    assert completions(line=line, cwd=tmp_path) == ["algo.speed=", "algo.spread="]
-    assert len(asked) == 2
-    (memory,) = cache.rglob("*.json")
-    memory.write_text("{")  # damaged
-    assert completions(line=line, cwd=tmp_path) == ["algo.speed=", "algo.spread="]
-
-
-def test_paths_are_those_of_now(cache, tmp_path) -> None:
+def test_paths_are_those_of_now(tmp_path) -> None:
     line = "odfl run polytope=custom polytope.file=./s"
     for name in ("set.csv", "sides.npz"):
         (tmp_path / name).touch()
@@ -182,7 +137,7 @@ def test_paths_are_those_of_now(cache, tmp_path) -> None:
         assert completions(line=line, cwd=tmp_path) == paths
 
 
-def test_a_link_to_nowhere_among_the_files_is_no_choice(cache, tmp_path) -> None:
+def test_a_link_to_nowhere_among_the_files_is_no_choice(tmp_path) -> None:
     """As some editors mark a file that is open."""
     (tmp_path / "own" / "algo").mkdir(parents=True)
     (tmp_path / "own" / "algo" / ".#mine.yaml").symlink_to("somebody@somewhere.1")

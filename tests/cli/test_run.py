@@ -106,7 +106,7 @@ def test_run_directory_of_the_users_choice(tmp_path: Path) -> None:
         (["--help"], "algo: always, clairvoyant, df_ftpl, df_moments, df_ogd, "),
         (["--cfg", "job", "algo=df_ftpl"], "lr: 0.1"),
         (["--cfg", "job", "data.gamma=0.25"], "gamma: 0.25"),
-        (["--info", "config"], "odfl_cli.algorithms.DFOGD"),
+        (["--info", "config"], "odfl_cli.algorithms.df_ogd.DFOGD"),
     ],
 )
 def test_hydras_own_flags(tmp_path: Path, arguments: list[str], expected: str) -> None:
@@ -132,6 +132,14 @@ def test_flags_may_stand_between_overrides(tmp_path: Path) -> None:
     done = odfl("run", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert len(run_directories(tmp_path / "outputs" / "runs")) == 2
+
+
+def test_the_verb_warm_is_answered(tmp_path: Path) -> None:
+    done = odfl("warm", "df_ogd", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "odfl: warm: there is nothing to do ahead; a run compiles what it needs\n"
+    )
 
 
 def test_help_is_light(tmp_path: Path) -> None:

@@ -5,12 +5,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from support import composing
 from support.commands import REPOSITORY, odfl
 from support.problems import composed
 
-from odfl_cli.config import compose as config_compose
-from odfl_cli.config.compose import EXTRAS, compose_job
+from odfl_cli.config.compose import EXTRAS, with_sweep_flag
 
 
 @pytest.mark.parametrize("choice", EXTRAS)
@@ -55,24 +53,24 @@ def test_values_set_after_composing_are_what_hydra_composes():
         assert short[key] == long[key]
 
 
-def test_conf_merged_once_is_what_hydra_merges(monkeypatch):
-    """The memory of the tests, asked a second time with other values, against Hydra itself.
+@pytest.mark.parametrize(
+    ("words", "is_sweep"),
+    [
+        (["experiment=main"], True),
+        (["algo=df_ogd"], False),
+        (["experiment=null"], False),
+        (["experiment=main", "--cfg", "job"], False),
+        (["experiment=main", "hydra.mode=RUN"], False),
+    ],
+)
+def test_an_experiment_that_is_a_sweep_needs_no_flag(words: list[str], is_sweep: bool) -> None:
+    assert with_sweep_flag(words) == [*words, *(["-m"] if is_sweep else [])]
 
-    Without odfl's own shortcut, too.
-    """
-    words = ("algo=df_ftpl", "oracle=adam", "polytope=box", "regularizer=log_barrier")
-    compose_job([*words, "data.items=7"])
-    remembered = compose_job([*words, "data.items=9", "+horizon.more=1"])
-    monkeypatch.setattr(composing, "_is_own", lambda *_: False)
-    monkeypatch.setattr(config_compose, "_choices_if_asked", config_compose._choices)
-    assert compose_job([*words, "data.items=9", "+horizon.more=1"]) == remembered
 
-
-def test_a_changed_file_of_the_users_is_read_again(tmp_path):
-    """The memory of the tests is of conf/ alone."""
-    own = tmp_path / "conf" / "algo" / "mine.yaml"
-    own.parent.mkdir(parents=True)
-    for radius in ("2.5", "3.5"):
-        own.write_text(f"# @package _global_\ntheta_radius: {radius}\n")
-        done = odfl("run", "--config-dir", "conf", "algo=mine", "--cfg", "job", cwd=tmp_path)
-        assert f"theta_radius: {radius}" in done.stdout
+def test_an_experiment_of_the_users_is_read_too(tmp_path: Path) -> None:
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "experiment" / "mine.yaml").write_text(
+        "# @package _global_\ndefaults: [main]\nseeds: 3\n"
+    )
+    words = ["experiment=mine", "--config-dir", str(tmp_path)]
+    assert with_sweep_flag(words) == [*words, "-m"]

@@ -4,8 +4,6 @@ import os
 import shutil
 import signal
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -70,26 +68,6 @@ def test_no_update_is_lost_among_processes(tmp_path, start):
     processes = [start(sys.executable, "-c", COUNT, str(tmp_path)) for _ in range(4)]
     assert [process.wait(120) for process in processes] == [0] * 4
     assert (tmp_path / "counter").read_text() == "200"
-
-
-def test_threads_exclude_one_another(tmp_path):
-    inside, most = 0, 0
-
-    def work() -> None:
-        nonlocal inside, most
-        for _ in range(5):
-            with locked(tmp_path):
-                inside += 1
-                most = max(most, inside)
-                time.sleep(0.001)
-                inside -= 1
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert most == 1
 
 
 def test_released_when_the_work_fails(tmp_path):

@@ -1,10 +1,26 @@
-"""Copies of a process that work side by side."""
+"""Worker processes that run tasks side by side."""
 
+import os
+import signal
 import subprocess
 import sys
 import textwrap
 
 import pytest
+
+from odfl_cli.core.processes import side_by_side
+
+
+def test_a_process_that_is_killed_loses_its_own_task_alone(capfd) -> None:
+    def task(number: int) -> float:
+        if number == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if number == 2:
+            raise ValueError("of this task")
+        return 10.0 * number
+
+    assert sorted(side_by_side(5, 2, task)) == [(0, 0.0), (3, 30.0), (4, 40.0)]
+    assert "of this task" in capfd.readouterr().err
 
 
 @pytest.mark.thorough

@@ -14,7 +14,7 @@ from odfl_cli.core.arrays import map_arrays
 from odfl_cli.core.errors import UserError
 from odfl_cli.engine import CompiledEngine, TorchEngine
 from odfl_cli.engine import torch_engine as module_of_the_engine
-from odfl_cli.problem.predictors import TorchModule
+from odfl_cli.problem.predictors.torch_module import TorchModule
 from odfl_cli.runs.simulate import Job, simulate
 
 SIZES = ("data.items=4", "data.features=3", "horizon.rounds=12", "seeds=5")

@@ -6,16 +6,11 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from support.composing import merged_once
-
 
 @contextmanager
 def quickly() -> Iterator[None]:
-    """Files of conf/ are merged once per choice of groups; a figure is a file without a picture.
-
-    Overrides of values are parsed and applied every time, and figures are laid out.
-    """
-    with merged_once(), mock.patch("matplotlib.figure.Figure.savefig", _save):
+    """A figure is a file without a picture."""
+    with mock.patch("matplotlib.figure.Figure.savefig", _save):
         yield
 
 

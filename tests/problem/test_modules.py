@@ -18,7 +18,8 @@ from support.samples import some_of
 from odfl_cli import UserError, run
 from odfl_cli.algorithms import on_problem
 from odfl_cli.problem.polytopes import Box, Simplex
-from odfl_cli.problem.predictors import Linear, TorchModule
+from odfl_cli.problem.predictors import Linear
+from odfl_cli.problem.predictors.torch_module import TorchModule
 from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.regularizers import Entropy, LogBarrier, Quadratic
 from odfl_cli.problem.surrogate import SmoothedCost

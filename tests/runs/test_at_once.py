@@ -1,10 +1,8 @@
 """Sweeps that are interrupted, killed, or not alone: nothing is left behind and nothing is lost."""
 
-import ast
 import json
 import os
 import signal
-import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,8 +11,6 @@ import pytest
 from support.attempts import csvs
 from support.commands import odfl, odfl_process
 from support.processes import ODFL, Process, Start
-
-import odfl_cli
 
 LAUNCHERS = {"odfl": (), "joblib": ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")}
 LONG = ("run", "-m", "algo=pf_ogd", "engine=array", "horizon.rounds=200000", "seeds=2")
@@ -85,28 +81,6 @@ def test_workers_end_with_a_sweep_that_is_killed(
     sweep, workers = at_work(tmp_path, start, launcher)
     sweep.kill()
     wait_for_end(workers)
-
-
-def test_nothing_is_searched_for_before_ctrl_c_is_silent() -> None:
-    """Until then an interrupt would show a frame of the package."""
-    lines = ast.parse(Path(odfl_cli.__file__).read_text()).body
-    handled = next(place for place, line in enumerate(lines) if isinstance(line, ast.If))
-    assert "SIG_DFL" in ast.unparse(lines[handled])
-    imported = [line for line in lines[:handled] if not isinstance(line, ast.Expr)]
-    assert all(isinstance(line, ast.Import) for line in imported)
-    names = {alias.name for line in imported for alias in line.names}
-    assert names <= set(sys.builtin_module_names)
-
-
-@pytest.mark.slow
-def test_ctrl_c_at_any_moment_of_the_start_shows_no_traceback(tmp_path: Path, start: Start) -> None:
-    for delay in range(2, 60, 2):
-        process = start(*ODFL, "run", "algo=df_ogd", "horizon=paper", cwd=tmp_path)
-        time.sleep(delay / 20)
-        os.killpg(process.pid, signal.SIGINT)
-        _, complaints = process.communicate(timeout=60)
-        assert "odfl_cli/" not in complaints, (delay, complaints)  # only Python's own start may
-        assert process.returncode in (0, 130, -signal.SIGINT)
 
 
 @pytest.mark.slow

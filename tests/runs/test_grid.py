@@ -1,20 +1,14 @@
 """The jobs of a grid as `odfl run -m` checks them are those that Hydra will run."""
 
 import pytest
-import yaml
-from hydra import compose, initialize_config_dir
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
-from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
 
 from odfl_cli.config.compose import prepare_hydra
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.config.identity import resolved
 from odfl_cli.runs.sweep.grid import Compositions, grid_cells
-from odfl_cli.runs.sweep.local import write_hydra_files
 
 
 @pytest.mark.parametrize(
@@ -41,8 +35,6 @@ def test_every_cell_is_what_hydra_composes(overrides):
         master = hydra.compose_config("config", overrides, run_mode=RunMode.MULTIRUN)
         cells, compositions = grid_cells(master), Compositions(master)
         assert len(set(cells)) == len(cells) >= 2
-        (batch,) = BasicSweeper.split_arguments(parsed(master), None)
-        assert [list(cell) for cell in cells] == batch
         for cell in cells:
             config = compositions.job(cell).config
             expected = loader.load_sweep_config(master, list(cell))
@@ -59,22 +51,3 @@ def test_an_axis_of_an_experiment_that_is_typed_anew_counts_once():
         assert hydra is not None
         master = hydra.compose_config("config", typed, run_mode=RunMode.MULTIRUN)
         assert len(grid_cells(master)) == 4
-
-
-def parsed(master: DictConfig) -> list[Override]:
-    params = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
-    return OverridesParser.create().parse_overrides([*params, *master.hydra.overrides.task])
-
-
-def test_the_files_of_hydra_are_the_same_as_its_own(tmp_path):
-    prepare_hydra()
-    with initialize_config_dir(str(conf_directory()), version_base="1.3"):
-        config = compose("config", ["+a='1e3'", "+b='yes'", "+c='ü: #'"], return_hydra_config=True)
-    write_hydra_files(config, tmp_path / "ours")
-    task = OmegaConf.masked_copy(config, [key for key in config if key != "hydra"])
-    theirs = {"config": task, "overrides": config.hydra.overrides.task}
-    theirs["hydra"] = OmegaConf.masked_copy(config, ["hydra"])
-    for name, part in theirs.items():
-        written = (tmp_path / "ours" / f"{name}.yaml").read_text()
-        assert yaml.safe_load(written) == yaml.safe_load(OmegaConf.to_yaml(part))
-        assert name == "hydra" or written == OmegaConf.to_yaml(part)  # a long text is folded

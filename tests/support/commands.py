@@ -1,6 +1,5 @@
 """The real command, called in this process; `odfl_process` where the process is the point."""
 
-import gc
 import io
 import logging
 import os
@@ -70,16 +69,14 @@ def _exit_code(arguments: list[str]) -> int:
 @contextmanager
 def _interpreter_restored(cwd: Path) -> Iterator[None]:
     """Leaves nothing of a call to the next one: arguments, paths, a user's modules, Hydra, logs."""
-    path, threshold, modules = sys.path.copy(), gc.get_threshold(), set(sys.modules)
-    argv, freeze = mock.patch.object(sys, "argv", ["odfl"]), mock.patch.object(gc, "freeze")
-    with argv, freeze, _logging_restored():  # frozen, what the call leaves would never be freed
+    path, modules = sys.path.copy(), set(sys.modules)
+    with mock.patch.object(sys, "argv", ["odfl"]), _logging_restored():
         try:
             yield
         finally:
             sys.path[:] = path
             _forget_modules_of(cwd, sys.modules.keys() - modules)
             _forget_hydra()
-            gc.set_threshold(*threshold)
 
 
 def _forget_modules_of(folder: Path, imported: Iterable[str]) -> None:

@@ -1,13 +1,6 @@
 """R(w): what smooths the inner linear program."""
 
-from typing import TYPE_CHECKING
-
-from odfl_cli.core.lazy import exports
-
-if TYPE_CHECKING:
-    from odfl_cli.problem.regularizers.base import Regularizer
-    from odfl_cli.problem.regularizers.entropy import Entropy
-    from odfl_cli.problem.regularizers.log_barrier import LogBarrier
-    from odfl_cli.problem.regularizers.quadratic import Quadratic
-else:
-    __getattr__ = exports(__name__, __file__)
+from odfl_cli.problem.regularizers.base import Regularizer
+from odfl_cli.problem.regularizers.entropy import Entropy
+from odfl_cli.problem.regularizers.log_barrier import LogBarrier
+from odfl_cli.problem.regularizers.quadratic import Quadratic

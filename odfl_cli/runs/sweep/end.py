@@ -23,7 +23,7 @@ def close_sweep(sweep: Path, entries: dict[int, Entry], own: list[IndexJob]) -> 
     rows, jobs, counts = [], [], Counter[str]()
     for before in own or read_index(sweep):
         entry = last.get(before.directory.name)
-        job, state = _judged(before, entry)
+        job, state = _judge(before, entry)
         outcome = _outcome(job, entry)
         counts[outcome] += 1
         jobs.append(job)
@@ -41,7 +41,7 @@ def close_sweep(sweep: Path, entries: dict[int, Entry], own: list[IndexJob]) -> 
     return not rows
 
 
-def _judged(job: IndexJob, entry: Entry | None) -> tuple[IndexJob, StoredRun | None]:
+def _judge(job: IndexJob, entry: Entry | None) -> tuple[IndexJob, StoredRun | None]:
     """The job with its state now; the directory's state where it had to be inspected."""
     if entry and (entry.event == "done" or (entry.event == "skipped" and job.state == "finished")):
         return replace(job, state="finished"), None

@@ -101,7 +101,7 @@ class Compositions:
             for word in words:
                 if word.sets_value:
                     OmegaConf.update(config, word.key, word.value)
-            self._note_overrides(config, words)
+            self._set_overrides(config, words)
         return SweepJob(cell, config)
 
     def structure(self, cell: Cell) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ class Compositions:
         words = [self._word(text) for text in cell]
         return tuple(word.key if word.sets_value else word.text for word in words)
 
-    def _note_overrides(self, config: DictConfig, words: list[Word]) -> None:
+    def _set_overrides(self, config: DictConfig, words: list[Word]) -> None:
         """As Hydra does it: `hydra.overrides.task` and the directory's name that it offers."""
         texts = [word.text for word in words if not word.is_for_hydra]
         job = config.hydra.job
@@ -152,5 +152,6 @@ def check_numbers(master: DictConfig) -> None:
 
 def add_for_jobs(master: DictConfig, override: str) -> None:
     """Adds an override that every job of the sweep gets besides its own."""
-    with read_write(master):
-        master.hydra.overrides.hydra.append(override)
+    overrides = master.hydra.overrides.hydra  # has a flag of its own in Hydra 1.4
+    with read_write(overrides):
+        overrides.append(override)

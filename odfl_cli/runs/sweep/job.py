@@ -14,7 +14,7 @@ from odfl_cli.results.summary import Seeds
 from odfl_cli.results.sweeps import IndexJob, append_job
 from odfl_cli.runs.console import average
 from odfl_cli.runs.job import Outcome, run_job
-from odfl_cli.runs.prepare import JobRequest, PreparedJob, prepare
+from odfl_cli.runs.prepare import JobRequest, PreparedJob
 from odfl_cli.runs.sweep.grid import is_grid, sweep_directory
 from odfl_cli.runs.sweep.journal import ATTEMPT, Entry, Event, add, journal
 
@@ -22,12 +22,10 @@ PAUSE = 1.0
 """Seconds between two entries on how far a job is."""
 
 
-def run_sweep_job(
-    request: JobRequest, hydra: Any, begin: Callable[[], None] = lambda: None
-) -> float:
-    """The objective, or the worst value where the job failed, which its files and the journal say.
+def run_sweep_job(request: JobRequest, hydra: Any, begin: Callable[[], PreparedJob]) -> float:
+    """The objective, or the worst value where the job failed; its files and the journal say why.
 
-    `hydra` is the node of its configuration. `begin` is called first and may fail, too.
+    `hydra` is the node of its configuration. `begin` returns the prepared job, and may fail.
     """
     sweep, number = sweep_directory(request.config), int(hydra.job.num)
     file = journal(sweep, os.environ.get(ATTEMPT, "unknown"))
@@ -45,8 +43,7 @@ def run_sweep_job(
 
     record("started")
     try:
-        begin()
-        prepared = prepare(request)
+        prepared = begin()
         if not is_grid(str(hydra.sweeper._target_)):
             _add_to_index(prepared, sweep)
         outcome = run_job(prepared, progress, tell=lambda line: None)

@@ -75,10 +75,10 @@ class SweepProgress:
     def _line(self, entry: Entry) -> str:
         """[3/60] df_ogd-1a2b… done in 0.2 s: average cost 0.43 ± 0.01."""
         ended = sum(entry.event not in RUNNING for entry in self._last.values())
-        of = f"/{self._total}" if self._total else ""
+        out_of = f"/{self._total}" if self._total else ""
         spent = f" in {entry.seconds:.1f} s" if entry.event == "done" else ""
         message = f": {entry.message}" if entry.message else ""
-        return f"[{ended}{of}] {entry.run} {entry.event}{spent}{message}"
+        return f"[{ended}{out_of}] {entry.run} {entry.event}{spent}{message}"
 
     def _print(self, line: str) -> None:
         if self._bar:
@@ -132,10 +132,10 @@ class Bar:
 
 def jobs_line(ended: int, total: int | None, entries: list[Entry]) -> str:
     """`3/60 jobs, 0 failed; running: df_ogd 40%, df_ogd 10%, …`."""
-    of = f"/{total}" if total else ""
+    out_of = f"/{total}" if total else ""
     failed = sum(entry.event == "failed" for entry in entries)
     running = [entry for entry in entries if entry.event in RUNNING]
     named = [f"{entry.run.rpartition('-')[0]} {entry.played:.0%}" for entry in running]
     more = ["…"] if len(named) > MOST_NAMED else []
     text = ", ".join([*named[:MOST_NAMED], *more])
-    return f"{ended}{of} jobs, {failed} failed" + (f"; running: {text}" if text else "")
+    return f"{ended}{out_of} jobs, {failed} failed" + (f"; running: {text}" if text else "")

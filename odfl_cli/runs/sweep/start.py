@@ -69,7 +69,7 @@ def start_grid(config: DictConfig, local: Local | None) -> Sweep:
     `local` runs the jobs, if another launcher does not.
     """
     attempt = _check_top(config)
-    checked = _checked(config, local)
+    checked = _check_jobs(config, local)
     _choose_name(config, checked.jobs)
     for line in checked.tuned:
         tell(line)
@@ -112,7 +112,7 @@ def _make_directories(config: DictConfig, *files: Path) -> Path:
     return sweep
 
 
-def _checked(config: DictConfig, local: Local | None) -> Checked:
+def _check_jobs(config: DictConfig, local: Local | None) -> Checked:
     """The jobs of a grid, or a refusal before the first one starts."""
     compositions = local.compositions if local else Compositions(config)
     identities: dict[Path, set[str]] = defaultdict(set)
@@ -127,9 +127,9 @@ def _checked(config: DictConfig, local: Local | None) -> Checked:
         if same in asked:
             continue
         asked.add(same)
-        _note(found, cell, prepared)
+        _add_job(found, cell, prepared)
         if local and not prepared.is_settled:
-            local.note(cell, prepared.request.directory, prepared.job)
+            local.add(cell, prepared)
     for directory, different in identities.items():
         if len(different) > 1:
             raise UserError(f"{directory}: {len(different)} different jobs would share it")
@@ -140,7 +140,7 @@ def _checked(config: DictConfig, local: Local | None) -> Checked:
     return found
 
 
-def _note(found: Checked, cell: Cell, prepared: PreparedJob) -> None:
+def _add_job(found: Checked, cell: Cell, prepared: PreparedJob) -> None:
     request, seeds = prepared.request, prepared.top.seed_list()
     job = IndexJob(list(cell), request.directory, seeds).judged(prepared.state)
     found.jobs.append(job)
