@@ -57,7 +57,8 @@ def ordered(arguments: list[str]) -> list[str]:
         _check_spelling(override)
         _check_group_override(override, directories(arguments))
         flags.remove(override)
-    return [*parsed.overrides, *flags]
+    overrides = [word for word in parsed.overrides if word != "experiment=null"]
+    return [*overrides, *flags]  # Hydra refuses null for a group, though it is the default here
 
 
 def directories(arguments: list[str]) -> list[Path]:
@@ -73,7 +74,9 @@ def chosen_experiment(arguments: list[str]) -> str | None:
         return None
     if any(word.lstrip("+").startswith("hydra.mode=") for word in parsed.overrides):
         return None
-    named = [word for word in parsed.overrides if re.fullmatch(r"\+?experiment=[\w/-]+", word)]
+    named = [
+        word for word in parsed.overrides if re.fullmatch(r"\+?experiment=(?!null$)[\w/-]+", word)
+    ]
     return named[-1] if named else None
 
 

@@ -135,12 +135,6 @@ def make_private(directory: Path) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
 
 
-def is_own(path: Path) -> bool:
-    """Whether it is a regular file of this user or of root."""
-    found = path.lstat()
-    return stat.S_ISREG(found.st_mode) and found.st_uid in {os.getuid(), 0}
-
-
 def user_cache() -> Path | None:
     """The user's folder for caches; None where there is no home directory."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
