@@ -99,11 +99,10 @@ class TorchEngine:
         return join_arrays(states), Trace.together(traces)
 
     def _fitting(self, algorithm: Algorithm, state: Any, rounds: Rounds) -> int:
-        """How many seeds the memory of the device holds: data, state, and what gradients keep."""
+        """How many seeds the memory of the device holds: data, state and gradients."""
         problem, sizes = algorithm.problem, [rounds.X[0].size, rounds.costs[0].size]
         map_arrays(state, np.ndarray, lambda x: sizes.append(2 * x[0].size))
-        kept = getattr(problem.predictor, "numbers_kept", 0)
-        sizes.append(ROUNDS_AT_ONCE * (kept + problem.parameters))
+        sizes.append(ROUNDS_AT_ONCE * problem.parameters)
         return max(1, self._free_bytes() // (np.dtype(self.dtype).itemsize * sum(sizes)))
 
     def _free_bytes(self) -> int:
