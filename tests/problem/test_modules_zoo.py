@@ -14,8 +14,8 @@ from torch import nn
 
 from odfl_cli import run
 from odfl_cli.algorithms import on_problem
-from odfl_cli.problem.predictors import TorchModule
 from odfl_cli.problem.predictors.module import ModulePredictor
+from odfl_cli.problem.predictors.torch_module import TorchModule
 from odfl_cli.runs.simulate import Job, simulate
 
 ROUNDS, RATE = 30, 0.05
