@@ -25,7 +25,7 @@ class Claim:
     subject: Any
     controls: Mapping[str, Any] = field(default_factory=dict)  # by the name that the table shows
 
-    def judged(self, evidence: Any) -> "Row":
+    def judge(self, evidence: Any) -> "Row":
         """The claim and its controls, measured on the evidence."""
         controls = {
             name: self.measure(evidence, subject) for name, subject in self.controls.items()

@@ -18,7 +18,7 @@ from odfl_cli.claims.measures import (
     slope,
 )
 from odfl_cli.claims.sweeps import READINGS
-from odfl_cli.claims.verdict import above, at_most, below
+from odfl_cli.claims.verdict import Rule
 from odfl_cli.results.names import display_name
 
 OURS, BASELINES = ("df_ogd", "df_ftpl"), ("pf_ogd", "spo")
@@ -73,14 +73,14 @@ def _against_baselines(sweep: str, column: str, words: str, wins: bool) -> Itera
                 where=where,
                 evidence=sweep,
                 measure=partial(measure, over=theirs, column=column),
-                rule=above(0.0),
+                rule=Rule("above", 0.0),
                 subject=ours,
             )
 
 
 def _misspecification(sweep: str) -> Iterator[Claim]:
     reading, _ = READINGS[sweep]
-    on_gamma = partial(learning, where="Figure on γ", evidence=sweep, rule=above(0.0))
+    on_gamma = partial(learning, where="Figure on γ", evidence=sweep, rule=Rule("above", 0.0))
     yield on_gamma(
         name=f"{sweep}/realisable",
         text=f"PF-OGD beats DF-OGD where the model is right, γ = 0 ({reading})",
@@ -112,13 +112,13 @@ def _falling_regret(sweep: str) -> Iterator[Claim]:
             name=f"{sweep}/slope/{algo}",
             text=f"{display_name(algo)}'s {words} falls, {size}: slope",
             measure=partial(slope, column=column),
-            rule=below(0.0),
+            rule=Rule("below", 0.0),
         )
         yield of(
             name=f"{sweep}/bound/{algo}",
             text=f"{display_name(algo)}'s {words} stays below the bound, {size}: largest share",
             measure=partial(share_of_bound, column=column, owner=algo),
-            rule=at_most(1.0),
+            rule=Rule("at most", 1.0),
         )
 
 
@@ -131,7 +131,7 @@ def _rates() -> Iterator[Claim]:
             where=where,
             evidence="rates",
             measure=partial(exponent, column=column, key=horizons),
-            rule=at_most(-0.25),
+            rule=Rule("at most", -0.25),
             subject=algo,
         )
     yield learning(
@@ -146,7 +146,7 @@ def _rates() -> Iterator[Claim]:
             owner="df_ogd",
             power=0.25,
         ),
-        rule=at_most(0.0),
+        rule=Rule("at most", 0.0),
         subject="df_ogd",
     )
 
@@ -161,7 +161,7 @@ def _sizes() -> Iterator[Claim]:
             where="Theorem 2",
             evidence="parameters",
             measure=partial(exponent, column=column, key="data.features"),
-            rule=at_most(0.0),
+            rule=Rule("at most", 0.0),
             subject="df_ogd",
             controls=controls,
         )
@@ -173,7 +173,7 @@ def _sizes() -> Iterator[Claim]:
             measure=partial(
                 exponent, column=column, key="data.items", unit=lambda d: math.log(math.log(d))
             ),
-            rule=at_most(0.0),
+            rule=Rule("at most", 0.0),
             subject="df_ogd",
             controls=controls,
         )
@@ -186,7 +186,7 @@ def _assumptions() -> Iterator[Claim]:
         where="after Theorems 1 and 2",
         evidence="oracle",
         measure=partial(exponent_of_mean, player="df_ogd", key="horizon.rounds"),
-        rule=at_most(-0.25),
+        rule=Rule("at most", -0.25),
         subject={"xi": 1.0},
         controls={"not calling it": {"xi": 1.0, "oracle_before": 1.0, "oracle_after": -1.0}},
     )
@@ -197,7 +197,7 @@ def _assumptions() -> Iterator[Claim]:
             where="Theorem 2",
             evidence=sweep,
             measure=partial(share_of_rises, player="df_ogd"),
-            rule=at_most(0.0),
+            rule=Rule("at most", 0.0),
             subject=1,
             controls={"backwards": -1},
         )
@@ -218,7 +218,7 @@ def _inexact_decisions() -> Iterator[Claim]:
                         where="Proposition on approximate optima",
                         evidence=sweep,
                         measure=partial(shift, player=algo, column=column, kappa=kappa),
-                        rule=at_most(kappa),
+                        rule=Rule("at most", kappa),
                         subject=1,
                         controls={"within 10 κ": 10},
                     )
@@ -232,6 +232,6 @@ def _grid_search() -> Iterator[Claim]:
             where="Appendix on the experiments",
             evidence="grid",
             measure=partial(lead, over=("pf_ogd", {"algo.eta": eta}), column="avg_cost"),
-            rule=above(0.0),
+            rule=Rule("above", 0.0),
             subject=("pf_ogd", {"algo.eta": 10.0}),
         )

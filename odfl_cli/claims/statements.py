@@ -9,7 +9,7 @@ import numpy as np
 
 from odfl_cli.claims.claim import SAMPLE, Claim
 from odfl_cli.claims.evidence import FIRST_SEED
-from odfl_cli.claims.verdict import Estimate, above, at_most
+from odfl_cli.claims.verdict import Estimate, Rule
 from odfl_cli.config.compose import compose_job
 from odfl_cli.metrics.theory.lemmas import (
     check_distance,
@@ -60,7 +60,7 @@ def statements() -> Iterator[Claim]:
                 text=f"{text}, {words}: largest share",
                 where=where,
                 measure=partial(_largest, check, words, ALPHAS),
-                rule=at_most(1.0),
+                rule=Rule("at most", 1.0),
                 subject=1.0,
                 controls={"α ten times off": 10.0},
             )
@@ -70,7 +70,7 @@ def statements() -> Iterator[Claim]:
             text=f"⟨∇f̃(u), θ − ϑ⟩ is f̃(θ) − f̃(ϑ) on average over δ, {words}: largest error",
             where="Lemma on the randomised point",
             measure=partial(_largest, check_randomised_point, words, SMOOTH),
-            rule=at_most(0.01),
+            rule=Rule("at most", 0.01),
             subject=None,
             controls={"δ = 1": 1.0, "δ = 1/2": 0.5},
         )
@@ -79,7 +79,7 @@ def statements() -> Iterator[Claim]:
             text=f"f̃ is not convex, {words}: largest excess of a midpoint",
             where="Section 3",
             measure=partial(_largest, convexity_gap, words, ALPHAS),
-            rule=above(1e-9),
+            rule=Rule("above", 1e-9),
             subject="smoothed",
             controls={"SPO+ loss": "spo"},
         )
@@ -88,7 +88,7 @@ def statements() -> Iterator[Claim]:
         text="margins of Gaussian X obey the proposition: largest share",
         where="Proposition on margins",
         measure=_gaussian_margins,
-        rule=at_most(1.0),
+        rule=Rule("at most", 1.0),
         subject=1.0,
         controls={"θ ten times shorter": 0.1},
     )

@@ -50,18 +50,3 @@ def with_controls(rule: Rule, estimate: Estimate, controls: Iterable[Estimate]) 
     verdict = rule.judge(estimate)
     passed = any(rule.judge(control) == "holds" for control in controls)
     return "without power" if verdict == "holds" and passed else verdict
-
-
-def above(limit: float = 0.0) -> Rule:
-    """The value should exceed the limit."""
-    return Rule("above", limit)
-
-
-def at_most(limit: float) -> Rule:
-    """The value should not exceed the limit."""
-    return Rule("at most", limit)
-
-
-def below(limit: float = 0.0) -> Rule:
-    """The value should be less than the limit."""
-    return Rule("below", limit)

@@ -12,8 +12,8 @@ from odfl_cli.core.text import latex, markdown, plus_minus, printable, table, te
 from odfl_cli.plotting.words import COLUMNS
 from odfl_cli.results.finding import finished_runs
 from odfl_cli.results.paths import over_rounds, paths_of
-from odfl_cli.results.ranking import SEEDS, Over, Ranked, league, rank, telling_words
-from odfl_cli.results.selection import Where, joined, located
+from odfl_cli.results.ranking import SEEDS, Over, Ranked, distinguishing_words, league, rank
+from odfl_cli.results.selection import Where, join_refusals, locate
 
 DESCRIPTION = """\
 Ranks the finished jobs of a sweep by the final value of a column: mean over the seeds with its 95%
@@ -54,7 +54,7 @@ def main(argv: list[str]) -> int:
         rows = league(dict(_rankings(arguments)))
         print(latex(rows) if arguments.latex else markdown(rows))
         return 0
-    ranked = _ranking(located(arguments.runs[0]), arguments)
+    ranked = _ranking(locate(arguments.runs[0]), arguments)
     if arguments.json:
         print(_json(ranked))
     elif arguments.latex:
@@ -71,11 +71,11 @@ def _rankings(arguments: argparse.Namespace) -> Iterator[tuple[str, list[Ranked]
     refusals = []
     for name in arguments.runs:
         try:
-            yield Path(name).name, _ranking(located(name), arguments)
+            yield Path(name).name, _ranking(locate(name), arguments)
         except UserError as error:
             refusals.append(error)
     if len(refusals) == len(arguments.runs):
-        raise joined(refusals)
+        raise join_refusals(refusals)
     for refusal in refusals:
         tell(f"left out: {refusal}")
 
@@ -91,7 +91,9 @@ def _rows(ranked: list[Ranked], by: str) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [
         ("rank", "algorithm", "overrides", "seeds", column, "behind the first")
     ]
-    for place, (one, words) in enumerate(zip(ranked, telling_words(ranked), strict=True), start=1):
+    for place, (one, words) in enumerate(
+        zip(ranked, distinguishing_words(ranked), strict=True), start=1
+    ):
         gap = one.behind(ranked[0]) if place > 1 else None
         seeds, figure = str(len(one.values)), plus_minus(**one.figure)
         behind = _behind(*gap) if gap else "-"

@@ -61,7 +61,7 @@ def _rows(wanted: "list[Claim]", options: argparse.Namespace) -> "list[Row]":
     evidence: dict[str, Any] = {SAMPLE: max(64, round(options.share * 4096))}
     for name in dict.fromkeys(claim.evidence for claim in wanted if claim.evidence != SAMPLE):
         evidence[name] = collect(SWEEPS[name], options.outputs, options.share)
-    return [claim.judged(evidence[claim.evidence]) for claim in wanted]
+    return [claim.judge(evidence[claim.evidence]) for claim in wanted]
 
 
 def _parser() -> Parser:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.selection import Where, all_located
+from odfl_cli.results.selection import Where, locate_all
 
 
 class Parser(argparse.ArgumentParser):
@@ -39,4 +39,4 @@ class Parser(argparse.ArgumentParser):
 
 def chosen(arguments: argparse.Namespace) -> tuple[list[Path], Where]:
     """The directories and the conditions that were typed."""
-    return all_located(arguments.runs), Where.parse(arguments.where)
+    return locate_all(arguments.runs), Where.parse(arguments.where)

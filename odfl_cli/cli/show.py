@@ -16,7 +16,7 @@ from odfl_cli.core.text import age, assignments, plus_minus, printable, size, te
 from odfl_cli.results.finding import find_runs
 from odfl_cli.results.ownership import is_run
 from odfl_cli.results.runs import StoredRun, inspect
-from odfl_cli.results.selection import located
+from odfl_cli.results.selection import locate
 from odfl_cli.results.sweeps import INDEX
 
 DESCRIPTION = """\
@@ -39,7 +39,7 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     arguments = parser.parse_args(argv)
-    directory = located(arguments.run)
+    directory = locate(arguments.run)
     if (directory / INDEX).is_file():
         jobs = find_runs([directory], tell)
         if arguments.json:

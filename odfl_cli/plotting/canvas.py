@@ -25,7 +25,7 @@ def new_figure(
     """Panels two in a row, or one above the other within a single column."""
     across = 1 if request.stacked or panels == 1 else 2
     down = math.ceil(panels / across)
-    names = folded(names, request.width)
+    names = fold_names(names, request.width)
     lines = max((name.count("\n") + 1 for name in names), default=0)
     legend_rows = lines * math.ceil(len(names) / legend_columns(names, request.width))
     each = STACKED_HEIGHT if request.stacked else PANEL_HEIGHT
@@ -55,7 +55,7 @@ def finish(
         names = [name for name, of in zip(names, labels, strict=True) if of in by_label]
         handles = [by_label[label] for label in labels if label in by_label]
     width = figure.get_figwidth()
-    names = folded(names, width)
+    names = fold_names(names, width)
     figure.legend(
         handles, names, loc="outside lower center", ncols=legend_columns(names, width),
         frameon=False, handlelength=2.8, columnspacing=1.4, borderaxespad=0.2, labelspacing=0.35,
@@ -84,7 +84,7 @@ def logarithmic(axis: Axes, directions: str = "xy") -> None:
         ticks.set_minor_formatter(Decimals())
 
 
-def folded(names: list[str], width: float) -> list[str]:
+def fold_names(names: list[str], width: float) -> list[str]:
     """The names in lines that fit into so many inches."""
     letters = max(20, int((width - HANDLE) / LETTER))
     return [

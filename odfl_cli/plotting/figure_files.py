@@ -4,16 +4,13 @@ import csv
 import hashlib
 import io
 import json
-import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from odfl_cli.core.cores import available_cores
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, check_replaceable, read_regular
-from odfl_cli.core.processes import side_by_side
 from odfl_cli.core.reading import read_json
 
 if TYPE_CHECKING:  # a figure that is as it should be needs neither
@@ -27,7 +24,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "pdf": {"metadata": {"CreationDate": None}},
     "svg": {"metadata": {"Date": None}},
 }
-WORTH_A_PROCESS = 4  # figures
 
 
 class Sheet(NamedTuple):
@@ -64,23 +60,9 @@ def _place(figure: "Figure") -> None:
 
 
 def write_sheets(sheets: list[Sheet], out: Path, formats: tuple[str, ...]) -> list[Path]:
-    """Writes all, by several processes where there are many; returns the paths in their order."""
-    first, *others = sheets
-    first.write(out, formats)  # loads fonts, which every copy of this process would do again
-
-    def write(number: int) -> float:
-        with suppress(UserError):  # which this process meets once more
-            others[number].write(out, formats)
-            return 1.0
-        return 0.0
-
-    left = set(range(len(others)))
-    cores = min(available_cores(), len(sheets) // WORTH_A_PROCESS)
-    if cores > 1 and threading.active_count() == 1:
-        ended = side_by_side(len(others), cores, write)
-        left.difference_update([number for number, written in ended if written])
-    for number in sorted(left):
-        others[number].write(out, formats)
+    """Writes all; returns the paths in their order."""
+    for sheet in sheets:
+        sheet.write(out, formats)
     return [path for sheet in sheets for path in sheet.paths(out, formats)]
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 from matplotlib.transforms import Transform, offset_copy
 
-from odfl_cli.plotting.canvas import ROW_HEIGHT, finish, folded, logarithmic, new_figure
+from odfl_cli.plotting.canvas import ROW_HEIGHT, finish, fold_names, logarithmic, new_figure
 from odfl_cli.plotting.curves import GUIDE, Slope, draw_guide, shown_slope
 from odfl_cli.plotting.request import Request
 from odfl_cli.plotting.style import GREY, INK, Drawn
@@ -91,7 +91,9 @@ def draw_heatmap(
         sns.heatmap(table, ax=axis, vmin=low, vmax=high, cmap="vlag" if request.gap else "crest",
                     annot=True, fmt=".3g", annot_kws={"size": 6}, linewidths=0.5, cbar=False)  # fmt: skip
         axis.set(xlabel=key_label(request.x[0]), ylabel=key_label(request.x[1]))
-        axis.set_title("\n".join(folded([name], request.width / (1 if down == len(tables) else 2))))
+        axis.set_title(
+            "\n".join(fold_names([name], request.width / (1 if down == len(tables) else 2)))
+        )
         axis.tick_params(length=0)
         axis.tick_params(axis="y", rotation=0)
     bar = figure.colorbar(axes[0].collections[0], ax=axes, label=value_label)

@@ -15,7 +15,7 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import plus_minus
 from odfl_cli.results.finding import newest
 from odfl_cli.results.grouping import differing_keys, group_runs
-from odfl_cli.results.selection import OUTPUTS, all_located
+from odfl_cli.results.selection import OUTPUTS, locate_all
 from odfl_cli.results.tables import Run, final_figures, read_runs
 
 if TYPE_CHECKING:  # matplotlib comes with the first figure
@@ -138,5 +138,5 @@ def _plus_minus(row: "pd.Series[Any]", column: str) -> str:
 
 def load_runs(places: Sequence[str | Path]) -> Result:
     """The runs at the places, or what finished last under outputs/."""
-    found = all_located(map(str, places)) or [newest(OUTPUTS)]
+    found = locate_all(map(str, places)) or [newest(OUTPUTS)]
     return Result(read_runs(found, lambda line: warnings.warn(line, stacklevel=4)))

@@ -22,7 +22,7 @@ from odfl_cli.plotting.diagnostics import diagnostic_sheets
 from odfl_cli.plotting.figure_files import Sheet
 from odfl_cli.plotting.points import draw_gap, draw_gap_rows, draw_heatmap, draw_sweep
 from odfl_cli.plotting.request import Request
-from odfl_cli.plotting.style import INK, Drawn, LineStyle, line_styles, styled, theme
+from odfl_cli.plotting.style import INK, Drawn, LineStyle, apply_styles, line_styles, theme
 from odfl_cli.plotting.words import column_label, column_words, label, plain, symbol
 from odfl_cli.results.aggregation import (
     Line,
@@ -94,7 +94,7 @@ def sections_sheet(sections: Mapping[str, list[Run]], request: Request) -> Sheet
         groups = group_runs(runs)
         check_column(groups, request.column)
         lines = curves(groups, request.column)
-        drawn[name] = _styled(lines, groups, request)
+        drawn[name] = _apply_styles(lines, groups, request)
         tables.append(tabulate([one.line for one in drawn[name]], x="t").assign(sweep=name))
         every += lines
     title = request.titled(_seeds(every))
@@ -107,7 +107,7 @@ def sweep_sheet(groups: list[Group], request: Request) -> Sheet:
     key, column = request.x[0], request.column
     lines = sweep(groups, key, column)
     title = _title(groups, lines, request)
-    drawn = _styled(lines, groups, request)
+    drawn = _apply_styles(lines, groups, request)
     if len(request.x) == 2:
         return _heatmap_sheet(drawn, column_label(column, final=True), title, request)
     slopes = sweep_slopes(groups, key, column) if request.loglog else None
@@ -125,7 +125,7 @@ def gap_sheets(groups: list[Group], gap: Gap, request: Request) -> list[Sheet]:
     lines = gap.lines(groups, request.column, key)
     names = f"{column_words(request.column)}\n{_difference(gap, request)}"
     final, title = f"gap in final {names}", _title(groups, lines, request)
-    drawn = _gap_styled(lines, gap, groups, request)
+    drawn = _apply_gap_styles(lines, gap, groups, request)
     numbers = tabulate([one.line for one in drawn], x=key or "x").rename(
         columns={"algorithm": "gap"}
     )
@@ -133,7 +133,7 @@ def gap_sheets(groups: list[Group], gap: Gap, request: Request) -> list[Sheet]:
         return [_heatmap_sheet(drawn, final, title, request)]
     if key:
         return [Sheet("gap", partial(draw_gap, drawn, final, title, request), numbers)]
-    over_time = _gap_styled(gap.curves(groups, request.column), gap, groups, request)
+    over_time = _apply_gap_styles(gap.curves(groups, request.column), gap, groups, request)
     table = tabulate([one.line for one in over_time], x="t").rename(columns={"algorithm": "gap"})
     rows = partial(draw_gap_rows, drawn, final, title, request)
     curve = partial(draw_gap_curves, over_time, f"gap in {names}", title, request)
@@ -145,7 +145,7 @@ def curve_axes(groups: list[Group], column: str, axis: Axes | None = None) -> Ax
     from matplotlib import pyplot as plt
 
     lines = curves(groups, column)
-    drawn = _styled(lines, groups, Request())
+    drawn = _apply_styles(lines, groups, Request())
     with rc_context(theme()):
         if axis is not None:
             draw_panel(axis, column_label(column), drawn, _marks(groups))
@@ -160,7 +160,7 @@ def curve_axes(groups: list[Group], column: str, axis: Axes | None = None) -> Ax
 def _curve_sheet(
     stem: str, found: dict[str, list[Line]], groups: list[Group], request: Request
 ) -> Sheet:
-    panels = {column: _styled(lines, groups, request) for column, lines in found.items()}
+    panels = {column: _apply_styles(lines, groups, request) for column, lines in found.items()}
     tables = []
     for column, drawn in panels.items():
         table = tabulate([one.line for one in drawn], x="t")
@@ -176,7 +176,7 @@ def _rates_sheet(found: dict[str, list[Line]], groups: list[Group], request: Req
     words: dict[int, list[str]] = {}
     tables = []
     for column, lines in found.items():
-        drawn = _styled(lines, groups, request)
+        drawn = _apply_styles(lines, groups, request)
         panels[column] = [one for one in drawn if one.line.algorithm not in REFERENCES]
         for place, one in enumerate(panels[column]):
             slope = curve_slope(one.line.by_seed)
@@ -200,9 +200,9 @@ def _bounds_sheet(groups: list[Group], request: Request) -> Sheet | None:
     panels: dict[str, list[Drawn]] = {}
     for column in RATES:
         bounded = [group for group in groups if bounded_regret(group) == column]
-        bounds = _styled(curves(bounded, "avg_bound"), groups, request)
+        bounds = _apply_styles(curves(bounded, "avg_bound"), groups, request)
         regrets = {(one.line.algorithm, str(one.line.varying)): one
-                   for one in _styled(curves(bounded, column), groups, request)}  # fmt: skip
+                   for one in _apply_styles(curves(bounded, column), groups, request)}  # fmt: skip
         for one in bounds:
             style = one.style._replace(dashes="-", width=0.7, marker="")
             above = one._replace(style=style, name=f"{one.name}: the theorem's bound")
@@ -252,15 +252,17 @@ def _heatmap_sheet(drawn: list[Drawn], words: str, title: str, request: Request)
     return Sheet(stem, partial(draw_heatmap, grids, words, title, request), numbers)
 
 
-def _styled(lines: list[Line], groups: list[Group], request: Request) -> list[Drawn]:
-    return styled(lines, line_styles([group.algorithm for group in groups], request.labels))
+def _apply_styles(lines: list[Line], groups: list[Group], request: Request) -> list[Drawn]:
+    return apply_styles(lines, line_styles([group.algorithm for group in groups], request.labels))
 
 
-def _gap_styled(lines: list[Line], gap: Gap, groups: list[Group], request: Request) -> list[Drawn]:
+def _apply_gap_styles(
+    lines: list[Line], gap: Gap, groups: list[Group], request: Request
+) -> list[Drawn]:
     """The axis names two algorithms: a pair needs no name but for what tells it from others."""
     if gap.key != "algo":
-        return _styled(lines, groups, request)
-    return styled(lines, {line.algorithm: LineStyle("", INK) for line in lines})
+        return _apply_styles(lines, groups, request)
+    return apply_styles(lines, {line.algorithm: LineStyle("", INK) for line in lines})
 
 
 def _difference(gap: Gap, request: Request) -> str:

@@ -81,7 +81,7 @@ class Drawn(NamedTuple):
     name: str
 
 
-def styled(lines: list[Line], styles: Mapping[str, LineStyle]) -> list[Drawn]:
+def apply_styles(lines: list[Line], styles: Mapping[str, LineStyle]) -> list[Drawn]:
     """Every line with its style and name, in the order of the legend: references last."""
     order = list(styles)
     ranked = sorted(lines, key=lambda line: _rank(line, order))

@@ -28,21 +28,21 @@ class Arrays:
             self._length += part.size
         return self._places[key]
 
-    def packed(self) -> str:
+    def pack(self) -> str:
         """All of them: the first bytes of every number, then the second ones, …; deflated.
 
         Neighbours on a curve share their upper bytes, which deflate finds only side by side.
         """
         every = np.concatenate(self._parts) if self._parts else np.empty(0, dtype="<f4")
         planes = every.view(np.uint8).reshape(-1, 4).T
-        return _packed(planes.tobytes())
+        return _pack(planes.tobytes())
 
 
-def packed_json(content: Any) -> str:
+def pack_json(content: Any) -> str:
     """A document; what is not finite becomes null."""
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return _packed(text.encode())
+    return _pack(text.encode())
 
 
-def _packed(content: bytes) -> str:
+def _pack(content: bytes) -> str:
     return base64.b64encode(zlib.compress(content, 9)).decode()

@@ -8,7 +8,7 @@ import pandas as pd
 
 from odfl_cli import __version__
 from odfl_cli.core.statistics import student_quantile
-from odfl_cli.plotting.style import LineStyle, line_styles, styled
+from odfl_cli.plotting.style import LineStyle, apply_styles, line_styles
 from odfl_cli.report.arrays import Arrays
 from odfl_cli.report.curves import CurveRoom, curve_columns, pack_curves
 from odfl_cli.report.decisions import pack_decisions
@@ -24,9 +24,9 @@ from odfl_cli.report.names import (
 from odfl_cli.report.recovery import recoveries
 from odfl_cli.report.sources import Experiment, Facts
 from odfl_cli.report.theory import theory
-from odfl_cli.report.verdict import Contestant, headline, judged, leader_of, ranked
+from odfl_cli.report.verdict import Contestant, describe, headline, leader_of, ranked
 from odfl_cli.results.aggregation import Line
-from odfl_cli.results.grouping import Group, Settings, frozen, is_own, sort_key
+from odfl_cli.results.grouping import Group, Settings, belongs_to_algorithm, freeze, sort_key
 from odfl_cli.results.names import REFERENCES
 from odfl_cli.results.summary import CUMULATIVE
 
@@ -72,7 +72,7 @@ def document(experiments: list[Experiment], claims: list[Any], title: str = "") 
         "groups": [
             _group(place, group, look, comparison, arrays, room)
             for place, comparison in enumerate(comparisons)
-            for group, look in _dressed(comparison)
+            for group, look in _with_styles(comparison)
         ],
         "runs": [_run(facts, one.name) for one in experiments for facts in one.runs],
         "unread": sum(one.unread for one in experiments),
@@ -82,7 +82,7 @@ def document(experiments: list[Experiment], claims: list[Any], title: str = "") 
     }
     fields = [contestants(comparison) for comparison in comparisons]
     verdicts = [
-        (comparison.name, judged(field, "average cost"))
+        (comparison.name, describe(field, "average cost"))
         for comparison, field in zip(comparisons, fields, strict=True)
     ]
     summary = headline([leader_of(field) for field in fields]) if len(comparisons) > 1 else ""
@@ -93,8 +93,10 @@ def comparisons_of(experiment: Experiment) -> list[Comparison]:
     """The comparisons of an experiment, in the order of their settings."""
     pools: dict[Hashable, Comparison] = {}
     for group in experiment.groups:
-        outer = {key: value for key, value in group.varying.items() if not is_own(key)}
-        identity = frozen(outer), group.rounds
+        outer = {
+            key: value for key, value in group.varying.items() if not belongs_to_algorithm(key)
+        }
+        identity = freeze(outer), group.rounds
         pools.setdefault(identity, Comparison(experiment.name, outer, [])).groups.append(group)
     order = lambda comparison: [sort_key(value) for value in comparison.settings.values()]  # noqa: E731
     return sorted(pools.values(), key=order)
@@ -144,7 +146,7 @@ def _group(
     arrays: Arrays,
     room: CurveRoom,
 ) -> dict[str, Any]:
-    own = {key: value for key, value in group.varying.items() if is_own(key)}
+    own = {key: value for key, value in group.varying.items() if belongs_to_algorithm(key)}
     seeds = group.seeds
     name = ", ".join(filter(None, [algorithm_name(group.algorithm), settings_label(own)]))
     return {
@@ -174,14 +176,18 @@ def _finals(group: Group, seeds: list[int]) -> dict[str, list[float | None]]:
     }
 
 
-def _dressed(comparison: Comparison) -> Iterable[tuple[Group, LineStyle]]:
+def _with_styles(comparison: Comparison) -> Iterable[tuple[Group, LineStyle]]:
     """The groups with the looks that `odfl plot` gives them, in the order of its legend."""
     lines = [
-        Line(group.algorithm, {k: v for k, v in group.varying.items() if is_own(k)}, pd.DataFrame())
+        Line(
+            group.algorithm,
+            {k: v for k, v in group.varying.items() if belongs_to_algorithm(k)},
+            pd.DataFrame(),
+        )
         for group in comparison.groups
     ]
     of_line = {id(line): group for line, group in zip(lines, comparison.groups, strict=True)}
-    drawn = styled(lines, line_styles([group.algorithm for group in comparison.groups]))
+    drawn = apply_styles(lines, line_styles([group.algorithm for group in comparison.groups]))
     return [(of_line[id(one.line)], one.style) for one in drawn]
 
 

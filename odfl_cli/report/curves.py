@@ -1,4 +1,4 @@
-"""Curves thinned to what a page can hold: means with intervals, and seeds where there is room."""
+"""Curves thin_rounds to what a page can hold: means with intervals, and seeds where there is room."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from odfl_cli.core.statistics import mean_ci95
 from odfl_cli.report.arrays import Arrays
 from odfl_cli.report.decisions import DECISIONS
-from odfl_cli.results.aggregation import by_seed, having
+from odfl_cli.results.aggregation import by_seed, groups_with
 from odfl_cli.results.grouping import Group
 from odfl_cli.results.summary import CUMULATIVE
 
@@ -34,7 +34,7 @@ class CurveRoom:
         """As fine as all curves together may be; of too many groups, the first ones."""
         per_group = 2 * FEWEST_POINTS * max(1, len(_ordered(groups)))
         groups = groups[: max(1, MEAN_NUMBERS // per_group)]
-        columns = {column: having(groups, column) for column in _ordered(groups)}
+        columns = {column: groups_with(groups, column) for column in _ordered(groups)}
         means = sum(2 * len(drawn) for drawn in columns.values())
         mean_points = min(MOST_POINTS, max(FEWEST_POINTS, MEAN_NUMBERS // max(means, 1)))
         kept, seeds = list(columns), 0
@@ -57,26 +57,26 @@ def pack_curves(group: Group, arrays: Arrays, room: CurveRoom) -> dict[str, Any]
     """By column: rounds, mean, half the 95% interval, and seeds on rounds of their own."""
     if id(group) not in room.drawn:
         return {}
-    return {column: _packed(group, column, arrays, room) for column in curve_columns(group)}
+    return {column: _pack(group, column, arrays, room) for column in curve_columns(group)}
 
 
-def thinned(rounds: np.ndarray, points: int) -> np.ndarray:
+def thin_rounds(rounds: np.ndarray, points: int) -> np.ndarray:
     """Places of at most so many rounds, evenly spread, the first and the last among them."""
     if len(rounds) <= points:
         return np.arange(len(rounds))
     return np.unique(np.linspace(0, len(rounds) - 1, points).round().astype(int))
 
 
-def _packed(group: Group, column: str, arrays: Arrays, room: CurveRoom) -> dict[str, Any]:
+def _pack(group: Group, column: str, arrays: Arrays, room: CurveRoom) -> dict[str, Any]:
     table = by_seed(group, column)
     values, rounds = table.to_numpy(float), table.index.to_numpy()
-    places = thinned(rounds, room.mean_points)
+    places = thin_rounds(rounds, room.mean_points)
     mean, ci95 = mean_ci95(values[places].T)
     curve: dict[str, Any] = {"t": arrays.add(rounds[places]), "mean": arrays.add(mean)}
     if values.shape[1] > 1:
         curve["ci95"] = arrays.add(ci95)
     if column in room.seed_columns:
-        places = thinned(rounds, room.seed_points)
+        places = thin_rounds(rounds, room.seed_points)
         curve["seedT"] = arrays.add(rounds[places])
         seeds = table.columns.astype(int)
         curve["seeds"] = {int(s): arrays.add(values[places, i]) for i, s in enumerate(seeds)}

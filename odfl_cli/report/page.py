@@ -7,7 +7,7 @@ from importlib.resources import files
 from string import Template
 
 from odfl_cli import __version__
-from odfl_cli.report.arrays import packed_json
+from odfl_cli.report.arrays import pack_json
 from odfl_cli.report.content import Document
 
 MARK = '<meta name="generator" content="odfl '
@@ -28,8 +28,8 @@ def page(document: Document) -> str:
         title=escape(document.title),
         style=style,
         verdict=_verdict(document),
-        content=packed_json(document.content),
-        numbers=document.arrays.packed(),
+        content=pack_json(document.content),
+        numbers=document.arrays.pack(),
         scripts="\n".join(f"<script>{script}</script>" for script in scripts),
     )
 

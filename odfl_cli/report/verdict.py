@@ -63,7 +63,7 @@ def ranked(contestants: Sequence[Contestant]) -> list[Contestant]:
     return sorted(contestants, key=lambda one: float(np.mean(list(one.values.values()))))
 
 
-def judged(contestants: Sequence[Contestant], what: str) -> list[str]:
+def describe(contestants: Sequence[Contestant], what: str) -> list[str]:
     """Sentences on one comparison; `what` is measured, less is better."""
     if not contestants:
         return ["Only reference policies were run: there is nobody to compare."]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import loglog_slope, mean_ci95
-from odfl_cli.results.grouping import Group, Settings, frozen, sort_key
+from odfl_cli.results.grouping import Group, Settings, freeze, sort_key
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Line:
 
 def curves(groups: list[Group], column: str) -> list[Line]:
     """The column against t for each group that has it."""
-    tables = [(group, by_seed(group, column)) for group in having(groups, column)]
+    tables = [(group, by_seed(group, column)) for group in groups_with(groups, column)]
     return [Line(group.algorithm, group.varying, curve(table), table) for group, table in tables]
 
 
-def having(groups: list[Group], column: str) -> list[Group]:
+def groups_with(groups: list[Group], column: str) -> list[Group]:
     """Those with values in the column."""
     return [group for group in groups if column in group.columns]
 
@@ -67,7 +67,7 @@ def sweep_slopes(groups: list[Group], key: str, column: str) -> dict[str, tuple[
 def sweep(groups: list[Group], key: str, column: str) -> list[Line]:
     """The column's final value against a key, for the groups that have both."""
     check_column(groups, column)
-    return joined(
+    return join_points(
         (group.algorithm, without(group.varying, key), point(group.settings[key], final))
         for group in groups
         if key in group.settings and len(final := group.final(column))
@@ -127,11 +127,11 @@ def point(x: Any, values: pd.Series) -> pd.DataFrame:
     return pd.DataFrame({"x": [place], "seeds": [len(values)], "mean": [mean], "ci95": [ci95]})
 
 
-def joined(points: Iterable[tuple[str, Settings, pd.DataFrame]]) -> list[Line]:
+def join_points(points: Iterable[tuple[str, Settings, pd.DataFrame]]) -> list[Line]:
     """Points of the same algorithm and settings as one line, sorted along x."""
     lines: dict[Hashable, tuple[str, Settings, list[pd.DataFrame]]] = {}
     for algorithm, settings, point in points:
-        identity = algorithm, frozen(sorted(settings.items()))
+        identity = algorithm, freeze(sorted(settings.items()))
         lines.setdefault(identity, (algorithm, settings, []))[2].append(point)
     return [
         Line(algorithm, settings, _sorted(pd.concat(parts, ignore_index=True)))

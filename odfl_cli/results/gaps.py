@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import paired_differences
 from odfl_cli.core.text import did_you_mean, shown
-from odfl_cli.results.grouping import Group, Settings, frozen, is_own
+from odfl_cli.results.grouping import Group, Settings, belongs_to_algorithm, freeze
 from odfl_cli.results.selection import is_one_of
 
 if TYPE_CHECKING:  # whoever only parses a gap needs no tables
@@ -60,7 +60,7 @@ class Gap(NamedTuple):
 
     def lines(self, groups: list[Group], column: str, key: str | None = None) -> list[Line]:
         """The column's final value, against a key; without one a line of one point at 0 per pair."""
-        from odfl_cli.results.aggregation import check_column, joined, point, without
+        from odfl_cli.results.aggregation import check_column, join_points, point, without
 
         check_column(groups, column)
         found = []
@@ -73,7 +73,7 @@ class Gap(NamedTuple):
                 found.append((self._name(ours), rest, point(x, apart)))
         if not found:
             raise UserError(f"--x: runs of {self.first} and {self.second} have no key {key!r}")
-        return joined(found)
+        return join_points(found)
 
     def curves(self, groups: list[Group], column: str) -> list[Line]:
         """The column in every round that both of a pair logged."""
@@ -101,7 +101,9 @@ class Gap(NamedTuple):
         theirs = [group for group in groups if self._has(group, self.second)]
         keys = {key for group in [*ours, *theirs] for key in group.varying} - {self.key}
         shared = [
-            key for key in keys if not is_own(key) or _values(ours, key) == _values(theirs, key)
+            key
+            for key in keys
+            if not belongs_to_algorithm(key) or _values(ours, key) == _values(theirs, key)
         ]
         pairs = [
             (a, b)
@@ -136,4 +138,4 @@ class Gap(NamedTuple):
 
 
 def _values(groups: list[Group], key: str) -> set[Hashable]:
-    return {frozen(group.varying.get(key)) for group in groups}
+    return {freeze(group.varying.get(key)) for group in groups}

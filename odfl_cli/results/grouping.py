@@ -96,7 +96,10 @@ def group_runs(runs: list[Run]) -> list[Group]:
         for name in {run.algorithm for run in runs}
     }
     return [
-        _pool(pool, [key for key in keys if not is_own(key) or key in own[pool[0].algorithm]])
+        _pool(
+            pool,
+            [key for key in keys if not belongs_to_algorithm(key) or key in own[pool[0].algorithm]],
+        )
         for pool in pools.values()
     ]
 
@@ -118,16 +121,16 @@ def differing_keys(runs: Sequence[Described]) -> list[str]:
     return _without_echoes(differing, runs)
 
 
-def is_own(key: str) -> bool:
+def belongs_to_algorithm(key: str) -> bool:
     """Whether a key belongs to the algorithm, so that it only counts within one algorithm."""
     return _root(key) in OWN_GROUPS or is_tuning(_root(key))
 
 
-def frozen(value: Any) -> Hashable:
+def freeze(value: Any) -> Hashable:
     """A hashable stand-in for a value of a config."""
     if isinstance(value, Mapping):
-        return tuple((key, frozen(value[key])) for key in sorted(value))
-    return tuple(map(frozen, value)) if isinstance(value, list | tuple) else value
+        return tuple((key, freeze(value[key])) for key in sorted(value))
+    return tuple(map(freeze, value)) if isinstance(value, list | tuple) else value
 
 
 def sort_key(value: Any) -> tuple[int, float, str]:
@@ -171,7 +174,7 @@ def _identity(run: Run, keys: list[str]) -> Hashable:
         if key.endswith("._target_") and not _ignored(key, set())
     ]
     values = [run.settings.get(key) for key in keys]
-    return run.algorithm, run.rounds, frozen(values), frozen(targets)
+    return run.algorithm, run.rounds, freeze(values), freeze(targets)
 
 
 def _differs(key: str, runs: Sequence[Described], is_group: bool) -> bool:
@@ -182,7 +185,7 @@ def _differs(key: str, runs: Sequence[Described], is_group: bool) -> bool:
     if any(_takes_two_values(key, alike, is_group) for alike in by_algorithm.values()):
         return True
     having = [run for run in runs if key in run.settings]
-    return not is_own(key) and _takes_two_values(key, having, is_group)
+    return not belongs_to_algorithm(key) and _takes_two_values(key, having, is_group)
 
 
 def _takes_two_values(key: str, runs: Sequence[Described], is_group: bool) -> bool:
@@ -190,9 +193,9 @@ def _takes_two_values(key: str, runs: Sequence[Described], is_group: bool) -> bo
     target = f"{_root(key)}._target_"
     values: dict[Hashable, set[Hashable]] = {}
     for run in runs:
-        component = None if is_group else frozen(run.settings.get(target))
+        component = None if is_group else freeze(run.settings.get(target))
         value = run.settings.get(target if is_group else key, "absent")
-        values.setdefault(component, set()).add(frozen(value))
+        values.setdefault(component, set()).add(freeze(value))
     return any(len(seen) > 1 for seen in values.values())
 
 
@@ -208,7 +211,7 @@ def _ignored(key: str, named: set[str]) -> bool:
 def _without_echoes(keys: list[str], runs: Sequence[Described]) -> list[str]:
     """Drops what an interpolation copies elsewhere (polytope.dimension: ${data.items})."""
     first: dict[Hashable, str] = {}
-    values = {key: frozen([run.settings.get(key) for run in runs]) for key in keys}
+    values = {key: freeze([run.settings.get(key) for run in runs]) for key in keys}
     sources = {key: first.setdefault(values[key], key) for key in keys}
     return [key for key in keys if sources[key] == key or _root(sources[key]) == _root(key)]
 

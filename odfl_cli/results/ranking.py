@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import Interval, interval, paired_differences
 from odfl_cli.core.text import assignments, did_you_mean, plus_minus
-from odfl_cli.results.grouping import differing_keys, frozen
+from odfl_cli.results.grouping import differing_keys, freeze
 from odfl_cli.results.runs import StoredRun
 
 
@@ -53,13 +53,13 @@ def rank(
     pools: dict[Any, Ranked] = {}
     for run in runs:
         differs = {key: run.settings[key] for key in keys if key in run.settings}
-        pool = pools.setdefault((run.algorithm, frozen(differs)), Ranked(run, differs, {}, over))
+        pool = pools.setdefault((run.algorithm, freeze(differs)), Ranked(run, differs, {}, over))
         pool.values.update(over.values(run, column))
     ranked = [pool for pool in pools.values() if pool.values]
     return sorted(ranked, key=lambda pool: pool.figure["mean"], reverse=largest)
 
 
-def telling_words(ranked: list[Ranked]) -> list[str]:
+def distinguishing_words(ranked: list[Ranked]) -> list[str]:
     """For each what was typed of it and not of all the others, or the settings in which it differs."""
     typed = [
         [word for word in one.run.overrides if word != f"algo={one.run.algorithm}"]

@@ -15,7 +15,7 @@ OUTPUTS = Path("outputs")
 MOST_NAMED = 5
 
 
-def located(name: str | Path, outputs: Path = OUTPUTS) -> Path:
+def locate(name: str | Path, outputs: Path = OUTPUTS) -> Path:
     """The directory of that path, or under `outputs` of that sweep, that run, or the only one
     whose name or hash begins so.
     """
@@ -38,20 +38,20 @@ def located(name: str | Path, outputs: Path = OUTPUTS) -> Path:
     )
 
 
-def all_located(names: Iterable[str]) -> list[Path]:
+def locate_all(names: Iterable[str]) -> list[Path]:
     """The directories of all names, or one UserError on all that are not there."""
     found, refusals = [], []
     for name in names:
         try:
-            found.append(located(name))
+            found.append(locate(name))
         except UserError as error:
             refusals.append(error)
     if refusals:
-        raise joined(refusals)
+        raise join_refusals(refusals)
     return found
 
 
-def joined(refusals: Iterable[UserError]) -> UserError:
+def join_refusals(refusals: Iterable[UserError]) -> UserError:
     """Several refusals as one line."""
     return UserError("; ".join(dict.fromkeys(map(str, refusals))))
 

@@ -25,7 +25,7 @@ class IndexJob:
     seeds: tuple[int, ...] | None = None
     state: str = "unfinished"
 
-    def judged(self, found: StoredRun) -> "IndexJob":
+    def judge(self, found: StoredRun) -> "IndexJob":
         """The same job with the state its directory has, for the seeds it asks for."""
         whole = self.seeds is not None and found.covers(self.seeds)
         return replace(self, state="finished" if whole else found.state)

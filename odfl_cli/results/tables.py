@@ -3,8 +3,7 @@
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from odfl_cli.results.summary import CUMULATIVE, Summary, file_record, seed_file
 
 REQUIRED_COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost")
 EXTRAS = ("marks", "margin", "oracle_share")
-TOGETHER = 20  # seeds whose CSVs are in memory at once
 SEED_FILE = re.compile(r"seed-(\d+)\.csv")
 
 
@@ -57,8 +55,8 @@ def read_run(stored: StoredRun, warn: Warn) -> Run:
     if summary is None:
         raise UnreadableError(f"{stored.state}, {stored.reason}")
     asked = [seed for seed in summary.seeds if stored.asked is None or seed in stored.asked]
-    batches = [asked[start : start + TOGETHER] for start in range(0, len(asked), TOGETHER)]
-    tables = [table for seeds in batches for table in _read_seeds(stored, summary, seeds, warn)]
+    read = (_read_seed(stored, summary, seed, warn) for seed in asked)
+    tables = [table for table in read if table is not None]
     present = filter(None, map(SEED_FILE.fullmatch, os.listdir(stored.directory)))
     for seed in sorted({int(match[1]) for match in present}.difference(summary.seeds)):
         warn(f"skipped {stored.directory / seed_file(seed)}: the summary does not name this seed")
@@ -74,33 +72,17 @@ def read_run(stored: StoredRun, warn: Warn) -> Run:
     )
 
 
-def _read_seeds(
-    stored: StoredRun, summary: Summary, seeds: list[int], warn: Warn
-) -> list[pd.DataFrame]:
-    """The rows of those seeds that can be read, parsed together, or one by one if one is wrong."""
-    contents: dict[int, bytes] = {}
-    for seed in seeds:
-        path = stored.directory / seed_file(seed)
-        with _skipping(path, warn):
-            if seed in stored.damage:
-                raise UnreadableError(stored.damage[seed])
-            contents[seed] = _content(path, summary.files[path.name])
-    with suppress(UnreadableError):
-        return [_parsed(contents, summary.rounds)]
-    tables = []
-    for seed, content in contents.items():
-        with _skipping(stored.directory / seed_file(seed), warn):
-            tables.append(_parsed({seed: content}, summary.rounds))
-    return tables
-
-
-@contextmanager
-def _skipping(path: Path, warn: Warn) -> Iterator[None]:
-    """Calls `warn` with why a file is left out."""
+def _read_seed(stored: StoredRun, summary: Summary, seed: int, warn: Warn) -> pd.DataFrame | None:
+    """The rows of a seed; None, and a warning, where they cannot be read."""
+    path = stored.directory / seed_file(seed)
     try:
-        yield
+        if seed in stored.damage:
+            raise UnreadableError(stored.damage[seed])
+        content = _content(path, summary.files[path.name])
+        return _parse(content, summary.rounds).assign(seed=seed)
     except UnreadableError as error:
         warn(f"skipped {path}: {error}")
+        return None
 
 
 def _content(path: Path, record: Mapping[str, Any]) -> bytes:
@@ -116,53 +98,31 @@ def _content(path: Path, record: Mapping[str, Any]) -> bytes:
     return content
 
 
-def _parsed(contents: Mapping[int, bytes], rounds: int) -> pd.DataFrame:
-    """The rows of the CSVs, seed → bytes, numbers only and each checked to be whole.
+def _parse(content: bytes, rounds: int) -> pd.DataFrame:
+    """The columns of numbers of a CSV that is checked to be whole.
 
-    pandas takes longer to begin than to read a seed. Columns beyond the basic ones may be empty in
-    rounds where they were not evaluated.
+    Columns beyond the basic ones may be empty in rounds where they were not evaluated.
     """
-    parts = [content.partition(b"\n") for content in contents.values()]
-    heads, bodies = {head for head, _, _ in parts}, [body for _, _, body in parts]
-    if len(heads) != 1:
-        raise UnreadableError("it has other columns than other seeds")
     try:
-        text = b"\n".join([*heads, b"".join(bodies)])
-        table = pd.read_csv(io.BytesIO(text), low_memory=False)
+        table = pd.read_csv(io.BytesIO(content), low_memory=False)
     except ValueError as error:  # pandas' own errors are ValueErrors
         raise UnreadableError(" ".join(str(error).split())) from None
-    lengths = [body.count(b"\n") for body in bodies] if len(contents) > 1 else [len(table)]
-    if len(table) != sum(lengths):
-        raise UnreadableError("it has empty lines")
-    if 0 in lengths:
+    if table.empty:
         raise UnreadableError("it has no rows")
-    if not all(body.endswith(b"\n") for body in bodies):
+    if not content.endswith(b"\n"):
         raise UnreadableError("it ends in the middle of a line")  # a number may be cut in two
-    numbers = _checked(table, np.cumsum(lengths), rounds)
-    if len(contents) > 1 and len(numbers) < len(table.columns):
-        raise UnreadableError("it holds words")
-    return pd.DataFrame({**numbers, "seed": np.repeat(list(contents), lengths)})
-
-
-def _checked(table: pd.DataFrame, ends: np.ndarray, rounds: int) -> dict[str, np.ndarray]:
-    """Its columns of numbers, checked for seeds whose rows end before the rows `ends`."""
-    missing = [column for column in REQUIRED_COLUMNS if column not in table]
-    if missing:
+    if missing := [column for column in REQUIRED_COLUMNS if column not in table]:
         raise UnreadableError(f"it has no column {', '.join(missing)}")
-    numbers = {  # arrays, because pandas takes as long for each of its steps as to read the file
-        str(name): column.to_numpy() for name, column in table.items() if column.dtype.kind in "iuf"
-    }
+    numbers = table.select_dtypes("number")
     checked = [*REQUIRED_COLUMNS, *(["regret"] if "regret" in table else [])]
     if not all(name in numbers and np.isfinite(numbers[name]).all() for name in checked):
         raise UnreadableError("it holds cells that are not finite numbers")
-    t = numbers["t"]
-    rising = np.delete(t[1:] > t[:-1], ends[:-1] - 1)  # but for steps from seed to seed
-    if (t < 1).any() or (t % 1 != 0).any() or not rising.all():
+    t = numbers["t"].to_numpy()
+    if (t < 1).any() or (t % 1 != 0).any() or not (t[1:] > t[:-1]).all():
         raise UnreadableError("t should count rounds upwards from 1")
-    for last in t[ends - 1]:
-        if last != rounds:
-            raise UnreadableError(f"it ends at round {last:.0f} of {rounds}")
-    return numbers | {"t": t.astype(np.int64)}
+    if t[-1] != rounds:
+        raise UnreadableError(f"it ends at round {t[-1]:.0f} of {rounds}")
+    return numbers.astype({"t": np.int64})
 
 
 def with_averages(table: pd.DataFrame) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from odfl_cli.config.identity import resolved
 from odfl_cli.config.schema import refusal
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.reading import flatten
-from odfl_cli.results.grouping import frozen
+from odfl_cli.results.grouping import freeze
 from odfl_cli.results.tables import EXTRAS, Run, with_averages
 from odfl_cli.runs.build import build, fill_sizes
 from odfl_cli.runs.console import progress_bar
@@ -80,7 +80,7 @@ def plan_sweep(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Pl
     _number_objects(planned, cells)
     distinct: dict[Hashable, Planned] = {}
     for one in planned:
-        distinct.setdefault(frozen([one.config, one.choices]), one)
+        distinct.setdefault(freeze([one.config, one.choices]), one)
     if twice := len(planned) - len(distinct):
         warnings.warn(f"{twice} of {len(planned)} jobs asked for twice; run once", stacklevel=3)
     return [*distinct.values()]
@@ -179,7 +179,7 @@ def _number_objects(planned: list[Planned], cells: list[Setting]) -> None:
     alike: dict[Hashable, list[int]] = {}
     for one, cell in zip(planned, cells, strict=True):
         for group, part in cell.objects.items():
-            known = alike.setdefault((group, frozen(one.config[group])), [])
+            known = alike.setdefault((group, freeze(one.config[group])), [])
             if id(part) not in known:
                 known.append(id(part))
             if number := known.index(id(part)):

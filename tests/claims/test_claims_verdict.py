@@ -28,7 +28,7 @@ from odfl_cli.claims.measures import (
 from odfl_cli.claims.statements import statements
 from odfl_cli.claims.sweeps import SWEEPS
 from odfl_cli.claims.table import as_json, as_markdown
-from odfl_cli.claims.verdict import Estimate, Rule, above, at_most, below, with_controls
+from odfl_cli.claims.verdict import Estimate, Rule, with_controls
 from odfl_cli.core.errors import UserError
 from odfl_cli.results.grouping import Group, group_runs
 from odfl_cli.results.tables import read_runs
@@ -50,15 +50,15 @@ UNCLEAR = "not distinguishable at this sample size"
     ],
 )
 def test_an_interval_across_the_limit_settles_nothing(value, ci95, verdict):
-    assert above(0.0).judge(Estimate(value, ci95, 10)) == verdict
-    for rule in (at_most(0.0), below(0.0)):
+    assert Rule("above", 0.0).judge(Estimate(value, ci95, 10)) == verdict
+    for rule in (Rule("at most", 0.0), Rule("below", 0.0)):
         assert rule.judge(Estimate(-value, ci95, 10)) == verdict
 
 
 def test_a_share_of_exactly_one_is_within_the_bound_and_what_is_constant_does_not_fall():
-    assert at_most(1.0).judge(Estimate(1.0, math.nan, 5)) == "holds"
-    assert below(0.0).judge(Estimate(0.0, math.nan, 5)) == "does not hold"
-    assert above(0.0).judge(Estimate(0.0, 0.0, 5)) == "does not hold"
+    assert Rule("at most", 1.0).judge(Estimate(1.0, math.nan, 5)) == "holds"
+    assert Rule("below", 0.0).judge(Estimate(0.0, math.nan, 5)) == "does not hold"
+    assert Rule("above", 0.0).judge(Estimate(0.0, 0.0, 5)) == "does not hold"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_share_of_exactly_one_is_within_the_bound_and_what_is_constant_does_no
 def test_what_a_control_passes_too_is_without_power(value, controls, verdict):
     """Intervals of ± 0.1: a control that is not distinguishable has not passed."""
     estimates = [Estimate(control, 0.1, 10) for control in controls]
-    assert with_controls(above(0.0), Estimate(value, 0.1, 10), estimates) == verdict
+    assert with_controls(Rule("above", 0.0), Estimate(value, 0.1, 10), estimates) == verdict
 
 
 @pytest.fixture
@@ -190,14 +190,14 @@ def judged(name: str, rule: Rule, value: float, ci95: float, controls: dict[str,
         measure=lambda values, subject: Estimate(values[subject], ci95, 30),
         subject="subject", controls={name: name for name in controls},
     )  # fmt: skip
-    return claim.judged({"subject": value, **controls})
+    return claim.judge({"subject": value, **controls})
 
 
 def test_table_and_json_tell_the_same():
     rows = [
-        judged("a", above(0.0), 0.0123, 0.004, {"uniform": -0.01}),
-        judged("b", at_most(1.0), 2.0, math.nan, {}),
-        judged("c", above(0.0), 0.0123, 0.004, {"uniform": 0.02}),
+        judged("a", Rule("above", 0.0), 0.0123, 0.004, {"uniform": -0.01}),
+        judged("b", Rule("at most", 1.0), 2.0, math.nan, {}),
+        judged("c", Rule("above", 0.0), 0.0123, 0.004, {"uniform": 0.02}),
     ]
     shown, told = as_markdown(rows), json.loads(as_json(rows))
     assert "0.0123 ± 0.0040" in shown
@@ -210,7 +210,7 @@ def test_table_and_json_tell_the_same():
 
 
 def test_what_could_not_be_measured_is_null_and_says_so():
-    rows = [judged("a", above(0.0), math.nan, math.nan, {})]
+    rows = [judged("a", Rule("above", 0.0), math.nan, math.nan, {})]
     (told,) = json.loads(as_json(rows), parse_constant=pytest.fail)
     assert told["value"] is told["ci95"] is None
     assert told["verdict"] == "no measurement"

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odfl_cli.plotting.canvas import folded, legend_columns
+from odfl_cli.plotting.canvas import fold_names, legend_columns
 from odfl_cli.plotting.limits import off_scale, view
 from odfl_cli.plotting.points import is_swept_in_ratios
-from odfl_cli.plotting.style import LINE_STYLES, line_styles, styled, variant
+from odfl_cli.plotting.style import LINE_STYLES, apply_styles, line_styles, variant
 from odfl_cli.results.aggregation import Line
 from odfl_cli.results.names import display_name
 
@@ -66,7 +66,7 @@ def test_curves_of_one_algorithm_share_the_line_style_and_differ_in_lightness():
 def test_the_legend_reads_like_the_paper_with_references_last():
     lines = [line("uniform", 1), line("mine", 1), line("df_ogd", 1, {"data.gamma": 0.5})]
     lines.append(line("df_ogd", 1, {"data.gamma": 0.25}))
-    names = [one.name for one in styled(lines, line_styles([one.algorithm for one in lines]))]
+    names = [one.name for one in apply_styles(lines, line_styles([one.algorithm for one in lines]))]
     gamma = r"DF-OGD, $\gamma$ = "
     assert names == [f"{gamma}0.25", f"{gamma}0.5", "Mine", "Uniform"]
 
@@ -83,6 +83,6 @@ def test_axes_of_keys_swept_in_ratios():
 
 
 def test_long_names_are_folded_to_the_width():
-    (name,) = folded([", ".join(f"data.key_{i} = {i}" for i in range(20))], 3.4)
+    (name,) = fold_names([", ".join(f"data.key_{i} = {i}" for i in range(20))], 3.4)
     assert max(map(len, name.split("\n"))) * 0.062 <= 3.4
-    assert folded(["DF-OGD"], 3.4) == ["DF-OGD"]
+    assert fold_names(["DF-OGD"], 3.4) == ["DF-OGD"]

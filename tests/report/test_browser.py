@@ -261,7 +261,7 @@ def test_downloads_equal_the_csv(browser: Browser, report: Path, sweeps: list[Pa
     assert set(saved["column"]) == {"avg_cost", "dynamic_regret"}
     for (column, algo, seed), rows in saved.groupby(["column", "algorithm", "seed"]):
         table = rows_of(sweeps[1], str(algo), int(seed)).set_index("t")[str(column)].dropna()
-        assert list(rows["t"]) == list(table.index)  # so few rows are not thinned
+        assert list(rows["t"]) == list(table.index)  # so few rows are not thin_rounds
         assert rows["value"].to_numpy() == pytest.approx(table.to_numpy(), rel=1e-6)
 
 

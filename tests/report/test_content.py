@@ -1,4 +1,4 @@
-"""What the page holds: thinned curves, comparisons, recoveries, sizes."""
+"""What the page holds: thin_rounds curves, comparisons, recoveries, sizes."""
 
 import base64
 import zlib
@@ -13,7 +13,7 @@ from support.synthetic_runs import seal, write_sweep
 
 from odfl_cli.report.arrays import Arrays
 from odfl_cli.report.content import comparisons_of, document
-from odfl_cli.report.curves import thinned
+from odfl_cli.report.curves import thin_rounds
 from odfl_cli.report.page import page
 from odfl_cli.report.recovery import recoveries
 from odfl_cli.report.sources import experiments
@@ -25,7 +25,7 @@ def test_arrays_come_back_and_equal_ones_are_stored_once() -> None:
     values = np.random.default_rng(0).normal(size=50)
     first, second = arrays.add(values), arrays.add(np.arange(3))
     assert arrays.add(values) == first
-    planes = zlib.decompress(base64.b64decode(arrays.packed()))
+    planes = zlib.decompress(base64.b64decode(arrays.pack()))
     back = np.frombuffer(planes, np.uint8).reshape(4, -1).T.copy().view("<f4").ravel()
     assert len(back) == 53
     for (offset, length), given in ((first, values), (second, np.arange(3))):
@@ -34,7 +34,7 @@ def test_arrays_come_back_and_equal_ones_are_stored_once() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 239, 240, 241, 5000])
 def test_thinning_keeps_the_ends_and_the_order(count: int) -> None:
-    places = thinned(np.arange(count), 240)
+    places = thin_rounds(np.arange(count), 240)
     assert (places[0], places[-1]) == (0, count - 1)
     assert (np.diff(places) > 0).all()
     assert len(places) == min(count, 240)

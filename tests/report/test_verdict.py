@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from odfl_cli.report.verdict import Contestant, headline, judged, leader_of, paired
+from odfl_cli.report.verdict import Contestant, describe, headline, leader_of, paired
 
 GOOD = Contestant("Good", {0: 1.0, 1: 2.0, 2: 3.0})
 BAD = Contestant("Bad", {0: 2.0, 1: 3.1, 2: 3.9})  # behind by 1, 1.1 and 0.9
@@ -22,7 +22,7 @@ def test_a_gap_is_paired_over_shared_seeds() -> None:
 
 
 def test_ahead_means_an_interval_without_zero() -> None:
-    lines = " ".join(judged([BAD, GOOD, NEAR], "average cost"))
+    lines = " ".join(describe([BAD, GOOD, NEAR], "average cost"))
     half = stats.t.ppf(0.975, 2) * 0.1 / math.sqrt(3)
     assert lines.startswith("Good has the lowest average cost, 2.")
     assert f"Good is ahead of Bad by 1.00 ± {half:.2f} over 3 seeds." in lines
@@ -46,15 +46,15 @@ def test_the_seeds_needed_would_decide_four_times_in_five() -> None:
 
 def test_more_seeds_than_anyone_would_run_are_not_counted() -> None:
     close = Contestant("Close", {0: 1.0001, 1: 1.9999, 2: 3.000001})
-    assert "more than 10,000 seeds would be needed" in " ".join(judged([GOOD, close], "cost"))
+    assert "more than 10,000 seeds would be needed" in " ".join(describe([GOOD, close], "cost"))
 
 
 def test_one_seed_and_equals_decide_nothing() -> None:
     one = [Contestant("A", {0: 1.0}), Contestant("B", {0: 2.0})]
-    assert "one seed, which has no interval" in " ".join(judged(one, "cost"))
+    assert "one seed, which has no interval" in " ".join(describe(one, "cost"))
     assert leader_of(one) is None
     same = Contestant("Same", dict(GOOD.values))
-    assert "(equal on average)" in " ".join(judged([GOOD, same], "cost"))
+    assert "(equal on average)" in " ".join(describe([GOOD, same], "cost"))
 
 
 def test_several_worlds_in_one_sentence() -> None:

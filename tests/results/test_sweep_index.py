@@ -81,4 +81,4 @@ def test_a_job_is_judged_by_its_directory(sweep):
     only = job(sweep, "a")
     only.directory.mkdir(parents=True)
     (only.directory / "failed.json").write_text('{"error": "broken"}')
-    assert only.judged(inspect(only.directory)).state == "failed"
+    assert only.judge(inspect(only.directory)).state == "failed"

@@ -46,7 +46,7 @@ def _judge(job: IndexJob, entry: Entry | None) -> tuple[IndexJob, StoredRun | No
     if entry and (entry.event == "done" or (entry.event == "skipped" and job.state == "finished")):
         return replace(job, state="finished"), None
     state = inspect(job.directory)
-    return job.judged(state), state
+    return job.judge(state), state
 
 
 def _outcome(job: IndexJob, entry: Entry | None) -> str:

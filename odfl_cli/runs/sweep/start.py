@@ -142,7 +142,7 @@ def _check_jobs(config: DictConfig, local: Local | None) -> Checked:
 
 def _add_job(found: Checked, cell: Cell, prepared: PreparedJob) -> None:
     request, seeds = prepared.request, prepared.top.seed_list()
-    job = IndexJob(list(cell), request.directory, seeds).judged(prepared.state)
+    job = IndexJob(list(cell), request.directory, seeds).judge(prepared.state)
     found.jobs.append(job)
     found.tuned |= dict.fromkeys(request.tuned_lines())
     if prepared.is_settled:
