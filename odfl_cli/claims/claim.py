@@ -1,4 +1,4 @@
-"""What a claim is: what is run, what is measured on it, what takes the subject's place as a control."""
+"""A claim: its evidence, its measure, its rule, and the controls that should fail it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ from odfl_cli.claims.verdict import Estimate, Rule, Verdict, with_controls
 class Claim:
     """A statement of the paper that a measurement can contradict.
 
-    `measure(evidence, subject)` gives the value that `rule` judges. Controls are subjects of which
-    the claim should not hold: players that learn nothing for claims about learning, smoothing that
-    is ten times off for a lemma. Where one passes, the claim is without power.
+    `measure(evidence, subject)` returns the value that `rule` judges. A claim should not hold for its
+    controls, such as players that learn nothing or a smoothing ten times off; if it holds for one,
+    it is without power.
     """
 
     name: str

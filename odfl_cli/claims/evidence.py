@@ -26,7 +26,7 @@ class Sweep:
         self.name, self.count, self.parts = name, count, parts
 
     def seeds(self, share: float) -> list[int]:
-        """Those of a `share` of the count, at least two."""
+        """The first seeds: a `share` of the count, at least two."""
         return [FIRST_SEED + k for k in range(max(2, round(share * self.count)))]
 
     def commands(self, outputs: Path, share: float) -> list[list[str]]:
@@ -38,7 +38,7 @@ class Sweep:
         ]
 
     def sweeps(self) -> list[str]:
-        """What the sweep of every part is called; other overrides give another name."""
+        """The name of the sweep of each part, which depends on its overrides."""
         digests = [hashlib.sha256(part.encode()).hexdigest()[:6] for part in self.parts]
         return [f"claims-{self.name}-{digest}" for digest in digests]
 

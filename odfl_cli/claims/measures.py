@@ -1,6 +1,6 @@
 """Measures of a player on the runs of a sweep: leads, slopes, exponents, shares.
 
-A claim gives a measure its last arguments, and is measured on the groups of runs and the player.
+A claim binds the last arguments of a measure; it is evaluated on groups of runs and a player.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ def lead(
 
 
 def excess(groups: Groups, player: Player, over: Player, column: str) -> Estimate:
-    """How much more of it."""
+    """How much more of a column the player has than another at the end, paired by seed."""
     return _mean(_lead(groups, over, player, column).values())
 
 
@@ -66,7 +66,7 @@ def exponent(
     key: str,
     unit: Callable[[float], float] = lambda x: 1.0,
 ) -> Estimate:
-    """Of a column's final value, in units of `unit`(x), as a power of x, the values of a key."""
+    """The exponent of a column's final value, divided by `unit`(x), as a power of a key's values x."""
     found = _along(groups, player, key)
     return _exponent({x: group.final(column) / unit(x) for x, group in found.items()})
 
@@ -74,7 +74,7 @@ def exponent(
 def exponent_beside_path(
     groups: Groups, player: Player, column: str, key: str, owner: Player, power: float
 ) -> Estimate:
-    """The same in units of ((1 + P_T)/T)^power, with the path and the horizons T of `owner`."""
+    """The exponent of a column divided by ((1 + P_T)/T)^power, with the path length of `owner`."""
     ours, theirs = _along(groups, player, key), _along(groups, owner, key)
     unit = {T: ((1 + g.final("path_length")) / T) ** power for T, g in theirs.items()}
     return _exponent({T: group.final(column) / unit[T] for T, group in ours.items()})
@@ -83,7 +83,7 @@ def exponent_beside_path(
 def exponent_of_mean(
     groups: Groups, weights: dict[str, float], player: Player, key: str
 ) -> Estimate:
-    """Of the mean over the rounds of a weighted sum of columns."""
+    """The exponent of a weighted sum of columns, averaged over the rounds."""
 
     def mean(rows: pd.DataFrame) -> pd.Series:
         total = pd.Series(sum(weight * rows[column] for column, weight in weights.items()))
@@ -94,7 +94,7 @@ def exponent_of_mean(
 
 
 def share_of_rises(groups: Groups, direction: int, player: Player) -> Estimate:
-    """In how many of the steps between logged rounds (1 + P_t)/t rises; direction −1: P walked backwards."""
+    """The share of steps between logged rounds in which (1 + P_t)/t rises; direction −1: P reversed."""
     path = pick(groups, player).rows.pivot(index="t", columns="seed", values="path_length")
     t, P = path.index.to_numpy()[:, None], path.to_numpy()
     if direction < 0:

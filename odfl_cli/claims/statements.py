@@ -102,7 +102,7 @@ def _job(overrides: tuple[str, ...]) -> Job:
 def _largest(
     check: Callable[..., float], words: str, alphas: tuple[float, ...], size: int, subject: Any
 ) -> Estimate:
-    """The largest over the values of α; `subject` is what the check takes last."""
+    """The largest value of a check over the values of α; `subject` is the last argument of the check."""
     job = _job(SETTINGS[words])
     sample = sample_rounds(job.environment, job.algorithm.problem, job.seeds, size)
     worst = max(check(sample, alpha, subject) for alpha in alphas)

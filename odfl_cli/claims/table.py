@@ -17,7 +17,7 @@ def as_json(rows: list[Row]) -> str:
 
 
 def as_markdown(rows: list[Row]) -> str:
-    """A table that reads well in a terminal too."""
+    """A Markdown table with aligned columns."""
     cells = [HEADINGS, *(_cells(row) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [f"| {' | '.join(map(str.ljust, row, widths))} |" for row in cells]

@@ -24,12 +24,12 @@ class PathMean(NamedTuple):
 
 
 def path_mean(series: np.ndarray, block: int | None = None) -> PathMean:
-    """Of a path [T]; blocks of the chosen length unless one is given.
+    """The mean of a path [T]; the length of a block is chosen by `block_length` unless it is given.
 
-    The bootstrap draws T/b blocks of b rounds with replacement. The variance of a mean of such draws is
-    that of one block's mean over all T − b + 1 blocks, times b/T: a closed form, so that nothing is
-    drawn. A block is part of the path about whose mean its own mean is taken, hence the factor
-    1/(1 − b/T); T/b blocks are few, hence Student's quantile.
+    The bootstrap draws T/b blocks of b rounds with replacement. The variance of their mean is the
+    variance of one block's mean over all T − b + 1 blocks, times b/T, so nothing needs to be drawn.
+    The factor 1/(1 − b/T) corrects for block means being taken about the mean of the path that contains
+    them; Student's quantile accounts for the small number of blocks.
     """
     count, mean = len(series), float(np.mean(series))
     if count < SHORTEST:
@@ -50,7 +50,7 @@ def block_length(series: np.ndarray) -> int:
 
     G = Σ_k λ(k/M) |k| R_k and D = 4/3 (Σ_k λ(k/M) R_k)² with the autocovariances R_k and a window λ
     that is flat up to 1/2 and falls linearly to 0 at 1. M is twice the lag after which the
-    autocorrelations of several lags in a row are not told from 0.
+    autocorrelations of several lags in a row do not differ from 0.
     """
     count, run = len(series), max(5, math.ceil(math.sqrt(math.log10(len(series)))))
     longest = math.ceil(math.sqrt(count)) + run

@@ -43,7 +43,7 @@ def finish(
 ) -> None:
     """Title above, legend below: neither can hide data.
 
-    `labels` say which line each name is of; in the order of drawing if they are not given.
+    `labels` are the labels of the lines that the names belong to; by default the order of drawing.
     """
     if title:
         figure.suptitle(title)
@@ -52,7 +52,7 @@ def finish(
     handles, drawn = axis.get_legend_handles_labels()
     if labels is not None:
         by_label = dict(zip(drawn, handles, strict=True))
-        names = [name for name, of in zip(names, labels, strict=True) if of in by_label]
+        names = [name for name, label in zip(names, labels, strict=True) if label in by_label]
         handles = [by_label[label] for label in labels if label in by_label]
     width = figure.get_figwidth()
     names = fold_names(names, width)
@@ -65,7 +65,7 @@ def finish(
 class Decimals(LogFormatterSciNotation):
     """Ticks of a logarithmic axis as 0.01 and 1000; of one that goes far from 1 as powers of ten.
 
-    Powers are formulas, each of which takes as long to lay out as a curve.
+    Laying out a power, which is a formula, takes as long as a curve.
     """
 
     def __call__(self, x: float, pos: Any = None) -> str:
@@ -107,6 +107,6 @@ def legend_columns(names: list[str], width: float) -> int:
 
 
 def _letters(text: str) -> int:
-    """Of the longest line, as it is printed."""
+    """The number of printed letters in the longest line."""
     plain = re.sub(r"[$_{}^]", "", re.sub(r"\\[a-z]+", "x", text))
     return max(map(len, plain.split("\n")))

@@ -1,4 +1,4 @@
-"""Figures of what a run says beside its rounds: margins of the decisions, the oracle's share."""
+"""Figures of a run's diagnostics: margins of the decisions, the oracle's share of the time."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -17,7 +17,7 @@ from odfl_cli.results.grouping import Group
 
 
 def diagnostic_sheets(groups: list[Group], title: str, request: Request) -> list[Sheet]:
-    """Those for which the runs have the numbers."""
+    """The diagnostics that the runs recorded."""
     margins = next((group.extras["margin"] for group in groups if group.extras.get("margin")), None)
     shares = [group for group in groups if group.extras.get("oracle_share") is not None]
     return [

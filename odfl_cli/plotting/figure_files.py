@@ -13,7 +13,7 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, check_replaceable, read_regular
 from odfl_cli.core.reading import read_json
 
-if TYPE_CHECKING:  # a figure that is as it should be needs neither
+if TYPE_CHECKING:  # a figure that is up to date needs neither
     import pandas as pd
     from matplotlib.figure import Figure
 
@@ -69,17 +69,20 @@ def write_sheets(sheets: list[Sheet], out: Path, formats: tuple[str, ...]) -> li
 def check_targets(
     sheets: Iterable[Sheet], out: Path, formats: tuple[str, ...], force: bool
 ) -> None:
-    """Refuses to replace files that were not noted here, unless matplotlib drew them, or their
-    columns are those of the new table.
+    """Refuses to replace files that odfl did not draw.
+
+    A file is ours if `remember` recorded it, matplotlib drew it, or it has the new table's columns.
     """
     for sheet in sheets:
         for path in sheet.paths(out, formats)[:-1]:
-            check_replaceable(path, _noted_or(path, lambda content: b"atplotlib" in content), force)
+            check_replaceable(
+                path, _recorded_or(path, lambda content: b"atplotlib" in content), force
+            )
         check_table(sheet.numbers, out, sheet.stem, force)
 
 
 def check_table(table: "pd.DataFrame", out: Path, stem: str, force: bool) -> None:
-    """Refuses to replace <stem>.csv if it was not noted, and its first or last column is another."""
+    """Refuses to replace <stem>.csv unless it is recorded or has the same first and last columns."""
     ends = {place: str(table.columns[place]) for place in (0, -1)}
 
     def is_ours(content: bytes) -> bool:
@@ -90,14 +93,14 @@ def check_table(table: "pd.DataFrame", out: Path, stem: str, force: bool) -> Non
         return all(names[place] == name for place, name in ends.items())
 
     path = out / f"{stem}.csv"
-    check_replaceable(path, _noted_or(path, is_ours), force)
+    check_replaceable(path, _recorded_or(path, is_ours), force)
 
 
-def _noted_or(path: Path, looks_ours: Callable[[bytes], bool]) -> Callable[[bytes], bool]:
-    """Whether a file is still what `remember` noted of it, or else looks like one of ours."""
+def _recorded_or(path: Path, looks_ours: Callable[[bytes], bool]) -> Callable[[bytes], bool]:
+    """A check whether a file is as `remember` recorded it, or else looks like one of ours."""
     stamps = _stamps(path.parent).values()
-    noted = {files[path.name] for files in stamps if path.name in files}
-    return lambda content: _digest(path) in noted or looks_ours(content)
+    recorded = {files[path.name] for files in stamps if path.name in files}
+    return lambda content: _digest(path) in recorded or looks_ours(content)
 
 
 def write_table(table: "pd.DataFrame", out: Path, stem: str) -> Path:
@@ -121,7 +124,7 @@ def drawn_before(out: Path, stamp: str) -> list[Path]:
 
 
 def remember(out: Path, stamp: str, paths: list[Path]) -> None:
-    """Notes from what the files were drawn, instead of what was noted of them before."""
+    """Records the inputs of the files, replacing earlier records of them."""
     files = {path.name: _digest(path) for path in paths}
     others = {
         other: known for other, known in _stamps(out).items() if not known.keys() & files.keys()

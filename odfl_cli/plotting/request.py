@@ -1,4 +1,4 @@
-"""What is asked of a figure: every option of `odfl plot` fills one field of a request."""
+"""The options of `odfl plot` as a record."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

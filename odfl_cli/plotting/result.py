@@ -35,12 +35,12 @@ class Result:
     """
 
     runs: Sequence[Run]
-    states: Sequence[Any] = ()  # in the order of `runs`; none of runs that were read from files
+    states: Sequence[Any] = ()  # in the order of `runs`; empty for runs read from files
     modules: Sequence[Callable[[int], Any]] = ()  # as the states: seed → its learnt torch module
 
     @cached_property
     def keys(self) -> list[str]:
-        """By which the runs differ, besides their algorithm."""
+        """The keys other than the algorithm in which the runs differ."""
         return [key for key in differing_keys(self.runs) if key != "algo" and not is_tuning(key)]
 
     @cached_property
@@ -117,7 +117,7 @@ class Result:
         return table.to_html(index=False, border=0, escape=True, na_rep="", max_rows=30)
 
     def _named(self, run: Run, rows: pd.DataFrame) -> pd.DataFrame:
-        """The rows with what tells their run from the others in front."""
+        """The rows, preceded by the columns that distinguish their run."""
         columns = [column for column in rows if column != "seed"]
         table = rows[["seed", *columns]].reset_index(drop=True)
         for place, (name, value) in enumerate(self._names(run).items()):

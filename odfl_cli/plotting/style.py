@@ -11,7 +11,7 @@ from odfl_cli.plotting.words import label
 from odfl_cli.results.grouping import sort_key
 from odfl_cli.results.names import REFERENCES, display_name
 
-if TYPE_CHECKING:  # it brings pandas, which --help can do without
+if TYPE_CHECKING:  # it imports pandas, which --help should not
     from odfl_cli.results.aggregation import Line
 
 Colour = tuple[float, float, float]
@@ -37,7 +37,7 @@ WIDTHS = {"single": 3.4, "double": 6.9}  # inches: one and two columns of a pape
 
 
 class LineStyle(NamedTuple):
-    """The line of an algorithm. A marker tells curves of the same algorithm apart."""
+    """The line of an algorithm; a marker distinguishes curves of the same algorithm."""
 
     name: str
     colour: Colour

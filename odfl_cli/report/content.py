@@ -34,7 +34,7 @@ RANKED_BY = "avg_cost"
 
 
 class Comparison(NamedTuple):
-    """What algorithms are compared in: groups of an experiment that differ in their own keys only."""
+    """Groups of an experiment that differ only in their algorithm and its keys."""
 
     experiment: str
     settings: Settings
@@ -42,7 +42,7 @@ class Comparison(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The experiment, with what tells this comparison from its others."""
+        """The experiment and the settings that distinguish this comparison."""
         settings = settings_label(self.settings)
         return ": ".join(filter(None, [clean(self.experiment), settings]))
 
@@ -177,7 +177,7 @@ def _finals(group: Group, seeds: list[int]) -> dict[str, list[float | None]]:
 
 
 def _with_styles(comparison: Comparison) -> Iterable[tuple[Group, LineStyle]]:
-    """The groups with the looks that `odfl plot` gives them, in the order of its legend."""
+    """The groups with the styles of `odfl plot`, in the order of its legend."""
     lines = [
         Line(
             group.algorithm,

@@ -15,7 +15,7 @@ from odfl_cli.results.summary import CUMULATIVE
 MEAN_NUMBERS, SEED_NUMBERS = 90_000, 48_000  # of the page: some 250 and 150 kB
 MOST_POINTS, FEWEST_POINTS = 240, 24  # of a curve
 NOT_CURVES = {"t", "seed", *DECISIONS, *(f"avg_{name}" for name in CUMULATIVE)}
-"""Averages follow from sums."""
+"""The page computes averages from sums."""
 FIRST = ("avg_cost", "avg_mse", "regret", "dynamic_regret", "static_regret")
 """Columns whose seeds come first where there is no room for all."""
 
@@ -49,7 +49,7 @@ class CurveRoom:
 
 
 def curve_columns(group: Group) -> list[str]:
-    """What is drawn against the rounds; averages of sums are left to the page."""
+    """The columns that are drawn against the rounds."""
     return [name for name in group.columns if name not in NOT_CURVES]
 
 

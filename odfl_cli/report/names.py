@@ -43,7 +43,7 @@ def column_words(column: str) -> str:
 
 
 def average_words(column: str) -> str:
-    """The average over rounds of a column that accumulates, in words that the sum does not have."""
+    """The average of a column that accumulates, in words that differ from those of the sum."""
     words = COLUMNS.get(f"avg_{column}", ("",))[0]
     return words if words not in ("", column_words(column)) else f"average {column_words(column)}"
 

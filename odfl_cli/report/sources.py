@@ -1,4 +1,4 @@
-"""What the page is made of: experiments, their pooled runs, and what became of every run.
+"""The inputs of the page: experiments, their pooled runs, and the state of every run.
 
 The only module of the report that knows how results are found and read.
 """
@@ -32,7 +32,7 @@ class Experiment:
 
     name: str
     groups: list[Group]
-    runs: list[Facts]  # one per run, whatever became of it
+    runs: list[Facts]  # one per run, in any state
     unread: int = 0  # runs beyond the most that a page holds
 
 

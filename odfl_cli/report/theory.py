@@ -1,4 +1,4 @@
-"""What the paper's theorems speak of, as far as a group of runs measured it."""
+"""The quantities of the paper's theorems that a group of runs measured."""
 
 import math
 from typing import Any

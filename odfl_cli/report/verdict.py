@@ -1,4 +1,4 @@
-"""The verdict in words: who is ahead, by how much, and what cannot be told apart."""
+"""The verdict in words: who leads, by how much, and what is not distinguishable."""
 
 import math
 from collections import Counter
@@ -107,7 +107,7 @@ def _undecided(rival: Contestant, gap: Gap) -> str:
 
 
 def leader_of(contestants: Sequence[Contestant]) -> str | None:
-    """Who is ahead of everybody else beyond doubt; None if nobody is."""
+    """The algorithm whose lead over every other one is decided; None if there is none."""
     if len(contestants) < 2:
         return None
     leader, *others = ranked(contestants)
@@ -128,7 +128,7 @@ def headline(leaders: Sequence[str | None]) -> str:
 
 
 def _two_digits(number: float) -> int:
-    """Rounded up to two digits: more would pretend to know."""
+    """Rounded up to two digits."""
     unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
     return unit * math.ceil(number / unit)
 

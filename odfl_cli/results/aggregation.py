@@ -15,12 +15,14 @@ from odfl_cli.results.grouping import Group, Settings, freeze, sort_key
 
 @dataclass(frozen=True)
 class Line:
-    """What a figure draws in one colour. `points` has the columns x, seeds, mean, ci95."""
+    """One curve or one series of points of a figure; `points` has the columns x, seeds, mean, ci95."""
 
     algorithm: str
     varying: Settings
     points: pd.DataFrame
-    by_seed: pd.DataFrame = field(default_factory=pd.DataFrame)  # of a curve, as `by_seed` makes it
+    by_seed: pd.DataFrame = field(
+        default_factory=pd.DataFrame
+    )  # of a curve: a row per round, a column per seed
 
 
 def curves(groups: list[Group], column: str) -> list[Line]:
@@ -30,7 +32,7 @@ def curves(groups: list[Group], column: str) -> list[Line]:
 
 
 def groups_with(groups: list[Group], column: str) -> list[Group]:
-    """Those with values in the column."""
+    """The groups that have values in the column."""
     return [group for group in groups if column in group.columns]
 
 
@@ -42,13 +44,13 @@ def bounded_regret(group: Group) -> str:
 
 
 def curve_slope(table: pd.DataFrame) -> tuple[float, float]:
-    """The slope of what `by_seed` returns on logarithmic axes, from t = √T on, and its interval."""
+    """The slope of a table by seed on logarithmic axes, from t = √T on, and its interval."""
     late = table[table.index >= math.sqrt(table.index.max())]
     return loglog_slope(late.index.to_numpy(), late.to_numpy().T)
 
 
 def sweep_slopes(groups: list[Group], key: str, column: str) -> dict[str, tuple[float, float]]:
-    """The same for final values against a key, per algorithm, over the seeds that all runs have."""
+    """Algorithm → the slope of final values against a key, over the seeds that all its runs have."""
     finals: dict[str, dict[float, pd.Series]] = {}
     for group in groups:
         if sort_key(group.settings.get(key))[0] == 0 and len(group.final(column)):
@@ -145,5 +147,5 @@ def _sorted(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def without(settings: Settings, key: str) -> Settings:
-    """The settings but for one key."""
+    """The settings without one key."""
     return {name: value for name, value in settings.items() if name != key}

@@ -15,8 +15,8 @@ from odfl_cli.results.summary import is_list_of
 def repeating_words(overrides: Iterable[str], config_directories: Iterable[str]) -> list[str]:
     """The arguments of `odfl run` but for the seeds, which are those of the run.
 
-    A key that occurs twice counts once, as its last occurrence says. An experiment describes a
-    sweep; of a job that was part of one, every swept key is among the overrides.
+    The last occurrence of a key counts. An experiment describes a sweep; the overrides of one of its
+    jobs contain every swept key, so that the job is repeated alone.
     """
     last = {override.partition("=")[0]: override for override in overrides}
     kept = [override for key, override in last.items() if _is_repeated(key.lstrip("+~"))]
@@ -36,7 +36,7 @@ def seeds_word(seeds: Sequence[int]) -> str:
 def hydra_record(directory: Path) -> dict[str, Any]:
     """choices, config, overrides and config_directories from the files of Hydra.
 
-    They are all there is of a run that was killed; up to 0.2.0 no other file has the last one.
+    A killed run has no other record; up to 0.2.0 no other file has config_directories.
     """
     hydra = _mapping(_yaml(directory, "hydra"), "hydra")
     choices = _mapping(hydra, "runtime", "choices")

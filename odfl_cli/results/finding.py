@@ -34,8 +34,8 @@ def stored_run(place: Place) -> StoredRun:
 def find_places(paths: list[Path], warn: Warn) -> list[Place]:
     """The directories of the runs, unread.
 
-    Of a run that only sweeps name, the seeds that they asked for. `warn` is called with a line on
-    what was left out.
+    A run that is found through sweeps alone has the seeds that they asked for. `warn` is called
+    with what was left out.
     """
     found: dict[Path, Place] = {}
     for path in paths:
@@ -102,7 +102,7 @@ def _places(path: Path, warn: Warn) -> Iterator[tuple[Path, Seeds | None]]:
 
 
 def _jobs(sweep: Path, warn: Warn) -> Iterator[tuple[Path, Seeds | None]]:
-    """Those that have begun; a directory that cannot be opened may be one."""
+    """The jobs that have begun; a directory that cannot be opened may be one."""
     for job in read_index(sweep):
         closed = os.path.isdir(job.directory) and not os.access(job.directory, os.R_OK | os.X_OK)
         if closed or is_run(job.directory):

@@ -11,7 +11,7 @@ from odfl_cli.core.text import did_you_mean, shown
 from odfl_cli.results.grouping import Group, Settings, belongs_to_algorithm, freeze
 from odfl_cli.results.selection import is_one_of
 
-if TYPE_CHECKING:  # whoever only parses a gap needs no tables
+if TYPE_CHECKING:  # parsing a gap should not import pandas
     from odfl_cli.results.aggregation import Line
     from odfl_cli.results.tables import Run
 
@@ -27,7 +27,7 @@ class Gap(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Gap:
-        """Of `pf_ogd:df_ogd`, which are algorithms, or `data.gamma=1:0`."""
+        """Parses two algorithms, `pf_ogd:df_ogd`, or two values of a key, `data.gamma=1:0`."""
         key, _, pair = text.rpartition("=")
         first, _, second = pair.partition(":")
         if not first or not second or ":" in second or first == second:
@@ -39,12 +39,12 @@ class Gap(NamedTuple):
 
     @property
     def words(self) -> str:
-        """As it is typed."""
+        """The gap as it is typed."""
         pair = f"{self.first}:{self.second}"
         return pair if self.key == "algo" else f"{self.key}={pair}"
 
     def runs(self, runs: list[Run]) -> list[Run]:
-        """The runs of either value, both of which must be there."""
+        """The runs that have either value; a UserError if one value has none."""
         there = sorted(
             {shown(run.settings.get(self.key)) for run in runs if self.key in run.settings}
         )
@@ -59,7 +59,7 @@ class Gap(NamedTuple):
         return [run for run in runs if self._has(run, self.first) or self._has(run, self.second)]
 
     def lines(self, groups: list[Group], column: str, key: str | None = None) -> list[Line]:
-        """The column's final value, against a key; without one a line of one point at 0 per pair."""
+        """Differences of final values against a key; without a key, one point at 0 for each pair."""
         from odfl_cli.results.aggregation import check_column, join_points, point, without
 
         check_column(groups, column)
@@ -76,7 +76,7 @@ class Gap(NamedTuple):
         return join_points(found)
 
     def curves(self, groups: list[Group], column: str) -> list[Line]:
-        """The column in every round that both of a pair logged."""
+        """Differences in every round that both of a pair logged."""
         from odfl_cli.results.aggregation import Line, by_seed, check_column, curve
 
         check_column(groups, column)
@@ -93,9 +93,9 @@ class Gap(NamedTuple):
         return self.words if self.key == "algo" else ours.algorithm
 
     def _pairs(self, groups: list[Group]) -> list[Pair]:
-        """Groups that agree in all else that differs, but for the algorithms' own settings.
+        """Pairs of groups that agree in every other varying key.
 
-        An algorithm's own key must agree too if both were swept over the same values of it.
+        A key of the algorithm must agree only if both were swept over the same values of it.
         """
         ours = [group for group in groups if self._has(group, self.first)]
         theirs = [group for group in groups if self._has(group, self.second)]
@@ -128,7 +128,7 @@ class Gap(NamedTuple):
         return differences
 
     def _varying(self, ours: Group, theirs: Group) -> Settings:
-        """What distinguishes a pair from the others; a key swept by both is named with its algorithm."""
+        """The settings that distinguish a pair; where the two differ, the key is prefixed by the algorithm."""
         other = {
             f"{theirs.algorithm} {key}" if ours.varying.get(key, value) != value else key: value
             for key, value in theirs.varying.items()

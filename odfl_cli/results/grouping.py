@@ -14,7 +14,7 @@ from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import did_you_mean
 
-if TYPE_CHECKING:  # distinguishing runs needs no tables
+if TYPE_CHECKING:  # comparing settings should not import pandas
     import numpy as np
     import pandas as pd
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:  # distinguishing runs needs no tables
 
     Described: TypeAlias = "Run | StoredRun"
 
-# Groups whose settings are the algorithm's own: DF-OGD and DF-FTPL have different oracles by
-# design, and only two runs of one algorithm can differ in them.
-OWN_GROUPS = ("algo", "oracle")
+# Groups that belong to the algorithm: DF-OGD and DF-FTPL have different oracles by design, so only
+# runs of one algorithm are compared in them.
+ALGORITHM_GROUPS = ("algo", "oracle")
 
 Settings = Mapping[str, Any]
 
 
 class Grid(NamedTuple):
-    """Where the rows of a run are in a table with a row per round and a column per seed."""
+    """The place of each row of a run in a table with a row per round and a column per seed."""
 
     rounds: np.ndarray  # ascending
     seeds: np.ndarray  # ascending
@@ -48,11 +48,11 @@ class Run:
     rounds: int
     rows: pd.DataFrame  # one row per seed and logged round: seed, t, cost, avg_cost, …
     extras: Mapping[str, Any] = field(default_factory=dict)  # marks, margin, oracle_share
-    varying: Settings = field(default_factory=dict)  # of a group, how it differs from others
+    varying: Settings = field(default_factory=dict)  # of a group: the settings that distinguish it
 
     @cached_property
     def grid(self) -> Grid:
-        """Its rounds and seeds, and where its rows are in a table of them."""
+        """The run's rounds and seeds, and the place of each of its rows."""
         import numpy as np
 
         rounds, row = np.unique(self.rows["t"], return_inverse=True)
@@ -61,12 +61,12 @@ class Run:
 
     @property
     def seeds(self) -> list[int]:
-        """Those that could be read, ascending."""
+        """The seeds that could be read, ascending."""
         return [int(seed) for seed in self.grid.seeds]
 
     @cached_property
     def columns(self) -> list[str]:
-        """Those with values."""
+        """The columns that have values."""
         return [str(name) for name, has_values in self.rows.notna().any().items() if has_values]
 
     @cached_property
@@ -75,7 +75,7 @@ class Run:
         return self.rows[self.rows["t"] == self.rounds].set_index("seed")
 
     def final(self, column: str) -> pd.Series:
-        """The column's value after the last round, by seed; none of a run without it."""
+        """The column's value after the last round, by seed; empty if there is no such column."""
         import pandas as pd
 
         return self.last[column].dropna() if column in self.last else pd.Series(dtype=float)
@@ -86,7 +86,7 @@ Group = Run
 
 
 def group_runs(runs: list[Run]) -> list[Group]:
-    """Pools the runs that differ in their seeds only; a seed that occurs twice counts once."""
+    """Pools runs that differ in their seeds only; of a seed that occurs twice the first counts."""
     keys = differing_keys(runs)
     pools: dict[Hashable, list[Run]] = {}
     for run in runs:
@@ -105,7 +105,7 @@ def group_runs(runs: list[Run]) -> list[Group]:
 
 
 def differing_keys(runs: Sequence[Described]) -> list[str]:
-    """Keys that tell two runs apart beyond their algorithm, sorted.
+    """Keys other than the algorithm in which two runs differ, sorted.
 
     A key inside a group (data.gamma) is compared between runs with the same component in that
     group; where the components differ, the name of the choice (data) stands for all of them.
@@ -122,19 +122,19 @@ def differing_keys(runs: Sequence[Described]) -> list[str]:
 
 
 def belongs_to_algorithm(key: str) -> bool:
-    """Whether a key belongs to the algorithm, so that it only counts within one algorithm."""
-    return _root(key) in OWN_GROUPS or is_tuning(_root(key))
+    """Whether a key is compared only between runs of one algorithm."""
+    return _root(key) in ALGORITHM_GROUPS or is_tuning(_root(key))
 
 
 def freeze(value: Any) -> Hashable:
-    """A hashable stand-in for a value of a config."""
+    """A hashable version of a configuration value."""
     if isinstance(value, Mapping):
         return tuple((key, freeze(value[key])) for key in sorted(value))
     return tuple(map(freeze, value)) if isinstance(value, list | tuple) else value
 
 
 def sort_key(value: Any) -> tuple[int, float, str]:
-    """Orders numbers by size and before everything else."""
+    """A key that sorts numbers by size, before all other values."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
         return 0, float(value), ""
     return 1, 0.0, str(value)
@@ -189,7 +189,7 @@ def _differs(key: str, runs: Sequence[Described], is_group: bool) -> bool:
 
 
 def _takes_two_values(key: str, runs: Sequence[Described], is_group: bool) -> bool:
-    """Compares components for a group, and values where the component is the same for a key."""
+    """Whether runs with the same component differ in a key, or for a group, in the component."""
     target = f"{_root(key)}._target_"
     values: dict[Hashable, set[Hashable]] = {}
     for run in runs:
@@ -200,7 +200,7 @@ def _takes_two_values(key: str, runs: Sequence[Described], is_group: bool) -> bo
 
 
 def _ignored(key: str, named: set[str]) -> bool:
-    """Whether a key never counts; for a component's `_target_` the name of its choice stands."""
+    """Whether a key is not compared; a `_target_` is not where its group has a named choice."""
     parent, _, last = key.rpartition(".")
     by_name = last == "_target_" and parent in named
     return by_name or any(
@@ -209,7 +209,7 @@ def _ignored(key: str, named: set[str]) -> bool:
 
 
 def _without_echoes(keys: list[str], runs: Sequence[Described]) -> list[str]:
-    """Drops what an interpolation copies elsewhere (polytope.dimension: ${data.items})."""
+    """Drops keys that interpolate another one (polytope.dimension: ${data.items})."""
     first: dict[Hashable, str] = {}
     values = {key: freeze([run.settings.get(key) for run in runs]) for key in keys}
     sources = {key: first.setdefault(values[key], key) for key in keys}

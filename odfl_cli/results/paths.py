@@ -11,7 +11,7 @@ from odfl_cli.core.time_series import path_mean
 from odfl_cli.results.runs import StoredRun
 
 AVERAGED = {"avg_cost": "cost", "avg_mse": "mse"}
-"""Averages over time → what they are averages of."""
+"""Columns of averages → the columns they average."""
 
 
 def paths_of(run: StoredRun, column: str) -> dict[int, Any]:
@@ -35,7 +35,7 @@ def paths_of(run: StoredRun, column: str) -> dict[int, Any]:
 def over_rounds(paths: Iterable[Any]) -> Interval:
     """The mean of the paths [T] and its interval over time, by the moving-block bootstrap.
 
-    What the seeds have in common in a round stays in their mean: they need not be independent.
+    Seeds need not be independent: they are averaged in every round before.
     """
     several = list(paths)
     if len({len(path) for path in several}) > 1:

@@ -12,7 +12,7 @@ from odfl_cli.results.runs import StoredRun
 
 
 class Over(NamedTuple):
-    """What intervals are over: a run's values by seed, and what several of them say together."""
+    """How intervals are computed: the values of a run by seed, and the interval of such values."""
 
     values: Callable[[StoredRun, str], dict[int, Any]]
     interval: Callable[[Iterable[Any]], Interval]
@@ -23,7 +23,7 @@ SEEDS = Over(StoredRun.final, interval)
 
 @dataclass(frozen=True)
 class Ranked:
-    """Jobs that differ in nothing but their seeds."""
+    """Jobs that differ only in their seeds."""
 
     run: StoredRun  # the first of them
     differs: dict[str, Any]
@@ -60,13 +60,13 @@ def rank(
 
 
 def distinguishing_words(ranked: list[Ranked]) -> list[str]:
-    """For each what was typed of it and not of all the others, or the settings in which it differs."""
+    """For each job the overrides that not all jobs share, or the settings in which it differs."""
     typed = [
         [word for word in one.run.overrides if word != f"algo={one.run.algorithm}"]
         for one in ranked
     ]
     shared = set.intersection(*map(set, typed)) if len(ranked) > 1 else set()
-    words = [" ".join(word for word in of_one if word not in shared) for of_one in typed]
+    words = [" ".join(word for word in own_words if word not in shared) for own_words in typed]
     names = [(one.run.algorithm, text) for one, text in zip(ranked, words, strict=True)]
     return [
         name[1] or "-" if names.count(name) == 1 else assignments(one.differs)

@@ -1,4 +1,4 @@
-"""What a run directory holds and what became of the run, judged by its files alone."""
+"""The contents and the state of a run directory, read from its files alone."""
 
 import hashlib
 import os
@@ -67,7 +67,7 @@ class StoredRun:
 
     @property
     def seeds(self) -> Seeds:
-        """Those of them that were asked for and whose files are as they were written."""
+        """The listed seeds that were asked for and whose files are as they were written."""
         return tuple(
             seed
             for seed in self.listed
@@ -76,7 +76,7 @@ class StoredRun:
 
     @property
     def version(self) -> str | None:
-        """Of the code that computed the results; several where seeds were added later."""
+        """Versions of odfl that computed the results; several where seeds were added later."""
         return ", ".join(self.versions) or None
 
     def covers(self, seeds: Seeds) -> bool:
@@ -89,7 +89,7 @@ class StoredRun:
         return _wrong(self.directory / name, files.get(name)) is None
 
     def changed_modules(self, seed: int, now: Mapping[str, str]) -> list[str]:
-        """The user's modules that were others when a seed was computed; `now`: their checksums."""
+        """The user's modules that have changed since a seed was computed; `now`: their checksums."""
         if self.summary is None:
             return []
         before = self.summary.files.get(seed_file(seed), {}).get("sources")
@@ -102,13 +102,13 @@ class StoredRun:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all that was asked for can be read, whatever else the directory lacks."""
+        """Whether all seeds that were asked for can be read."""
         asked = self.asked is not None and self.covers(self.asked)
         return bool(self.seeds) and (asked or self.state == "finished")
 
     @property
     def algorithm(self) -> str:
-        """The choice of algo."""
+        """The choice of the group algo."""
         return self.choices.get("algo", "?")
 
     @cached_property
@@ -118,7 +118,7 @@ class StoredRun:
 
     @cached_property
     def config(self) -> Mapping[str, Any]:
-        """The resolved configuration; of a run without a record, as it was composed."""
+        """The resolved configuration, or as it was composed if the run left no record."""
         return dict(self._record["config"])
 
     @cached_property
@@ -130,7 +130,7 @@ class StoredRun:
 
     @property
     def columns(self) -> list[str]:
-        """Those with a final value."""
+        """The columns that have a final value."""
         return list(self.summary.final) if self.summary else []
 
     def final(self, column: str) -> dict[int, float]:
@@ -146,7 +146,7 @@ class StoredRun:
 
     @property
     def overrides(self) -> list[str]:
-        """What was typed beyond the default: the command without its flags and the seeds."""
+        """The overrides of the command, without flags and seeds."""
         return [word for word in self._words if "=" in word and not word.startswith("hydra.")]
 
     @cached_property
@@ -172,12 +172,12 @@ class StoredRun:
 
     @property
     def age(self) -> float:
-        """Seconds since then."""
+        """Seconds since it was modified."""
         return time.time() - self.modified
 
     @cached_property
     def _record(self) -> Mapping[str, Any]:
-        """choices, config, command: of the summary, of a failure, or of Hydra's files."""
+        """choices, config and command from the summary, failed.json or Hydra's files."""
         if self.summary:
             return self.summary.content
         return self.failure if "choices" in self.failure else hydra_record(self.directory)
@@ -192,7 +192,7 @@ def inspect(directory: Path) -> StoredRun:
 
 
 def inspect_files(directory: Path) -> StoredRun:
-    """The same without checking the lock, for the process that holds it."""
+    """Like `inspect`, without the lock: for the process that holds it."""
     wrong: str | None = None
     found: dict[str, Any] = {}
     try:
@@ -267,7 +267,7 @@ def _wrong(path: Path, record: Mapping[str, Any] | None) -> str | None:
 
 
 def _checked_failure(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Without the parts that are not what this version writes."""
+    """The record without parts of another type than this version writes."""
     rules = {"choices": is_mapping_to(str, content.get("choices")),
              "config": isinstance(content.get("config"), dict),
              "overrides": is_list_of(str, content.get("overrides")),

@@ -1,4 +1,4 @@
-"""Runs by the experiment they belong to: those of every sweep, and of a folder by their experiment."""
+"""Runs grouped by sweep, or by experiment if they belong to no sweep."""
 
 from collections.abc import Container
 from itertools import chain, count
@@ -13,7 +13,7 @@ LOOSE = "runs"  # the section of runs that no experiment started
 
 
 def sections(paths: list[Path], warn: Warn, where: Where = EVERY) -> dict[str, list[StoredRun]]:
-    """Name → its runs. A sweep has its name; other runs that of the experiment that started them."""
+    """Name → runs: the name of their sweep, or of the experiment that started them."""
     found: dict[str, list[StoredRun]] = {}
     loose: list[Path] = []
     for path in dict.fromkeys(paths):

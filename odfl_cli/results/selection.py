@@ -16,8 +16,8 @@ MOST_NAMED = 5
 
 
 def locate(name: str | Path, outputs: Path = OUTPUTS) -> Path:
-    """The directory of that path, or under `outputs` of that sweep, that run, or the only one
-    whose name or hash begins so.
+    """The directory that a name means: a path, a sweep or run in `outputs`, or the only sweep or run
+    whose name or hash begins with it.
     """
     for path in (Path(name), outputs / "sweeps" / name, outputs / "runs" / name):
         if os.path.isdir(path):  # a name that is too long is none
@@ -73,7 +73,7 @@ class Where:
 
     @classmethod
     def parse(cls, words: Iterable[str]) -> "Where":
-        """Of words like `data.gamma=0,0.5`."""
+        """Parses words like `data.gamma=0,0.5`."""
         conditions = {}
         for word in words:
             key, _, values = word.partition("=")

@@ -9,7 +9,7 @@ from typing import Any
 from odfl_cli.core.reading import SEAL, UnreadableError, is_intact
 
 FORMAT = 1
-"""Of summary.json; a higher number is a newer version's."""
+"""The format of summary.json; newer versions may write a higher number."""
 SUMMARY, FAILURE = "summary.json", "failed.json"
 CUMULATIVE = ("regret", "static_regret", "expected_static_regret", "dynamic_regret", "bound")
 """Columns that accumulate: each has an average per round, avg_…, for whoever reads results."""
@@ -80,7 +80,7 @@ def file_record(content: bytes, version: str) -> dict[str, Any]:
 
 
 def versions_of(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Of odfl, from a summary's files or from the versions beside a failure: the mark of a record."""
+    """The versions of odfl in a summary's files, or in the record of a failure."""
     files = record.get("files")
     entries = files.values() if isinstance(files, dict) else [record.get("versions")]
     found = {str(entry["odfl"]) for entry in entries if isinstance(entry, dict) and "odfl" in entry}

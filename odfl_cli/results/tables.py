@@ -28,14 +28,14 @@ SEED_FILE = re.compile(r"seed-(\d+)\.csv")
 def read_runs(directories: list[Path], warn: Warn, where: Where = EVERY) -> list[Run]:
     """Every readable run in or below the directories; `warn` is called with what was skipped.
 
-    Of a run that a sweep names, the seeds that the sweep asked for.
+    A run that a sweep names has the seeds that the sweep asked for.
     """
     place = ", ".join(map(str, directories))
     return read_found(find_runs(directories, warn, where), place, warn)
 
 
 def read_found(found: list[StoredRun], place: str, warn: Warn) -> list[Run]:
-    """The rows of those runs that can be read, or a UserError that names the place."""
+    """The runs that can be read, with their rows; a UserError that names the place if there is none."""
     runs = []
     for stored in found:
         try:
