@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from odfl_cli.results.finding import find_runs
-
 DATA = Path(__file__).parents[1] / "docs" / "data"
 PAPER = "algo=df_ogd,df_ftpl,pf_ogd,spo,uniform"
 """What is ranked on stocks and electricity; reproduce/streams.py runs everything there."""
@@ -104,11 +102,11 @@ def collect_searches(outputs: str) -> None:
     for effort, overrides in SEARCHES.items():
         sweep = f"documents-hindsight-{effort}"
         odfl("run", "-m", *PLAYED, *overrides, f"sweep={sweep}", f"outputs={outputs}")
-        (run,) = find_runs([Path(outputs, "sweeps", sweep)], print)
-        summary = json.loads((run.directory / "summary.json").read_text())
-        missed = [summary["hindsight"]["uncertainty"][str(seed)] for seed in run.seeds]
-        regret = run.final("static_regret")
-        table = pd.DataFrame({"seed": run.seeds, "static_regret": [regret[s] for s in run.seeds]})
+        (run,) = json.loads(odfl("list", f"{outputs}/sweeps/{sweep}", "--json", capture=True))
+        summary = json.loads(Path(run["directory"], "summary.json").read_text())
+        table = pd.DataFrame({"seed": summary["seeds"]})
+        table["static_regret"] = summary["final"]["static_regret"]["per_seed"]
+        missed = [summary["hindsight"]["uncertainty"][str(seed)] for seed in summary["seeds"]]
         table["uncertainty"] = summary["rounds"] * pd.Series(missed)
         tables.append(table.assign(effort=effort))
     write(pd.concat(tables)[["effort", "seed", "static_regret", "uncertainty"]], "hindsight")

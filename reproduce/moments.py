@@ -8,13 +8,10 @@ the tables, reproduce/render.py writes them.
 import sys
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 from collect import DATA, SWEEPS
 
-from odfl_cli.config.compose import compose_job
-from odfl_cli.runs.build import build
-from odfl_cli.runs.simulate import simulate
+from odfl_cli import sweep
 
 SEEDS = {"fresh": range(70001, 70031), "used": range(80001, 80021), "chosen": range(1000, 1020)}
 """Fixed before they were run; used once by a prototype; those that constants were chosen on."""
@@ -98,12 +95,9 @@ def seeds_of(world: str, name: str) -> Sequence[int]:
 
 def finals(overrides: list[str], seeds: Sequence[int]) -> pd.DataFrame:
     """The last row of every seed; regret per round."""
-    job = build(compose_job([*overrides, f"seeds=[{','.join(map(str, seeds))}]"]))
-    columns = simulate(job).table
-    missing = np.full_like(columns["avg_cost"], np.nan)
-    values = {column: columns.get(column, missing)[:, -1] for column in COLUMNS}
-    values["dynamic_regret"] = values["dynamic_regret"] / columns["t"][:, -1]
-    return pd.DataFrame({"seed": list(seeds), "t": columns["t"][:, -1].astype(int), **values})
+    final = sweep(*overrides, seeds=list(seeds)).final  # of one job: an experiment is a sweep
+    table = final.reindex(seeds).reset_index().reindex(columns=["seed", "t", *COLUMNS])
+    return table.assign(dynamic_regret=table["dynamic_regret"] / table["t"])
 
 
 def comparison(worlds: list[str]) -> None:
@@ -137,9 +131,9 @@ def ranking() -> None:
     collect(
         "df_moments_ranking",
         {
-            (sweep, algo, "ranking"): [*SWEEPS[sweep], f"algo={algo}"]
+            (name, algo, "ranking"): [*SWEEPS[name], f"algo={algo}"]
             for algo in RANKED_ALGORITHMS
-            for sweep in RANKED
+            for name in RANKED
         },
     )
 

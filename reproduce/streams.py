@@ -14,10 +14,9 @@ import numpy as np
 import pandas as pd
 from collect import odfl, write
 
+from odfl_cli import load
 from odfl_cli.core.time_series import path_mean
 from odfl_cli.plotting.style import GREY, line_styles, theme
-from odfl_cli.results.finding import finished_runs
-from odfl_cli.results.paths import paths_of
 
 FIGURES = Path(__file__).parents[1] / "outputs" / "figures"
 NAIVE = ("forecast", "yesterday", "last_week", "rolling_mean", "always", "uniform")
@@ -82,8 +81,8 @@ def main() -> None:
 
 def paths(sweep: Path) -> dict[str, pd.DataFrame]:
     """Algorithm → what it paid, a row per round and a column per seed."""
-    runs = finished_runs([sweep], print)
-    return {run.algorithm: pd.DataFrame(paths_of(run, "avg_cost")) for run in runs}
+    rows = load(sweep).rows.groupby("algo", sort=False)
+    return {algo: part.pivot(index="t", columns="seed", values="cost") for algo, part in rows}
 
 
 def one_path(costs: pd.DataFrame, stream: Stream) -> np.ndarray:
@@ -97,9 +96,8 @@ def best_fixed(name: str, stream: Stream, outputs: str) -> dict[int, float]:
     seeds = f"seeds=[{','.join(map(str, stream.compared))}]"
     odfl("run", f"experiment={name}", "algo=rls", "metrics=regret", seeds,
          f"sweep={sweep}", f"outputs={outputs}")  # fmt: skip
-    (run,) = finished_runs([Path(outputs, "sweeps", sweep)], print)
-    regret, paid = run.final("avg_static_regret"), run.final("avg_cost")
-    return {seed: paid[seed] - regret[seed] for seed in paid}
+    final = load(Path(outputs, "sweeps", sweep)).final
+    return (final["avg_cost"] - final["avg_static_regret"]).to_dict()
 
 
 def compared(
