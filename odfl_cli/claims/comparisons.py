@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 
 from odfl_cli.claims.claim import Claim
 from odfl_cli.claims.measures import (
@@ -204,24 +205,23 @@ def _assumptions() -> Iterator[Claim]:
 
 
 def _inexact_decisions() -> Iterator[Claim]:
-    for sweep, words, kappas in (
-        ("kappa", "sin⁴ data", (0.01, 0.1)),
-        ("kappa_polynomial", "polynomial data", (0.1,)),
-    ):
-        for kappa in kappas:
-            for algo in OURS:
-                for column, name in COSTS.items():
-                    yield Claim(
-                        name=f"{sweep}/{kappa:g}/{column}/{algo}",
-                        text=f"decisions within κ = {kappa:g} of the best shift {display_name(algo)}'s "
-                        f"{name} by at most κ, {words}",
-                        where="Proposition on approximate optima",
-                        evidence=sweep,
-                        measure=partial(shift, player=algo, column=column, kappa=kappa),
-                        rule=Rule("at most", kappa),
-                        subject=1,
-                        controls={"within 10 κ": 10},
-                    )
+    data = (
+        ("kappa", "sin⁴ data", 0.01),
+        ("kappa", "sin⁴ data", 0.1),
+        ("kappa_polynomial", "polynomial data", 0.1),
+    )
+    for (sweep, words, kappa), algo, (column, name) in product(data, OURS, COSTS.items()):
+        yield Claim(
+            name=f"{sweep}/{kappa:g}/{column}/{algo}",
+            text=f"decisions within κ = {kappa:g} of the best shift {display_name(algo)}'s "
+            f"{name} by at most κ, {words}",
+            where="Proposition on approximate optima",
+            evidence=sweep,
+            measure=partial(shift, player=algo, column=column, kappa=kappa),
+            rule=Rule("at most", kappa),
+            subject=1,
+            controls={"within 10 κ": 10},
+        )
 
 
 def _grid_search() -> Iterator[Claim]:

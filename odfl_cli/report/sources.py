@@ -15,7 +15,7 @@ from odfl_cli.results.finding import Place, find_places, stored_run
 from odfl_cli.results.grouping import Group, group_runs
 from odfl_cli.results.ownership import is_run
 from odfl_cli.results.runs import StoredRun
-from odfl_cli.results.sections import LOOSE, free_name, sweeps_in
+from odfl_cli.results.sections import LOOSE, free_name, named_sweeps
 from odfl_cli.results.selection import EVERY, Where
 from odfl_cli.results.sweeps import INDEX, read_index
 from odfl_cli.results.tables import Run, read_run
@@ -52,11 +52,9 @@ class _Room:
 def experiments(paths: list[Path], where: Where = EVERY, most: int = MOST_RUNS) -> list[Experiment]:
     """Every sweep that the paths name or hold, and the runs beside them; a UserError for none."""
     room = _Room(most, where)
-    found: dict[str, Experiment] = {}
-    for sweep in (sweep for path in paths for sweep in sweeps_in(path)):
-        name = free_name(sweep.name, found)
-        found[name] = _experiment(name, [sweep], room)
-    if loose := [path for path in paths if not sweeps_in(path)]:
+    sweeps, loose = named_sweeps(paths)
+    found = {name: _experiment(name, [sweep], room) for name, sweep in sweeps.items()}
+    if loose:
         name = free_name(loose[0].resolve().name if len(loose) == 1 else LOOSE, found)
         found[name] = _experiment(name, loose, room)
     shown = [one for one in found.values() if one.runs]

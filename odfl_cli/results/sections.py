@@ -14,19 +14,25 @@ LOOSE = "runs"  # the section of runs that no experiment started
 
 def sections(paths: list[Path], warn: Warn, where: Where = EVERY) -> dict[str, list[StoredRun]]:
     """Name → runs: the name of their sweep, or of the experiment that started them."""
-    found: dict[str, list[StoredRun]] = {}
-    loose: list[Path] = []
-    for path in dict.fromkeys(paths):
-        held = sweeps_in(path)
-        for sweep in held:
-            found[free_name(sweep.name, found)] = find_runs([sweep], warn)
-        if not held:
-            loose.append(path)
-    for run in find_runs(loose, warn) if loose else []:
+    sweeps, loose = named_sweeps(paths)
+    found = {name: find_runs([sweep], warn) for name, sweep in sweeps.items()}
+    for run in find_runs(loose, warn):
         found.setdefault(run.choices.get("experiment", LOOSE), []).append(run)
     kept = {id(run) for run in where.of([run for runs in found.values() for run in runs])}
     chosen = {name: [run for run in runs if id(run) in kept] for name, runs in found.items()}
     return {name: runs for name, runs in chosen.items() if runs} or chosen
+
+
+def named_sweeps(paths: list[Path]) -> tuple[dict[str, Path], list[Path]]:
+    """The sweeps that the paths are or hold, each with a name of its own, and the other paths."""
+    sweeps: dict[str, Path] = {}
+    loose = []
+    for path in dict.fromkeys(paths):
+        held = sweeps_in(path)
+        for sweep in held:
+            sweeps[free_name(sweep.name, sweeps)] = sweep
+        loose += [] if held else [path]
+    return sweeps, loose
 
 
 def sweeps_in(path: Path) -> list[Path]:
