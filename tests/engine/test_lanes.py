@@ -42,12 +42,12 @@ def test_a_decision_that_cannot_be_found_leaves_those_beside_it_as_they_are() ->
     barrier = LogBarrier(polytope=Box(dimension=3))
     rows = np.random.default_rng(0).normal(size=(4, 4))
     rows[:, -1] = 0.1
-    kernel = import_module("odfl_cli.problem.regularizers.barrier_rows").barrier_decisions
+    kernel = import_module("odfl_cli.problem.regularizers.barrier_rows").smooth_rows
 
     def solved(given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         g, alpha = np.ascontiguousarray(given[:, :-1]), np.ascontiguousarray(given[:, -1:])
         w, told = np.empty_like(g), np.empty((len(g), 2))
-        kernel(g, alpha, *barrier.packed, w, told)
+        kernel(barrier.barrier, g, alpha, w, told)
         return w, told
 
     wanted = solved(rows)

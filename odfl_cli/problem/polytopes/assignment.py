@@ -21,11 +21,16 @@ class Assignment(LinearSet):
         return self.size**2
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
-        """A permutation matrix, by the Hungarian method; NaN where a cost is no finite number."""
-        from odfl_cli.problem.polytopes.matching_rows import assign_rows
+        """A permutation matrix of least cost; NaN where a cost is no finite number."""
+        from scipy.optimize import linear_sum_assignment
 
-        w = np.empty(costs.shape)
-        assign_rows(self.size, np.ascontiguousarray(costs, np.float64), w)
+        w = np.zeros(costs.shape)
+        for row, matrix in zip(w, costs.reshape(-1, self.size, self.size), strict=True):
+            if np.isfinite(matrix).all():
+                workers, tasks = linear_sum_assignment(matrix)
+                row[workers * self.size + tasks] = 1.0
+            else:
+                row[:] = np.nan
         return w
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:

@@ -45,17 +45,17 @@ def barrier_of(polytope: Polytope, tolerance: float) -> Barrier:
     column, term_items = np.concatenate([np.empty((0, 2), np.int64), *meetings]).T
     new = np.flatnonzero(np.diff(row * len(E) + column, prepend=-1))
     return Barrier(
-        items=items.astype(np.int64),
+        items=np.ascontiguousarray(items),
         slopes=bounds[bound, items],
         right=np.concatenate([b[is_bound], b[~is_bound]]),
         starts=np.searchsorted(rows, np.arange(len(E) + 1)),
-        columns=columns,
+        columns=np.ascontiguousarray(columns),
         values=E[rows, columns],
         first=np.array([with_earlier[:1, 0].sum() for with_earlier in meetings], np.int64),
         row=row[new],
         column=column[new],
         terms=np.append(new, len(row)),
-        term_items=term_items,
+        term_items=np.ascontiguousarray(term_items),
         term_values=E[row, term_items] * E[column, term_items],
         e=np.array(e, dtype=np.float64),
         centre=np.array(polytope.interior_point(), dtype=np.float64),
@@ -80,52 +80,3 @@ def bounded_faces(polytope: Polytope) -> tuple[np.ndarray, np.ndarray]:
     )
     extent = np.where(largest > lowest, largest - lowest, 1.0)
     return np.vstack([A, -units]), np.concatenate([b, extent - lowest])
-
-
-INTS = ("items", "first", "row", "column", "starts", "terms", "columns", "term_items")
-FLOATS = ("slopes", "right", "e", "centre", "values", "term_values")
-
-
-def packed(barrier: Barrier) -> tuple[np.ndarray, np.ndarray]:
-    """All integers, led by the sizes, and all floats: two arrays are faster to pass than many."""
-    sized = (barrier.items, barrier.first, barrier.row, barrier.columns, barrier.right)
-    sizes = [len(part) for part in (*sized, barrier.e, barrier.centre)]
-    ints, floats = ([getattr(barrier, name) for name in names] for names in (INTS, FLOATS))
-    return (
-        np.concatenate([sizes, *ints]).astype(np.int64),
-        np.concatenate([[barrier.tolerance], *floats]).astype(np.float64),
-    )
-
-
-def unpacked(ints: np.ndarray, floats: np.ndarray) -> Barrier:
-    """The barrier that was packed; its arrays are views."""
-    bounds, size, entries, filled, faces, equal, d = (
-        ints[0], ints[1], ints[2], ints[3], ints[4], ints[5], ints[6],
-    )  # fmt: skip
-    first = 7 + bounds
-    row = first + size
-    column = row + entries
-    starts = column + entries
-    terms = starts + size + 1
-    columns = terms + entries + 1
-    right = 1 + bounds
-    e = right + faces
-    centre = e + equal
-    values = centre + d
-    return Barrier(
-        items=ints[7:first],
-        slopes=floats[1:right],
-        right=floats[right:e],
-        starts=ints[starts:terms],
-        columns=ints[columns : columns + filled],
-        values=floats[values : values + filled],
-        first=ints[first:row],
-        row=ints[row:column],
-        column=ints[column:starts],
-        terms=ints[terms:columns],
-        term_items=ints[columns + filled :],
-        term_values=floats[values + filled :],
-        e=floats[e:centre],
-        centre=floats[centre:values],
-        tolerance=floats[0],
-    )

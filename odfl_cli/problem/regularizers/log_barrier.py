@@ -9,7 +9,7 @@ from odfl_cli.core.arrays import Array, on_rows, to_numpy
 from odfl_cli.core.errors import RowError
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.problem.polytopes import Polytope
-from odfl_cli.problem.regularizers.barrier import barrier_of, bounded_faces, packed
+from odfl_cli.problem.regularizers.barrier import Barrier, barrier_of, bounded_faces
 from odfl_cli.problem.regularizers.base import alpha_column
 from odfl_cli.problem.regularizers.projection import null_space
 
@@ -42,9 +42,9 @@ class LogBarrier:
         return float(slack**2 / np.linalg.eigvalsh(free.T @ free).min())
 
     @cached_property
-    def packed(self) -> tuple[np.ndarray, np.ndarray]:
-        """The polytope and the tolerance as integers and floats for kernels."""
-        return packed(barrier_of(self.polytope, self.tolerance))
+    def barrier(self) -> Barrier:
+        """The polytope and the tolerance as Newton's method takes them."""
+        return barrier_of(self.polytope, self.tolerance)
 
     def smooth(self, g: Array, alpha: Array) -> Array:
         """w̃_α(g), strictly inside W."""
@@ -61,11 +61,11 @@ class LogBarrier:
 
     def _decisions(self, g: np.ndarray, alpha: np.ndarray) -> np.ndarray:
         """w̃ and the Newton steps for rows g [N, d], α [N, 1], [N, d + 1]."""
-        from odfl_cli.problem.regularizers.barrier_rows import barrier_decisions
+        from odfl_cli.problem.regularizers.barrier_rows import smooth_rows
 
-        w, told = np.empty_like(g), np.empty((len(g), 2))
-        barrier_decisions(g, alpha, *self.packed, w, told)
-        steps, residuals = told.T
+        w, report = np.empty_like(g), np.empty((len(g), 2))
+        smooth_rows(self.barrier, g, alpha, w, report)
+        steps, residuals = report.T
         stuck = np.flatnonzero(~(residuals <= max(self.tolerance, GOOD_ENOUGH)))
         if len(stuck):
             first = int(stuck[0])
@@ -74,10 +74,10 @@ class LogBarrier:
 
     def _vjps(self, w: np.ndarray, v: np.ndarray, alpha: np.ndarray) -> np.ndarray:
         """The products for rows w and v [N, d], α [N, 1], [N, d]."""
-        from odfl_cli.problem.regularizers.barrier_rows import barrier_vjps
+        from odfl_cli.problem.regularizers.barrier_rows import vjp_rows
 
         out = np.empty_like(v)
-        barrier_vjps(v, alpha, w, *self.packed, out)
+        vjp_rows(self.barrier, w, alpha, v, out)
         return out
 
 

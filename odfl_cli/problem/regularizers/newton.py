@@ -15,7 +15,6 @@ import numpy as np
 
 from odfl_cli.core.compiling import inner
 from odfl_cli.core.lanes import any_less, load, log, root, store, where_less, zero_like
-from odfl_cli.problem.regularizers.barrier import unpacked as unpacked_in_python
 
 ARMIJO, BACKTRACK, TO_THE_WALL = 0.1, 0.5, 0.8
 MOST_STEPS, MOST_TRIALS = 200, 60
@@ -39,9 +38,6 @@ class Workspace(NamedTuple):
     products: np.ndarray  # E · something
     missing: np.ndarray  # e − C w
     K: np.ndarray  # E D⁻¹ Eᵀ + diag(0, W⁻¹), and then its factor
-
-
-unpacked = inner(unpacked_in_python)
 
 
 @inner

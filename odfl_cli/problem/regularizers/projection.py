@@ -1,7 +1,8 @@
 """Euclidean projections onto polytopes, and the tangent spaces where they end.
 
-Both classes project the points w₀ − g/α, with w₀ the interior point of the set, for rows g [N, d] and alpha [N, 1]. They take g and α apart:
-at tiny α the point is far away, and only its differences along the set may keep their digits.
+Both classes project the points w₀ − g/α, with w₀ the interior point of the set, for rows g [N, d] and
+alpha [N, 1]. They take g and α separately: at tiny α the point is far away, and only its differences
+along the set keep their digits.
 """
 
 import importlib
@@ -30,26 +31,20 @@ class WeightedSum(NamedTuple):
     equal: bool
     centre: np.ndarray  # w₀
 
-    @property
-    def packed(self) -> tuple[np.ndarray, np.ndarray]:
-        """All integers and all floats, for kernels."""
-        floats = (np.array([self.total]), self.lower, self.upper, self.a, self.centre)
-        return np.array([self.equal], dtype=np.int64), np.concatenate(floats)
-
     def project(self, g: np.ndarray, alpha: np.ndarray) -> np.ndarray:
         """The nearest points."""
-        from odfl_cli.problem.regularizers.sum_rows import project_rows
+        from odfl_cli.problem.regularizers.sum_projection import project_rows
 
         w = np.empty_like(g)
-        project_rows(g, alpha, *self.packed, w)
+        project_rows(self, g, alpha, w)
         return w
 
     def tangent(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """v on the coordinates between their bounds, less its part along a if the sum binds."""
-        from odfl_cli.problem.regularizers.sum_rows import tangent_rows
+        from odfl_cli.problem.regularizers.sum_projection import tangent_rows
 
         out = np.empty_like(v)
-        tangent_rows(w, v, *self.packed, out)
+        tangent_rows(self, w, v, out)
         return out
 
 
@@ -79,8 +74,6 @@ def weighted_sum(polytope: Polytope, extent: tuple[np.ndarray, np.ndarray]) -> W
 
 class Faces:
     """{A w ≤ b, C w = e}: the dual active-set method of Goldfarb and Idnani, row by row."""
-
-    packed = None  # quadprog is no kernel
 
     def __init__(self, polytope: Polytope) -> None:
         quadprog()  # if it is missing, fail now and not in the middle of a run

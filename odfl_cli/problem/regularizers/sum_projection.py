@@ -1,23 +1,18 @@
-"""The projection onto bounds with at most one sum, for one decision; kernels call it.
+"""The projection onto bounds with at most one sum, compiled.
 
 The nearest point of w₀ − g/α is clip(w₀ − g/α − τa, lower, upper), with τ = 0 where that keeps
 Σ a_i w_i ≤ total.
 """
 
 import numpy as np
+from numba import b1, f8, types, void
 
-from odfl_cli.core.compiling import inner
+from odfl_cli.core.compiling import inner, kernel
 from odfl_cli.problem.regularizers.projection import ACTIVE, WeightedSum
 
 MOST_STEPS = 200
-
-
-@inner
-def unpacked(ints, floats):
-    """The weighted sum that was packed; its arrays are views."""
-    d = (floats.shape[0] - 1) // 4
-    lower, upper, a = floats[1 : d + 1], floats[d + 1 : 2 * d + 1], floats[2 * d + 1 : 3 * d + 1]
-    return WeightedSum(lower, upper, a, floats[0], ints[0] == 1, floats[3 * d + 1 :])
+VECTOR, ROWS = f8[::1], f8[:, ::1]
+SUM = types.NamedTuple((VECTOR, VECTOR, VECTOR, f8, b1, VECTOR), WeightedSum)
 
 
 @inner
@@ -133,3 +128,18 @@ def tangent(polytope, w, v, out):
         share, along = 0.0, 0.0
     for i in range(w.shape[0]):
         out[i] *= v[i] - share * a[i] - along * a[i]
+
+
+@kernel(void(SUM, ROWS, ROWS, ROWS))
+def project_rows(polytope, g, alpha, w):
+    """w = the points nearest to w₀ − g/α, for g [N, d] and α [N, 1]."""
+    scratch = np.empty(g.shape[1])
+    for row in range(g.shape[0]):
+        project(polytope, g[row], alpha[row, 0], scratch, w[row])
+
+
+@kernel(void(SUM, ROWS, ROWS, ROWS))
+def tangent_rows(polytope, w, v, out):
+    """out = v [N, d] projected onto the directions in which w can move."""
+    for row in range(w.shape[0]):
+        tangent(polytope, w[row], v[row], out[row])
