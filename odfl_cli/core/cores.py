@@ -61,34 +61,20 @@ def at_most(threads: int | None) -> Iterator[None]:
 
 
 def on_threads(function: Callable[[int], T], count: int, threads: int | None = None) -> list[T]:
-    """function(0), …, function(count − 1), on `threads` threads or all that are allotted.
+    """function(0), …, function(count − 1) in the caller's context, on `threads` or all allotted threads.
 
-    Every call has the context of the caller, and its share of the threads. The caller's thread is one of them, and
-    each takes the next number until none is left: waking a thread costs more than a short call.
+    A function must not call this one with several numbers: all threads could wait for each other.
     """
-    limit, numbers = threads or allotted_threads(), iter(range(count))
-    threads, results = min(count, limit), dict[int, T]()
-
-    def work() -> None:
-        try:
-            with at_most(limit // max(1, threads)):
-                results.update((number, function(number)) for number in numbers)
-        finally:
-            for _ in numbers:
-                pass  # after an error or an interrupt nothing more is begun
-
-    others = [_pool(threads).submit(copy_context().run, work) for _ in range(1, threads)]
-    try:
-        work()
-    finally:
-        for other in others:
-            if not other.cancel():  # it has begun
-                other.result()
-    return [results[number] for number in range(count)]
+    threads = min(count, threads or allotted_threads())
+    if threads <= 1:
+        return [function(number) for number in range(count)]
+    pool = _pool(threads)
+    calls = [pool.submit(copy_context().run, function, number) for number in range(count)]
+    return [call.result() for call in calls]
 
 
 def ahead(function: Callable[[A], T], arguments: Iterable[A]) -> Iterator[T]:
-    """function(a) for every argument, each computed by a thread while the one before is used."""
+    """function(a) for every argument; a thread computes the next one while the caller uses this one."""
     with ThreadPoolExecutor(1) as thread:
         computed = None
         for argument in arguments:

@@ -20,12 +20,6 @@ from odfl_cli.environments import Rounds
 
 log = logging.getLogger("odfl")
 
-HOST_BYTES = 2**30
-"""What the tensors of a block may take on the CPU."""
-
-ROUNDS_AT_ONCE = 64
-"""The most rounds whose predictions an algorithm computes together, for its memory."""
-
 Dtype = Literal["float64", "float32"]
 
 
@@ -34,7 +28,7 @@ class TorchEngine:
     """Calls decide and update per round; takes any algorithm, predictor and device.
 
     Arrays outside the engine have double precision; `dtype` is that of the tensors. `seeds_at_once`
-    limits how many seeds are played together; empty: as many as the memory holds.
+    limits how many seeds are played together, and so the memory of the device; empty: all.
     """
 
     device: str = "cpu"
@@ -79,7 +73,7 @@ class TorchEngine:
     ) -> tuple[Any, Trace]:
         """Plays the block, one group of seeds after another where they do not fit together."""
         seeds = len(rounds.costs)
-        size = self.seeds_at_once or self._fitting(algorithm, state, rounds)
+        size = self.seeds_at_once or seeds
         if size >= seeds:
             return self._play(algorithm, state, rounds, draws, asked)
         states, traces = [], []
@@ -97,21 +91,6 @@ class TorchEngine:
             states.append(after)
             traces.append(trace)
         return join_arrays(states), Trace.together(traces)
-
-    def _fitting(self, algorithm: Algorithm, state: Any, rounds: Rounds) -> int:
-        """How many seeds the memory of the device holds: data, state and gradients."""
-        problem, sizes = algorithm.problem, [rounds.X[0].size, rounds.costs[0].size]
-        map_arrays(state, np.ndarray, lambda x: sizes.append(2 * x[0].size))
-        sizes.append(ROUNDS_AT_ONCE * problem.parameters)
-        return max(1, self._free_bytes() // (np.dtype(self.dtype).itemsize * sum(sizes)))
-
-    def _free_bytes(self) -> int:
-        """Half of what an accelerator has left, or a fixed part of the host's memory."""
-        import torch
-
-        if torch.device(self.device).type != "cuda":
-            return HOST_BYTES
-        return int(torch.cuda.mem_get_info(self.device)[0]) // 2
 
     def _to_tensor(self, values: np.ndarray) -> Any:
         """On the device, real numbers with the engine's precision."""

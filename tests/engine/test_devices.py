@@ -13,7 +13,6 @@ from support.samples import each_once, some_of
 from odfl_cli.core.arrays import map_arrays
 from odfl_cli.core.errors import UserError
 from odfl_cli.engine import CompiledEngine, TorchEngine
-from odfl_cli.engine import torch_engine as module_of_the_engine
 from odfl_cli.problem.predictors.torch_module import TorchModule
 from odfl_cli.runs.simulate import Job, simulate
 
@@ -74,16 +73,6 @@ def test_seeds_that_are_played_in_parts_have_the_same_numbers(algo: str) -> None
     for column, values in together.table.items():
         np.testing.assert_array_equal(parts.table[column], values)
     np.testing.assert_array_equal(parts.state.theta, together.state.theta)
-
-
-def test_a_batch_larger_than_the_memory_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    job = job_of("pf_ogd", *NET)
-    rounds, _ = block_of(job, 0, 12)
-    fitting = lambda: TorchEngine()._fitting(job.algorithm, job.algorithm.init(5, None), rounds)  # noqa: E731
-    everything = fitting()
-    assert everything >= 5
-    monkeypatch.setattr(module_of_the_engine, "HOST_BYTES", 1)
-    assert fitting() == 1
 
 
 def test_the_device_is_told_at_the_start(caplog, capsys) -> None:
