@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from support.problems import make_job
 
 from odfl_cli.algorithms import PFOGD, Uniform
-from odfl_cli.core import interrupts
 from odfl_cli.core.errors import UserError
 from odfl_cli.environments import Rounds, Sin4
 from odfl_cli.runs.simulate import BLOCK_BYTES, MOST_ROUNDS, simulate
@@ -166,9 +165,3 @@ def test_the_largest_job_asked_for_fits():
     """S = 200, K = 500, p = 10 (DESIGN): one block of data below 256 MB."""
     job = make_job(Uniform, tuple(range(200)), Sin4(items=500, features=10), items=2, features=1)
     assert job.block_rounds() * 200 * 500 * (10 + 1) * 8 < 256 * 2**20
-
-
-def test_an_interrupt_that_a_library_lost_ends_the_run(monkeypatch):
-    monkeypatch.setattr(interrupts, "_noted", [2])
-    with pytest.raises(KeyboardInterrupt):
-        simulate(make_job(Uniform, rounds=4))
