@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odfl_cli.core.streams import Draw, draw
 from odfl_cli.environments import Rounds
 from odfl_cli.metrics.losses import Descent, Losses, unit
+from odfl_cli.metrics.theory.sample import on_the_sphere
 from odfl_cli.problem.problem import Problem
 
 MIN_STEP_ROUNDS = 128  # that a step of a descent uses, if the losses allow
@@ -92,9 +92,7 @@ def _spread(losses: Losses, rounds: Rounds, starts: np.ndarray) -> float:
 
 def random_starts(problem: Problem, seed: int, count: int) -> np.ndarray:
     """Random points on the border of Θ, [count, m]."""
-    normal = draw((seed,), "metrics/start", Draw("normal", (problem.parameters,)), 0, count)[0]
-    length = np.sqrt((normal**2).sum(-1, keepdims=True))
-    return problem.theta_set.project(problem.theta_set.radius * normal / length)
+    return problem.theta_set.project(on_the_sphere(problem, count, "metrics/start", seed))
 
 
 def add_random(near: np.ndarray, random: np.ndarray) -> np.ndarray:

@@ -1,28 +1,30 @@
 """F_t(θ) = E⟨c_t, w*(θ, X_t)⟩ of what was played, and its infimum, from samples of the law."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from odfl_cli.environments import KnownLaw, Rounds
 from odfl_cli.metrics.comparators import (
+    Comparator,
     add_random,
     evenly_spaced,
     fallback_candidates,
     find_comparator,
 )
-from odfl_cli.metrics.losses import Losses, Plays
+from odfl_cli.metrics.losses import Losses
+from odfl_cli.metrics.played import Plays
 
-PLAYED_STARTS = 2
-"""How many of the parameters that were played a search starts from and is compared with."""
+PLAYED_STARTS = 2  # parameters that were played, which a search starts from and is compared with
+MIXTURE_STARTS = 8  # comparators of single rounds that the search on all rounds starts from
 
 
-@dataclass(frozen=True)
-class Expected:
-    """Expected costs of one seed, at the evaluation rounds [E]."""
+class Expected(NamedTuple):
+    """Expected costs of one seed, at the evaluation rounds [E]; of S seeds [S, E]."""
 
     cost: np.ndarray  # F_t(θ_t)
-    error: float  # the standard error of the last of them
+    error: np.ndarray  # the standard error of the last of them
     best: np.ndarray  # inf_θ F_t(θ)
     best_fixed: np.ndarray  # inf_θ Σ_{s≤t} F_s(θ)
     uncertainty: np.ndarray  # of `best`
@@ -46,65 +48,61 @@ class ExpectedCosts:
         """The expected costs of `seed`, number `row` of the run; searches start from `random` [C, m], too."""
         if not self.law.stationary:
             return self._moving(plays, row, seed, random)
-        scored, searched = self._sample(seed, self.t[-1])
-        totals = plays.totals(self.losses, row, slice(None), scored, pair_ends(self.size))
-        truths = self._truths(seed, self.t[-1])
-        thetas = plays.thetas[row]
-        near = np.concatenate([truths, evenly_spaced(thetas, PLAYED_STARTS)])
-        found = find_comparator(self.losses, searched, add_random(near, random), self.steps)
+        sample, thetas, count = self._sample(seed, self.t[-1]), plays.thetas[row], len(self.t)
+        totals = plays.totals(self.losses, row, slice(None), sample[0], pair_ends(self.size))
+        truths, near = self._truths(seed, self.t[-1]), evenly_spaced(thetas, PLAYED_STARTS)
         fallback = fallback_candidates(thetas, PLAYED_STARTS)
-        theta, value = self._best(np.concatenate([found.finalists, truths, fallback]), scored)
-        best = np.full(len(self.t), value)
-        uncertainty = np.full(len(self.t), found.uncertainty)
+        theta, value, found = self._infimum(sample, truths, near, random, fallback)
+        best, uncertainty = np.full(count, value), np.full(count, found.uncertainty)
         cost, error = totals[:, -1] / self.size, paired_error(totals[-1], self.size)
         return Expected(cost, error, best, value * self.t, uncertainty, theta[None])
 
     def _moving(self, plays: Plays, row: int, seed: int, random: np.ndarray) -> Expected:
         """Every evaluation round has its own comparator; the search starts from the last one, too."""
-        thetas = plays.thetas[row]
-        measured, mixture, last = [], [], np.empty((0, thetas.shape[1]))
-        stops = pair_ends(self.size)
+        thetas, stops = plays.thetas[row], pair_ends(self.size)
+        measured, searched, last = [], [], np.empty((0, thetas.shape[1]))
         for e, t in enumerate(self.t):
-            scored, searched = self._sample(seed, t)
-            (totals,) = plays.totals(self.losses, row, slice(e, e + 1), scored, stops)
-            truths = self._truths(seed, t)
-            starts = add_random(np.concatenate([truths, last, thetas[e : e + 1]]), random)
-            found = find_comparator(self.losses, searched, starts, self.steps)
-            fallback = fallback_candidates(thetas[e : e + 1], 1)
-            theta, value = self._best(np.concatenate([found.finalists, truths, fallback]), scored)
-            last = found.finalists
+            sample, played = self._sample(seed, t), thetas[e : e + 1]
+            (totals,) = plays.totals(self.losses, row, slice(e, e + 1), sample[0], stops)
+            truths, near = self._truths(seed, t), np.concatenate([last, played])
+            fallback = fallback_candidates(played, 1)
+            theta, value, found = self._infimum(sample, truths, near, random, fallback)
             measured.append((totals[-1] / self.size, value, found.uncertainty, theta))
-            mixture.append(searched)
+            searched.append(sample[1])
+            last = found.finalists
         cost, best, uncertainty, comparators = (np.array(x) for x in zip(*measured, strict=True))
-        near = np.concatenate([self._truths(seed, self.t[-1]), evenly_spaced(comparators, 8)])
+        near = np.concatenate([truths, evenly_spaced(comparators, MIXTURE_STARTS)])
+        found = find_comparator(
+            self.losses, self._mix(searched), add_random(near, random), self.steps
+        )
         fallback = fallback_candidates(thetas, PLAYED_STARTS)
-        best_fixed = self._best_fixed(seed, mixture, near, random, fallback)
+        pool = np.concatenate([found.finalists, near, fallback])
+        values = [self.losses.average(pool, self._sample(seed, t)[0]) for t in self.t]
+        best_fixed = interpolated_sums(self.t, np.stack(values, axis=-1)).min(0)
         error = paired_error(totals, self.size)
         return Expected(cost, error, best, best_fixed, uncertainty, comparators)
 
-    def _best_fixed(
+    def _infimum(
         self,
-        seed: int,
-        searched: list[Rounds],
+        sample: tuple[Rounds, Rounds],
+        truths: np.ndarray,
         near: np.ndarray,
         random: np.ndarray,
         fallback: np.ndarray,
-    ) -> np.ndarray:
-        """inf_θ Σ_{s≤t} F_s(θ) over the comparators and one found on a mixture of all rounds, [E]."""
-        counts = count_nearest(self.t, len(searched[0].costs))
-        firsts = np.cumsum(counts) - counts
-        parts = [slice(first, first + count) for first, count in zip(firsts, counts, strict=True)]
-        chosen = [(r.X[part], r.costs[part]) for r, part in zip(searched, parts, strict=True)]
-        mixture = Rounds(*map(np.concatenate, zip(*chosen, strict=True)))
-        found = find_comparator(self.losses, mixture, add_random(near, random), self.steps)
-        pool = np.concatenate([found.finalists, near, fallback])
-        values = [self.losses.average(pool, self._sample(seed, t)[0]) for t in self.t]
-        return interpolated_sums(self.t, np.stack(values, axis=-1)).min(0)
+    ) -> tuple[np.ndarray, float, Comparator]:
+        """The best of what a search finds, the truths and `fallback`, with its cost; the search's result."""
+        starts = add_random(np.concatenate([truths, near]), random)
+        found = find_comparator(self.losses, sample[1], starts, self.steps)
+        pool = np.concatenate([found.finalists, truths, fallback])
+        values = self.losses.average(pool, sample[0])
+        return pool[values.argmin()], float(values.min()), found
 
-    def _best(self, candidates: np.ndarray, scored: Rounds) -> tuple[np.ndarray, float]:
-        """The best of the candidates, with its cost."""
-        values = self.losses.average(candidates, scored)
-        return candidates[values.argmin()], float(values.min())
+    def _mix(self, samples: list[Rounds]) -> Rounds:
+        """As many rounds as a sample has, from the samples of all evaluation rounds by their share."""
+        ends = np.cumsum(count_nearest(self.t, len(samples[0].costs)))
+        parts = map(slice, np.append(0, ends[:-1]), ends)
+        chosen = [(X[part], costs[part]) for (X, costs), part in zip(samples, parts, strict=True)]
+        return Rounds(*map(np.concatenate, zip(*chosen, strict=True)))
 
     def _sample(self, seed: int, t: int) -> tuple[Rounds, Rounds]:
         """Rounds to score and rounds to search on."""
@@ -127,10 +125,10 @@ def pair_ends(size: int) -> np.ndarray:
     return np.append(np.arange(2, size, 2), size)
 
 
-def paired_error(totals: np.ndarray, size: int) -> float:
+def paired_error(totals: np.ndarray, size: int) -> np.ndarray:
     """The standard error of a mean of `size` values, from their sums up to the end of every pair."""
     pairs = np.diff(totals[: size // 2], prepend=0.0) / 2
-    return float(pairs.std() / np.sqrt(len(pairs)))
+    return np.asarray(pairs.std() / np.sqrt(len(pairs)))
 
 
 def interpolated_sums(t: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -2,17 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from importlib import import_module
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm, on_problem
-from odfl_cli.core.arrays import dot, map_arrays
+from odfl_cli.core.arrays import dot
 from odfl_cli.engine.kernels import kernel_of
 from odfl_cli.environments import Rounds
+from odfl_cli.metrics.line_search import lowest_piece
 from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.surrogate import SmoothedCost
 
@@ -30,13 +29,6 @@ class Descent(NamedTuple):
     alphas: np.ndarray
     rates: np.ndarray
     momentum: float
-
-
-class Moments(NamedTuple):
-    """Guesses from the moments of features and costs."""
-
-    guesses: np.ndarray  # [C, m]
-    metric: np.ndarray  # [m, m]: predictions vary alike along standard normals times it
 
 
 @dataclass(frozen=True)
@@ -87,10 +79,13 @@ class Losses:
             thetas = self.problem.theta_set.project(thetas - rate * unit(direction))
         return thetas
 
-    def moments(self, rounds: Rounds) -> Moments:
-        """Good guesses and a metric for random directions: here none, and the identity."""
+    def moments(self, rounds: Rounds) -> tuple[np.ndarray, np.ndarray]:
+        """Guesses [C, m] from moments of features and costs, and a metric [m, m].
+
+        Predictions vary alike along standard normals times the metric. Here no guesses, and the identity.
+        """
         m = self.problem.parameters
-        return Moments(np.empty((0, m)), np.eye(m))
+        return np.empty((0, m)), np.eye(m)
 
     def lowest_on_line(
         self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds, reach: float
@@ -127,85 +122,46 @@ class CompiledLosses(Losses):
 
     def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
         """One parameter after another, many rounds at once."""
-        thetas, radius = np.array(thetas, order="C"), self.problem.theta_set.radius
-        _kernel().descend(rounds.X, rounds.costs, *descent, radius, thetas)
+        thetas, radius, kernel = (
+            np.array(thetas, order="C"),
+            self.problem.theta_set.radius,
+            _kernel(),
+        )
+        packed = [kernel.side_by_side(values, descent.stride) for values in rounds]
+        kernel.descend(*packed, *descent, radius, thetas)
         return thetas
 
-    def moments(self, rounds: Rounds) -> Moments:
+    def moments(self, rounds: Rounds) -> tuple[np.ndarray, np.ndarray]:
         """±θ of the lowest curvature, and least squares.
 
         With x and c less their means over the items of a round, for costs that are a function of
         ⟨x, θ*⟩ and Gaussian x: E[c x xᵀ] has θ* as its lowest eigenvector in the metric Σ = E[x xᵀ]
         if the cost falls on both sides, and Σ⁻¹ E[c x] has its direction.
         """
-        p = self.problem.parameters
-        S, M, m = np.zeros((p, p)), np.zeros((p, p)), np.zeros(p)
-        stride = max(1, rounds.costs.size // MOMENT_PREDICTIONS)
-        _search_kernel().moments(rounds.X, rounds.costs, stride, S, M, m)
-        scales, axes = np.linalg.eigh(S)  # of the lower triangles
+        part = slice(None, None, max(1, rounds.costs.size // MOMENT_PREDICTIONS))
+        X, costs = rounds.X[part], rounds.costs[part]
+        x = (X - X.mean(1, keepdims=True)).reshape(-1, X.shape[-1])
+        cx = (costs - costs.mean(1, keepdims=True)).reshape(-1, 1) * x
+        scales, axes = np.linalg.eigh(np.einsum("nj,nk->jk", x, x))
         keep = scales > MIN_VARIANCE * scales[-1]
         white = axes[:, keep] / np.sqrt(scales[keep] / scales[-1])
-        full = M + np.tril(M, -1).T
-        lowest = white @ np.linalg.eigh(white.T @ full @ white)[1][:, 0]
-        guesses = unit(np.stack([lowest, -lowest, white @ (white.T @ m)]))
-        return Moments(self.problem.theta_set.radius * guesses, white @ axes[:, keep].T)
+        lowest = white @ np.linalg.eigh(white.T @ np.einsum("nj,nk->jk", cx, x) @ white)[1][:, 0]
+        guesses = unit(np.stack([lowest, -lowest, white @ (white.T @ cx.sum(0))]))
+        return self.problem.theta_set.radius * guesses, white @ axes[:, keep].T
 
     def lowest_on_line(
         self, theta: np.ndarray, direction: np.ndarray, rounds: Rounds, reach: float
     ) -> tuple[np.ndarray, float]:
         """The exact minimum: the places where the cost changes are enumerated and sorted."""
-        total, s = _search_kernel().lowest_on_line(rounds.X, rounds.costs, theta, direction, reach)
-        point = on_circle(self.problem, theta, direction, np.arctan([s]))[0]
+        total, angle = lowest_piece(rounds, theta, direction, reach)
+        point = on_circle(self.problem, theta, direction, np.array([angle]))[0]
         return point, total / len(rounds.costs)
-
-
-class Plays:
-    """The θ_t of the evaluation rounds, or the states where an algorithm overrides `decide`."""
-
-    def __init__(self, algorithm: Algorithm) -> None:
-        overrides = type(algorithm).decide is not Algorithm.decide
-        self.by_state = overrides or algorithm.problem.kappa > 0.0
-        self._algorithm = algorithm
-        self._states: list[Any] = []
-        self._thetas: list[np.ndarray] = []
-
-    def add_state(self, state: Any) -> None:
-        """The state before an evaluation round, of an algorithm that decides by it."""
-        self._thetas.append(np.array(state.theta)[:, None])
-        self._states.append(state)
-
-    def add(self, thetas: np.ndarray) -> None:
-        """θ_t of the next evaluation rounds, [S, A, m], of any other algorithm."""
-        self._thetas.append(thetas)
-
-    @cached_property
-    def thetas(self) -> np.ndarray:
-        """θ_t of all evaluation rounds, once they were added, [S, E, m]."""
-        return np.concatenate(self._thetas, axis=1)
-
-    def totals(
-        self, losses: Losses, seed: int, part: slice, rounds: Rounds, stops: np.ndarray
-    ) -> np.ndarray:
-        """The costs up to each stop of what seed number `seed` played at each evaluation round, [E, stops]."""
-        if not self.by_state:
-            return losses.totals(self.thetas[seed, part], [rounds], stops)
-        costs = np.stack([self._state_costs(state, seed, rounds) for state in self._states[part]])
-        return np.cumsum(costs, axis=-1)[:, stops - 1]
-
-    def _state_costs(self, state: Any, seed: int, rounds: Rounds) -> np.ndarray:
-        """The costs [N] of deciding every round with this state."""
-        size = len(rounds.costs)
-        repeated = lambda x: np.broadcast_to(x[seed], (size, *x.shape[1:]))  # noqa: E731
-        many = map_arrays(state, np.ndarray, repeated)
-        algorithm = self._algorithm
-        one = on_problem(algorithm, algorithm.problem.rows(slice(seed, seed + 1)))
-        return dot(rounds.costs, one.decide(many, rounds.X)[1])
 
 
 def losses_for(problem: Problem) -> Losses:
     """CompiledLosses where they apply, with their kernels loaded; else Losses."""
     if kernel_of(problem.predictor) == "linear" and kernel_of(problem.polytope) == "simplex":
-        _kernel(), _search_kernel()
+        _kernel()
         return CompiledLosses(problem)
     return Losses(problem)
 
@@ -221,10 +177,6 @@ def on_circle(
     """cos φ θ + sin φ direction, scaled to the border of Θ, [C, m]."""
     points = np.cos(angles)[:, None] * theta + np.sin(angles)[:, None] * direction
     return problem.theta_set.radius * unit(points)
-
-
-def _search_kernel() -> ModuleType:
-    return import_module("odfl_cli.metrics.search_kernel")
 
 
 def _kernel() -> ModuleType:

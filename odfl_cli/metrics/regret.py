@@ -25,10 +25,10 @@ from odfl_cli.metrics.base import (
 )
 from odfl_cli.metrics.comparators import evenly_spaced, fallback_candidates, random_starts
 from odfl_cli.metrics.expected import Expected, ExpectedCosts, interpolated_sums
-from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, measure_hindsight
-from odfl_cli.metrics.losses import Plays, losses_for
-from odfl_cli.metrics.regret_bound import bound, bound_report, constants_by_seed, has_bound
-from odfl_cli.metrics.search import Effort
+from odfl_cli.metrics.hindsight import Effort, Hindsight, measure_hindsight
+from odfl_cli.metrics.losses import losses_for
+from odfl_cli.metrics.played import PlayedRounds, Plays
+from odfl_cli.metrics.theory.bound import bound, bound_report, constants_by_seed, has_bound
 from odfl_cli.metrics.theory.margin import margin_report
 from odfl_cli.metrics.theory.oracle_report import VALUES, OracleExaminer, calls_an_oracle
 from odfl_cli.metrics.theory.theorems import broken_assumptions
@@ -141,15 +141,13 @@ class RegretRecorder(Recorder):
 
     def watch(self, before: RoundStart) -> None:
         """Keeps the state that decides round t, and may examine the oracle."""
-        if self._plays.by_state:
-            self._plays.add_state(before.state)
+        self._plays.watch(before)
         self._oracle.watch(before)
 
     def add(self, block: PlayedBlock) -> None:
         """Keeps the block's rounds, and θ_t of the evaluation rounds."""
         self._basic.add(block)
-        if not self._plays.by_state:
-            self._plays.add(block.trace.thetas)
+        self._plays.add(block)
         self._played.add(block.start, block.rounds)
 
     def table(self) -> dict[str, np.ndarray]:
@@ -158,8 +156,9 @@ class RegretRecorder(Recorder):
         notes = {name: table.pop(name) for name in self._others}
         rows = np.searchsorted(self._logged, self._evaluated)
         paid = (table["avg_cost"] * table["t"])[:, rows]
-        measured = on_threads(self._measure, len(self._run.seeds))
-        expected, hindsight = [e for e, _ in measured if e], [h for _, h in measured]
+        expected, hindsight = zip(*on_threads(self._measure, len(self._run.seeds)), strict=True)
+        expected = Expected(*map(np.stack, zip(*expected, strict=True))) if self._law else None
+        hindsight = Hindsight(*map(np.stack, zip(*hindsight, strict=True)))
         columns = self._regrets(paid, expected, hindsight) | self._oracle.columns()
         at_rows = {name: values[:, rows] for name, values in notes.items()}
         bounds, constants = self._bound(at_rows, columns.get("xi"))
@@ -192,21 +191,17 @@ class RegretRecorder(Recorder):
         )
 
     def _regrets(
-        self, paid: np.ndarray, expected: list[Expected], hindsight: list[Hindsight]
+        self, paid: np.ndarray, expected: Expected | None, hindsight: Hindsight
     ) -> dict[str, np.ndarray]:
         """The columns of regret at the evaluation rounds, [S, E]."""
         columns = dict.fromkeys(REGRETS, np.full_like(paid, np.nan))
-        columns["static_regret"] = paid - np.stack([seed.best_fixed for seed in hindsight])
-        columns["dynamic_regret"] = paid - np.stack([seed.best_pieces for seed in hindsight])
+        columns["static_regret"] = paid - hindsight.best_fixed
+        columns["dynamic_regret"] = paid - hindsight.best_pieces
         if expected:
-            cost, best, fixed = (
-                np.stack([getattr(seed, name) for seed in expected])
-                for name in ("cost", "best", "best_fixed")
-            )
-            regrets = interpolated_sums(self._times, cost) - fixed
-            columns["expected_cost"] = cost[:, self._reported]
-            columns["expected_static_regret"] = regrets[:, self._reported]
-            dynamic = interpolated_sums(self._times, cost - best)
+            static = interpolated_sums(self._times, expected.cost) - expected.best_fixed
+            dynamic = interpolated_sums(self._times, expected.cost - expected.best)
+            columns["expected_cost"] = expected.cost[:, self._reported]
+            columns["expected_static_regret"] = static[:, self._reported]
             columns["dynamic_regret"] = dynamic[:, self._reported]
         if self._choice.theta_norm:
             thetas = self._plays.thetas[:, self._reported]
@@ -218,32 +213,30 @@ class RegretRecorder(Recorder):
     ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """The column `bound`, if asked for, and the report on its constants, if a theorem applies."""
         _, algorithm, horizon, seeds = self._run
-        if not self._choice.bound:
-            return {}, {}
-        if not has_bound(algorithm):
-            return {"bound": np.full((len(seeds), len(self._evaluated)), np.nan)}, {}
+        if not self._choice.bound or not has_bound(algorithm):
+            return dict.fromkeys(["bound"] * self._choice.bound, np.array(np.nan)), {}
         constants = constants_by_seed(algorithm.problem, self._played, horizon.rounds)
         column = bound(algorithm, constants, self._evaluated, notes, xi)
         return {"bound": column}, bound_report(seeds, constants, xi)
 
-    def _errors(self, expected: list[Expected], hindsight: list[Hindsight]) -> dict[str, Any]:
+    def _errors(self, expected: Expected | None, hindsight: Hindsight) -> dict[str, Any]:
         """The comparators and the errors of the expected costs, by seed."""
         T, seeds = self._run.horizon.rounds, self._run.seeds
         fixed = {
             "kind": "best fixed parameter found on the realised rounds: static regret is at least this",
-            "value": by_seed(seeds, (seed.best_fixed[-1] / T for seed in hindsight)),
-            "uncertainty": by_seed(seeds, (seed.uncertainty for seed in hindsight)),
+            "value": by_seed(seeds, hindsight.best_fixed[:, -1] / T),
+            "uncertainty": by_seed(seeds, hindsight.uncertainty),
         }
         if not expected:
-            pieces = by_seed(seeds, (seed.best_pieces[-1] / T for seed in hindsight))
+            pieces = by_seed(seeds, hindsight.best_pieces[:, -1] / T)
             kind = "realised: best parameter in hindsight between evaluation rounds"
             return {"comparator": {"kind": kind, "value": pieces}, "hindsight": fixed}
         comparator = {
             "kind": "law: infimum of the expected cost",
-            "value": by_seed(seeds, (seed.best[-1] for seed in expected)),
-            "uncertainty": by_seed(seeds, (seed.uncertainty.max() for seed in expected)),
+            "value": by_seed(seeds, expected.best[:, -1]),
+            "uncertainty": by_seed(seeds, expected.uncertainty.max(-1)),
         }
-        errors = by_seed(seeds, (seed.error for seed in expected))
+        errors = by_seed(seeds, expected.error)
         return {"comparator": comparator, "hindsight": fixed, "expected_cost_error": errors}
 
     def _remarks(self, broken: list[str]) -> dict[str, Any]:
@@ -251,8 +244,7 @@ class RegretRecorder(Recorder):
         environment, algorithm, _, seeds = self._run
         for line in broken:
             log.info("%s: %s", algorithm.name, line)
-        margins = (
-            margin_report(environment, algorithm.problem, seeds) if self._choice.margin else {}
-        )
+        chosen = self._choice.margin
+        margins = margin_report(environment, algorithm.problem, seeds) if chosen else {}
         remarks = [*([] if self._law else [NO_LAW]), *([NOT_COVERED] if broken else [])]
         return {"broken_assumptions": broken, **margins, "remarks": remarks}

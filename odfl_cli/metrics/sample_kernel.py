@@ -4,7 +4,7 @@ Parameters are scored side by side in registers; a descent has rounds side by si
 """
 
 import numpy as np
-from numba import f8, i8, void
+from numba import f4, f8, i8, void
 
 from odfl_cli.core.compiling import exact, inner, kernel
 from odfl_cli.core.lanes import (
@@ -59,21 +59,16 @@ def score(X, costs, thetas, stops, total, sums):
         scatter_rows(now, c, total)
 
 
-@inner
-def pack(X, costs, stride, XT, costsT):
-    """Puts rounds n, n + stride, … side by side: XT [blocks, d, p, WIDE], costsT [blocks, d, WIDE].
+def side_by_side(values, stride):
+    """Rounds n, n + stride, … of values [N, ...] in short floats: [blocks, ..., WIDE].
 
     Block k holds rounds of the steps k, k + stride, …. What is left of it is zero, which adds no gradient.
     """
-    for k in range(XT.shape[0]):
-        first = k // stride * stride * WIDE + k % stride
-        count = min(WIDE, costs.shape[0] // stride - k // stride * WIDE)
-        for i in range(costs.shape[1]):
-            for b in range(count):
-                n = first + b * stride
-                costsT[k, i, b] = costs[n, i]
-                for j in range(X.shape[2]):
-                    XT[k, i, j, b] = X[n, i, j]
+    shape, used = values.shape[1:], len(values) // stride * stride
+    padded = np.zeros((-(-used // (WIDE * stride)) * WIDE, stride, *shape), SHORT)
+    padded.reshape(-1, *shape)[:used] = values[:used]
+    grouped = np.moveaxis(padded.reshape(-1, WIDE, stride, *shape), 1, -1)
+    return np.ascontiguousarray(grouped).reshape(-1, *shape, WIDE)
 
 
 @exact
@@ -142,25 +137,19 @@ def move(theta, slopes, slope, direction, momentum, rate, radius):
         theta[j] *= shrink
 
 
-@kernel(void(f8[:, :, ::1], f8[:, ::1], i8, f8[::1], f8[::1], f8, f8, f8[:, ::1]))
-def descend(X, costs, stride, alphas, rates, momentum, radius, thetas):
+@kernel(void(f4[:, :, :, ::1], f4[:, :, ::1], i8, f8[::1], f8[::1], f8, f8, f8[:, ::1]))
+def descend(XT, costsT, stride, alphas, rates, momentum, radius, thetas):
     """Moves the parameters `thetas` [C, m] by as many steps as there are rates, within the radius.
 
-    Step s sees rounds s, s + stride, … and goes against the normalised mean gradient.
+    Step s goes against the normalised mean gradient of rounds s, s + stride, …, packed by `side_by_side`.
     """
-    items, features = X.shape[1:]
-    blocks = stride * -(-(len(costs) // stride) // WIDE)
-    XT = np.zeros((blocks, items, features, WIDE), SHORT)
-    costsT = np.zeros((blocks, items, WIDE), SHORT)
-    pack(X, costs, stride, XT, costsT)
+    blocks, items, features, _ = XT.shape
     w, uphill = np.empty((items, WIDE), SHORT), np.empty((len(thetas), features, WIDE), SHORT)
     rounded, direction = np.empty(thetas.shape, SHORT), np.zeros_like(thetas)
     slope = np.empty(features)
     for s in range(len(rates)):
         uphill[:] = ZERO
-        for c in range(len(thetas)):
-            for j in range(features):
-                rounded[c, j] = thetas[c, j]
+        rounded[:] = thetas
         scale = SHORT(1.0 / (alphas[s] * 2.0**SQUARINGS))
         for k in range(s % stride, blocks, stride):
             for c in range(len(thetas)):

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,24 +11,14 @@ from support.problems import make_problem
 from odfl_cli.metrics.theory.margin import check_margin, fit_margin, gaussian_margin, margin_sample
 from odfl_cli.metrics.theory.theorems import Margin
 from odfl_cli.problem.polytopes import Box, Budget, Simplex
-from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.regularizers import Quadratic
 
-
-def problem_on(polytope) -> Problem:
-    base = make_problem(items=polytope.dimension, features=3)
-    return Problem(
-        items=polytope.dimension, features=3, rounds=5, theta_set=base.theta_set,
-        predictor=base.predictor, polytope=polytope, regularizer=Quadratic(polytope=polytope),
-        oracle=base.oracle,
-    )  # fmt: skip
-
-
+BINARY = list(itertools.product((0, 1), repeat=4))
 VERTICES = {
-    "simplex": (Simplex(dimension=4), [v for v in itertools.product((0, 1), repeat=4) if sum(v) == 1]),
-    "box": (Box(dimension=4), list(itertools.product((0, 1), repeat=4))),
-    "budget": (Budget(dimension=4, k=2), [v for v in itertools.product((0, 1), repeat=4) if sum(v) <= 2]),
-}  # fmt: skip
+    "simplex": (Simplex(dimension=4), [v for v in BINARY if sum(v) == 1]),
+    "box": (Box(dimension=4), BINARY),
+    "budget": (Budget(dimension=4, k=2), [v for v in BINARY if sum(v) <= 2]),
+}
 
 
 @pytest.mark.parametrize("name", VERTICES)
@@ -36,10 +27,12 @@ def test_margin_is_the_gap_between_the_two_best_vertices(name):
     vertices = [v for v in vertices if polytope.contains(np.array(v, dtype=float))]
     rng = np.random.default_rng(2)
     X, theta = rng.normal(size=(20, 4, 3)), rng.normal(size=(20, 3))
-    found = margin_sample(problem_on(polytope), X, theta)
-    for row in range(20):
-        values = sorted(float(np.dot(v, X[row] @ theta[row])) for v in vertices)
-        assert found[row] == pytest.approx(values[1] - values[0], abs=1e-12)
+    problem = replace(
+        make_problem(4, 3), polytope=polytope, regularizer=Quadratic(polytope=polytope)
+    )
+    found = margin_sample(problem, X, theta)
+    values = np.sort(np.einsum("vd,ndp,np->nv", vertices, X, theta), axis=-1)
+    np.testing.assert_allclose(found, values[:, 1] - values[:, 0], atol=1e-12)
 
 
 @pytest.mark.parametrize("beta", [0.3, 0.6, 1.0])

@@ -10,10 +10,10 @@ import pytest
 from support.commands import odfl, run_directories
 from support.problems import composed_job, make_job
 
-from odfl_cli.algorithms import DFOGD, PFOGD
+from odfl_cli.algorithms import DFFTPL, DFOGD, PFOGD
 from odfl_cli.metrics import Regret
 from odfl_cli.metrics.regret import NOT_COVERED
-from odfl_cli.metrics.theory.constants import measure_constants
+from odfl_cli.metrics.theory.bound import measure_constants
 from odfl_cli.metrics.theory.sample import Sample, on_the_sphere, slopes
 from odfl_cli.metrics.theory.theorems import broken_assumptions, df_ftpl_bound, df_ogd_bound
 from odfl_cli.runs.simulate import simulate
@@ -41,11 +41,8 @@ def test_the_bound_is_the_theorem_on_the_notes(algo):
     for row, seed in enumerate(job.seeds):
         noted = [table[name][row, rows] for name in ("alpha", "eta", "path_length")]
         known = of_all_rounds(job, seed)
-        average = (
-            df_ogd_bound(known, t, *noted)
-            if algo == "df_ogd"
-            else df_ftpl_bound(known, t, *noted[:2])
-        )
+        ogd = algo == "df_ogd"
+        average = df_ogd_bound(known, t, *noted) if ogd else df_ftpl_bound(known, t, *noted[:2])
         np.testing.assert_allclose(table["bound"][row, rows], t * average, rtol=1e-12)
     regret = table["dynamic_regret" if algo == "df_ogd" else "expected_static_regret"]
     assert (table["bound"][:, rows] > regret[:, rows]).all()
@@ -118,11 +115,10 @@ def test_the_oracle_is_examined_at_some_rounds(algo):
     assert 0 < result.report["oracle_share"] <= 1
 
 
-def test_asking_the_oracle_changes_no_other_column():
-    job = make_job(DFOGD, rounds=40)
-    plain, examined = (
-        simulate(replace(job, metrics=metrics)).table for metrics in (QUICK, EXAMINED)
-    )
+@pytest.mark.parametrize("algorithm", [DFOGD, DFFTPL])
+def test_asking_the_oracle_changes_no_other_column(algorithm):
+    job = make_job(algorithm, rounds=40)
+    plain, examined = (simulate(replace(job, metrics=m)).table for m in (QUICK, EXAMINED))
     assert set(examined) - set(plain) == set(ORACLE_COLUMNS)
     del plain["bound"]  # which is greater by ξ
     for name, values in plain.items():

@@ -12,10 +12,16 @@ from support.problems import make_problem
 from support.samples import marked
 
 from odfl_cli.environments import Rounds, Sin4
-from odfl_cli.metrics.hindsight import Hindsight, PlayedRounds, measure_hindsight
+from odfl_cli.metrics.hindsight import (
+    Effort,
+    Hindsight,
+    Search,
+    measure_hindsight,
+    uncertainty_of,
+)
 from odfl_cli.metrics.losses import CompiledLosses, Losses, losses_for, on_circle
+from odfl_cli.metrics.played import PlayedRounds
 from odfl_cli.metrics.regret import Regret
-from odfl_cli.metrics.search import Effort, prepare, uncertainty_of
 from odfl_cli.problem.polytopes.box import Box
 from odfl_cli.problem.regularizers import Quadratic
 
@@ -197,7 +203,7 @@ def test_the_uncertainty_of_repeats_by_hand():
 def test_a_search_is_a_function_of_the_rounds_and_the_seed():
     losses, rounds, nobody = losses_for(make_problem(4, 3)), noise(3, 60, 4, 3), np.empty((0, 3))
     one, again, other = (
-        prepare(losses, rounds, seed, DEFAULT).run(rounds, nobody, 3) for seed in (3, 3, 4)
+        Search(losses, rounds, seed, DEFAULT).run(rounds, nobody, 3) for seed in (3, 3, 4)
     )
     np.testing.assert_array_equal(one, again)
     assert not np.array_equal(one, other)
@@ -211,7 +217,7 @@ def test_a_search_is_a_function_of_the_rounds_and_the_seed():
 def test_rounds_to_search_are_even_over_all_blocks(monkeypatch, stop, most, taken, stride):
     """All rounds are searched, or every third if a third of a seed fits in memory."""
     if stride > 1:
-        monkeypatch.setattr("odfl_cli.metrics.hindsight.MEMORY_BYTES", 8 * 12 * 2 // stride)
+        monkeypatch.setattr("odfl_cli.metrics.played.MEMORY_BYTES", 8 * 12 * 2 // stride)
         kept = list(range(0, stop, stride))
         taken = kept[:: -(-len(kept) // most)]
     numbers = np.arange(12.0).reshape(1, 12, 1)

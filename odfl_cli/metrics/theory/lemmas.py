@@ -7,7 +7,7 @@ error of that size.
 import numpy as np
 
 from odfl_cli.algorithms.gradient import spo_plus_loss
-from odfl_cli.metrics.theory.constants import longest_vertex, measure_constants, steepness
+from odfl_cli.metrics.theory.bound import longest_vertex, measure_constants, steepness
 from odfl_cli.metrics.theory.margin import margin_sample
 from odfl_cli.metrics.theory.sample import Sample, slopes
 from odfl_cli.metrics.theory.theorems import smoothing_distance
@@ -77,8 +77,7 @@ def convexity_gap(sample: Sample, alpha: float, loss: str = "smoothed") -> float
 
 
 def _loss(sample: Sample, alpha: float) -> SmoothedCost:
-    alphas = np.full((len(sample.X), 1), alpha)
-    return SmoothedCost(sample.problem, sample.X, sample.costs, alphas)
+    return SmoothedCost(*sample[:3], np.full((len(sample.X), 1), alpha))
 
 
 def _shift(sample: Sample, alpha: float) -> tuple[np.ndarray, np.ndarray]:
@@ -91,6 +90,5 @@ def _shift(sample: Sample, alpha: float) -> tuple[np.ndarray, np.ndarray]:
 
 def _largest(measured: np.ndarray, allowed: np.ndarray) -> float:
     """The largest ratio; infinite if something is measured where nothing is allowed."""
-    positive = allowed > 0
-    rest = np.inf if (measured[~positive] > 0).any() else 0.0
-    return float(max(rest, (measured[positive] / allowed[positive]).max(initial=0.0)))
+    ratio = np.where(measured > 0, np.inf, 0.0)
+    return float(np.divide(measured, allowed, out=ratio, where=allowed > 0).max(initial=0.0))

@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 
 from odfl_cli.environments import Environment
-from odfl_cli.metrics.theory.sample import on_the_sphere, sample_rounds
+from odfl_cli.metrics.theory.sample import Sample, on_the_sphere, sample_rounds
 from odfl_cli.metrics.theory.theorems import Margin
 from odfl_cli.problem.polytopes import Polytope, is_simplex
 from odfl_cli.problem.problem import Problem
 
 TAIL = 0.1  # share of the smallest margins that the exponent is estimated from
 NOISY = 10  # so many of the smallest margins are too noisy to use
-DIRECTIONS, SAMPLE, POINTS = 8, 1024, 40  # of the report
+DIRECTIONS = 8  # of θ that margins are measured in
+SAMPLE, POINTS = 1024, 40  # of the report
 
 
 def margin_sample(problem: Problem, X: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -29,20 +30,23 @@ def margin_sample(problem: Problem, X: np.ndarray, theta: np.ndarray) -> np.ndar
     return _vertex_margin(problem.polytope, prediction)
 
 
+def directional_margins(sample: Sample) -> np.ndarray:
+    """The margins of every round at ‖θ‖ = R in a few directions, [DIRECTIONS, N]."""
+    directions = on_the_sphere(sample.problem, DIRECTIONS)[:, None, :]
+    return margin_sample(sample.problem, sample.X, directions)
+
+
 def _vertex_margin(polytope: Polytope, costs: np.ndarray) -> np.ndarray:
     """The gap to the next best vertex, found by raising and lowering the cost of each coordinate in turn."""
     best = polytope.minimise(costs)
     lowest = (costs * best).sum(-1)
     margin = np.full(lowest.shape, np.inf)
     push = 1.0 + 4.0 * np.abs(costs).sum(-1)
-    for item in range(polytope.dimension):
-        for sign in (1.0, -1.0):
-            pushed = costs.copy()
-            pushed[..., item] += sign * push
-            other = polytope.minimise(pushed)
-            gap = (costs * other).sum(-1) - lowest
-            differs = np.abs(other - best).max(-1) > 1e-9
-            margin = np.where(differs, np.minimum(margin, gap), margin)
+    for pushed in (sign * item for item in np.eye(polytope.dimension) for sign in (1.0, -1.0)):
+        other = polytope.minimise(costs + push[..., None] * pushed)
+        gap = (costs * other).sum(-1) - lowest
+        differs = np.abs(other - best).max(-1) > 1e-9
+        margin = np.where(differs, np.minimum(margin, gap), margin)
     return margin
 
 
@@ -101,19 +105,12 @@ def margin_report(
     """The share of margins below ε on a grid, in the worst of a few directions, and its envelope."""
     problem = problem.rows(slice(1))  # around the parameters that the first seed starts from
     sample = sample_rounds(environment, problem, seeds, SAMPLE)
-    directions = on_the_sphere(problem, DIRECTIONS)[:, None, :]
-    margins = np.sort(margin_sample(problem, sample.X, directions), axis=-1)
+    margins = np.sort(directional_margins(sample), axis=-1)
     fitted = fit_margin(margins)
     if not np.isfinite(fitted.c0):
         return {}
     tenth = margins[:, min(NOISY, margins.shape[-1]) - 1]
     epsilon = np.geomspace(max(tenth.min(), 1e-12), margins.max(), POINTS)
     below = [np.searchsorted(row, epsilon, side="right") / row.size for row in margins]
-    return {
-        "margin": {
-            "epsilon": epsilon.tolist(),
-            "share": np.max(below, axis=0).tolist(),
-            "c0": fitted.c0,
-            "beta": fitted.beta,
-        }
-    }
+    share = np.max(below, axis=0).tolist()
+    return {"margin": {"epsilon": epsilon.tolist(), "share": share, **fitted._asdict()}}

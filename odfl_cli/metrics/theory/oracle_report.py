@@ -36,8 +36,7 @@ class OracleExaminer:
     def watch(self, before: RoundStart) -> None:
         """Examines the round if it is one of those."""
         report = oracle_report(self._algorithm, before) if before.t in self.examined else {}
-        if report:
-            self._shares.append(float(report.pop(SHARE).mean()))
+        self._shares += [float(report.pop(SHARE).mean())] if report else []
         for name, values in report.items():
             self._values[name][:, self._t.searchsorted(before.t)] = values
 

@@ -34,9 +34,11 @@ def sample_rounds(
     return Sample(problem, X, costs, on_the_sphere(problem, len(X)))
 
 
-def on_the_sphere(problem: Problem, count: int) -> np.ndarray:
-    """Parameters of norm R in random directions, the same in every run, [count, m]."""
-    normals = draw((0,), "theory/directions", Draw("normal", (problem.parameters,)), 0, count)[0]
+def on_the_sphere(
+    problem: Problem, count: int, stream: str = "theory/directions", seed: int = 0
+) -> np.ndarray:
+    """Parameters of norm R in random directions, by default the same in every run, [count, m]."""
+    normals = draw((seed,), stream, Draw("normal", (problem.parameters,)), 0, count)[0]
     return problem.theta_set.radius * normals / np.sqrt((normals**2).sum(-1, keepdims=True))
 
 

@@ -115,23 +115,18 @@ def broken_assumptions(notes: Mapping[str, np.ndarray], t: np.ndarray | None = N
     if "path_length" not in notes:
         return []
     rounds = np.arange(1, notes["path_length"].shape[-1] + 1) if t is None else t
-    sequences = {
-        "(1 + P_t)/t": (1 + notes["path_length"]) / rounds,
-        "η_t": notes["eta"],
-    }
-    lines = (_describe_rise(name, values, rounds) for name, values in sequences.items())
-    return [line for line in lines if line]
+    sequences = {"(1 + P_t)/t": (1 + notes["path_length"]) / rounds, "η_t": notes["eta"]}
+    return [line for name in sequences for line in _describe_rise(name, sequences[name], rounds)]
 
 
-def _describe_rise(name: str, values: np.ndarray, rounds: np.ndarray) -> str | None:
-    """Where a sequence rises that should not; None if it does not."""
+def _describe_rise(name: str, values: np.ndarray, rounds: np.ndarray) -> list[str]:
+    """Where a sequence rises that should not, in one line; empty if it does not."""
     rising = np.diff(values, axis=-1) > ROUNDING * np.abs(values[..., :-1])
     if not rising.any():
-        return None
-    seeds = int(rising.any(-1).sum())
-    first = int(rounds[1:][rising.any(0)][0])
-    return (
+        return []
+    seeds, first = int(rising.any(-1).sum()), int(rounds[1:][rising.any(0)][0])
+    return [
         f"{name} should be non-increasing (Theorem 2) and rises in {rising.mean():.0%} of the "
         f"steps, first up to round {first}, for {seeds} of {len(rising)} seeds: the results are "
         "right, but the theorem does not cover them"
-    )
+    ]

@@ -1,0 +1,109 @@
+"""The constants of the paper's bounds, measured on the rounds of a run, and the bounds with them."""
+
+from typing import Any
+
+import numpy as np
+
+from odfl_cli.algorithms import Algorithm
+from odfl_cli.core.errors import UserError
+from odfl_cli.metrics.base import by_seed
+from odfl_cli.metrics.played import PlayedRounds
+from odfl_cli.metrics.theory.margin import directional_margins, fit_margin
+from odfl_cli.metrics.theory.sample import Sample, on_the_sphere, slopes
+from odfl_cli.metrics.theory.theorems import Constants, df_ftpl_bound, df_ogd_bound
+from odfl_cli.problem.polytopes import Polytope
+from odfl_cli.problem.problem import Problem
+
+MAX_ROUNDS = 256  # that the constants of a seed are measured on
+
+
+def has_bound(algorithm: Algorithm) -> bool:
+    """Whether a theorem covers the run: its algorithm, exact decisions, and its smoothing."""
+    regularizer = algorithm.problem.regularizer
+    covered = algorithm.theorem is not None and algorithm.problem.kappa == 0.0
+    known = getattr(regularizer, "steepness", None) is not None
+    return covered and known and getattr(regularizer, "in_paper", False)
+
+
+def bound(
+    algorithm: Algorithm,
+    constants: list[Constants],
+    t: np.ndarray,
+    notes: dict[str, np.ndarray],
+    xi: np.ndarray | None = None,
+) -> np.ndarray:
+    """The bound on the regret up to the rounds t, [S, E], with the constants of every seed.
+
+    It includes the mean up to t of `xi` [S, E], the oracle's error; NaN where it was not examined.
+    """
+    theorem: Any = df_ftpl_bound if algorithm.theorem == 1 else df_ogd_bound
+    known = [notes[name] for name in ("alpha", "eta", "path_length") if name in notes]
+    rows = zip(constants, *known, strict=True)
+    average = np.stack([theorem(measured, t, *values) for measured, *values in rows])
+    return t * (average if xi is None else average + running_nanmean(xi))
+
+
+def bound_report(
+    seeds: tuple[int, ...], constants: list[Constants], xi: np.ndarray | None
+) -> dict[str, Any]:
+    """The constants behind the bound by seed, for summary.json, with the mean ξ where it was examined."""
+    values = [(c.slope, c.costs, c.suboptimality, *c.margin) for c in constants]
+    columns = dict(zip(("G", "D_Z", "n", "C_0", "beta"), np.array(values).T, strict=True))
+    if xi is not None:
+        columns["xi"] = running_nanmean(xi)[:, -1]
+    finite = {name: numbers for name, numbers in columns.items() if np.isfinite(numbers).all()}
+    return {"bound": {name: by_seed(seeds, numbers) for name, numbers in finite.items()}}
+
+
+def running_nanmean(values: np.ndarray) -> np.ndarray:
+    """The running mean over the last axis, without NaN; the first value is a number."""
+    known = ~np.isnan(values)
+    return np.cumsum(np.where(known, values, 0.0), axis=-1) / np.cumsum(known, axis=-1)
+
+
+def constants_by_seed(problem: Problem, played: PlayedRounds, rounds: int) -> list[Constants]:
+    """The constants of every seed, on rounds of its own that are evenly spread over the run."""
+    measured = []
+    for row in range(len(played.seeds)):
+        X, costs = played.subset(row, rounds, MAX_ROUNDS)
+        one = problem.rows(slice(row, row + 1))
+        measured.append(measure_constants(Sample(one, X, costs, on_the_sphere(one, len(X)))))
+    return measured
+
+
+def measure_constants(sample: Sample) -> Constants:
+    """The constants on the sample: G and D_Z are the largest seen, C_0 and β an envelope.
+
+    Margins are taken at ‖θ‖ = R in a few directions, of which the worst counts; at θ = 0, which the
+    ball contains, all margins vanish and Assumption 2 does not hold.
+    """
+    problem = sample.problem
+    return Constants(
+        diameter=2 * problem.theta_set.radius,
+        slope=float(slopes(sample).max()),
+        costs=float(np.sqrt((sample.costs**2).sum(-1)).max()),
+        suboptimality=problem.regularizer.suboptimality,
+        steepness=steepness(problem),
+        vertices=longest_vertex(problem.polytope),
+        parameters=problem.parameters,
+        margin=fit_margin(directional_margins(sample)),
+    )
+
+
+def longest_vertex(polytope: Polytope) -> float:
+    """max_k ‖v_k‖_1: exact where no vertex has a negative coordinate, else from above."""
+    identity = np.eye(polytope.dimension)
+    lower = np.diagonal(polytope.minimise(identity))
+    if (lower >= 0).all():
+        return float(polytope.minimise(-np.ones(polytope.dimension)).sum())
+    upper = np.diagonal(polytope.minimise(-identity))
+    return float(np.maximum(np.abs(lower), np.abs(upper)).sum())
+
+
+def steepness(problem: Problem) -> float:
+    """A constant with ‖∂w̃_α/∂g‖ ≤ steepness / α; f̃ is Lipschitz with steepness · G · D_Z / α."""
+    known = getattr(problem.regularizer, "steepness", None)
+    if known is None:
+        name = type(problem.regularizer).__name__
+        raise UserError(f"no Lipschitz constant is known for regularizer {name}")
+    return known
