@@ -19,7 +19,7 @@ from odfl_cli.config.compose import compose_job
 from odfl_cli.config.identity import identity, resolved
 from odfl_cli.core.errors import UserError
 from odfl_cli.environments import Replay
-from odfl_cli.environments.replay import recording
+from odfl_cli.environments.replay import npz_file, parquet_file, tables
 from odfl_cli.environments.replay.past import PastScale
 from odfl_cli.runs.simulate import simulate
 
@@ -107,7 +107,7 @@ def test_a_round_does_not_depend_on_the_block_or_the_other_seeds(exported, name,
 def test_the_size_of_the_chunks_changes_no_number(exported, monkeypatch, tmp_path):
     found = []
     for cells in (7, 50, 50_000):
-        for module in (recording.csv_file, recording.parquet_file, recording.npz_file):
+        for module in (tables, parquet_file, npz_file):
             monkeypatch.setattr(module, "CELLS", cells)
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / str(cells)))
         for name in ("rounds.csv", "rounds.npz", "rounds.parquet"):

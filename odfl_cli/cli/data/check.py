@@ -80,10 +80,10 @@ def _print_preview(rows: list[list[str]]) -> None:
 
 def _print_columns(found: Inspection) -> None:
     rows = [["column", "missing", "infinite", "smallest", "mean", "largest", ""]]
-    for column in found.columns:
-        figures = [f"{value:.6g}" for value in (column.smallest, column.mean, column.largest)]
-        note = "constant" if column.constant else ""
-        rows.append([column.name, str(column.missing), str(column.infinite), *figures, note])
+    for name, missing, infinite, *figures in zip(found.names, *found[2:], strict=True):
+        note = "constant" if figures[0] >= figures[2] else ""
+        shown = [f"{value:.6g}" for value in figures]
+        rows.append([name, str(missing), str(infinite), *shown, note])
     print(f"{found.rows} rows\n{table(rows)}")
 
 

@@ -5,16 +5,22 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import make_private, user_cache
 
+CELLS = 50_000
+"""Cells read at once, which bounds the memory."""
 Part = TypeVar("Part")
+Row = tuple[str, Sequence[Any]]
+"""Where a row is in its file, such as "line 4", and its cells."""
+Opened = tuple[list[str], Iterator[Row]]
+"""The names of a table's columns, and its rows."""
 
 
 class DataError(ValueError):
@@ -38,21 +44,22 @@ def stamp(path: Path) -> tuple[int, int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
-def watched(path: Path, parts: Iterator[Part]) -> Iterator[Part]:
-    """The parts as they are read; a DataError if the file changes meanwhile."""
-    before = stamp(path)
-    changed = DataError("the file changed while it was read; start again when it is complete")
+def watched(paths: Sequence[Path], parts: Iterator[Part]) -> Iterator[Part]:
+    """The parts as they are read; a DataError if one of the files changes meanwhile."""
+    before = [stamp(path) for path in paths]
+
+    def check() -> None:
+        if [stamp(path) for path in paths] != before:
+            raise DataError("the file changed while it was read; start again when it is complete")
+
     try:
         for part in parts:
-            if stamp(path) != before:
-                raise changed
+            check()
             yield part
-    except DataError as error:  # half a line at the end of a file that is still being written
-        if stamp(path) != before:
-            raise changed from error
+    except DataError:  # half a line at the end of a file that is still being written
+        check()
         raise
-    if stamp(path) != before:
-        raise changed
+    check()
 
 
 def cache_directory(kind: str) -> Path:

@@ -1,95 +1,69 @@
 """Statistics of every column, whether or not the file can be replayed."""
 
-import csv
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.environments.replay import csv_file, npz_file, parquet_file
+from odfl_cli.environments.replay import npz_file
 from odfl_cli.environments.replay.files import naming_the_file, watched
-from odfl_cli.environments.replay.recording import TABLES, check_file
-from odfl_cli.environments.replay.tables import Columns, layout
-
-
-@dataclass
-class Column:
-    """Statistics of one column of numbers; mean, smallest and largest are of the finite cells."""
-
-    name: str
-    missing: int = 0
-    infinite: int = 0
-    count: int = 0
-    total: float = 0.0
-    smallest: float = np.inf
-    largest: float = -np.inf
-
-    def add(self, values: np.ndarray) -> None:
-        """Counts some more cells."""
-        finite = values[np.isfinite(values)]
-        self.missing += int(np.isnan(values).sum())
-        self.infinite += int(np.isinf(values).sum())
-        self.count += len(finite)
-        self.total += float(finite.sum())
-        self.smallest = float(finite.min(initial=self.smallest))
-        self.largest = float(finite.max(initial=self.largest))
-
-    @property
-    def mean(self) -> float:
-        """NaN without finite cells."""
-        return self.total / self.count if self.count else np.nan
-
-    @property
-    def constant(self) -> bool:
-        """Whether there is one value, or none."""
-        return self.smallest >= self.largest
+from odfl_cli.environments.replay.recording import check_file
+from odfl_cli.environments.replay.tables import OPENERS, Columns, read_layout, read_rows
 
 
 class Inspection(NamedTuple):
-    """The statistics of a file."""
+    """Figures of the columns of numbers, an entry each; the last three are of the finite cells."""
 
-    columns: list[Column]
+    names: Sequence[str]
     rows: int
+    missing: np.ndarray
+    infinite: np.ndarray
+    smallest: np.ndarray
+    mean: np.ndarray  # NaN without finite cells
+    largest: np.ndarray
 
 
 def preview(path: Path, rows: int) -> list[list[str]]:
     """The names of the columns and the first rows of a table as text; nothing of an NPZ file."""
     with naming_the_file(path):
         check_file(path)
-        match path.suffix.lower():
-            case ".csv":
-                header = csv_file.header(path)
-                with path.open(encoding="utf-8-sig", newline="", errors="replace") as file:
-                    reader = csv.reader(file, delimiter=csv_file.delimiter(path))
-                    return [header, *islice(reader, 1, rows + 1)]
-            case ".parquet":
-                return [parquet_file.header(path), *parquet_file.preview(path, rows)]
-        return []
+        if path.suffix.lower() not in OPENERS:
+            return []
+        with OPENERS[path.suffix.lower()](path) as (header, cells):
+            return [header, *([str(cell) for cell in row] for _, row in islice(cells, rows))]
 
 
 def inspect(path: Path, columns: Columns, group: str | None) -> Inspection:
     """Reads the whole file, a few rows at a time."""
     with naming_the_file(path):
         check_file(path)
-        if path.suffix.lower() == ".npz":
-            return _count([], npz_file.numbers(path), path)
-        table = TABLES[path.suffix.lower()]
-        names = layout(table.header(path), columns, group).numbers
-        chunks = table.chunks(path, columns, group)
-        return _count([Column(name) for name in names], (chunk.values for chunk in chunks), path)
+        names, parts = _numbers(path, columns, group)
+        rows, total = 0, np.zeros(len(names))
+        missing, infinite, count = np.zeros((3, len(names)), dtype=int)
+        smallest, largest = total + np.inf, total - np.inf
+        for values in watched([path], parts):
+            finite = np.isfinite(values)
+            rows += len(values)
+            missing += np.isnan(values).sum(axis=0)
+            infinite += np.isinf(values).sum(axis=0)
+            count += finite.sum(axis=0)
+            total += values.sum(axis=0, where=finite)
+            smallest = np.minimum(smallest, values.min(axis=0, where=finite, initial=np.inf))
+            largest = np.maximum(largest, values.max(axis=0, where=finite, initial=-np.inf))
+        mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        return Inspection(names, rows, missing, infinite, smallest, mean, largest)
 
 
-def _count(columns: list[Column], parts: Iterator[np.ndarray], path: Path) -> Inspection:
-    """The statistics of rows [rows, features + 1]; without columns, features are numbered."""
-    rows = 0
-    for values in watched(path, parts):
-        if not columns:
-            features = [f"X[…, {place}]" for place in range(values.shape[1] - 1)]
-            columns = [Column(name) for name in (*features, "c")]
-        rows += len(values)
-        for column, cells in zip(columns, values.T, strict=True):
-            column.add(cells)
-    return Inspection(columns, rows)
+def _numbers(
+    path: Path, columns: Columns, group: str | None
+) -> tuple[Sequence[str], Iterator[np.ndarray]]:
+    """The names of the columns of numbers, and parts [rows, columns]; features of arrays are numbered."""
+    if path.suffix.lower() in OPENERS:
+        chosen = read_layout(path, columns, group)
+        return chosen.numbers, (rows.values for rows in read_rows(path, chosen))
+    parts = (values.reshape(-1, values.shape[-1]) for _, _, values in npz_file.blocks(path))
+    first = next(parts)
+    names = [*(f"X[…, {place}]" for place in range(first.shape[1] - 1)), "c"]
+    return names, chain([first], parts)

@@ -18,7 +18,7 @@ from odfl_cli.config.identity import digest
 from odfl_cli.core.files import write_json
 from odfl_cli.core.reading import UnreadableError, is_intact, read_json, sealed
 from odfl_cli.core.text import did_you_mean
-from odfl_cli.environments.replay import csv_file, npz_file, parquet_file
+from odfl_cli.environments.replay import npz_file
 from odfl_cli.environments.replay.batches import Assembler, Batch
 from odfl_cli.environments.replay.files import (
     DataError,
@@ -29,14 +29,21 @@ from odfl_cli.environments.replay.files import (
     watched,
 )
 from odfl_cli.environments.replay.past import PastScale, fill_missing
-from odfl_cli.environments.replay.tables import Columns, OnMissing, layout
+from odfl_cli.environments.replay.tables import (
+    OPENERS,
+    SEED,
+    Columns,
+    OnMissing,
+    layout,
+    read_layout,
+    read_rows,
+)
 
 MOST_GROUPS = 10_000
 DAY = 86400
 SHAPE, PARTIAL = "shape.json", ".partial-"
 PACKAGE = "package:"
 STREAMS = str(Path(__file__).parents[1] / "streams" / "__init__.py")
-TABLES = {".csv": csv_file, ".parquet": parquet_file}
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ class Recording:
 
     def seeds(self, group: str | None) -> list[int] | None:
         """The seeds of the groups, where an NPZ file or a column `seed` (the `group`) names them."""
-        named = group in {None, npz_file.SEED}
+        named = group in {None, SEED}
         whole = all(name.isdecimal() and name == str(int(name)) for name in self.groups)
         return [int(name) for name in self.groups] if named and whole else None
 
@@ -85,9 +92,7 @@ def record(
         state = digest([number for file in content.files for number in stamp(file)])
         directory = cache_directory("recordings") / f"{key}-{state}"
         if not _is_whole(directory):
-            batches = content.batches()
-            for file in content.files:
-                batches = watched(file, batches)
+            batches = watched(content.files, content.batches())
             if on_missing == "last" or on_missing == "mean":
                 batches = fill_missing(batches, on_missing)
             _store(batches, directory, standardise, content.names)
@@ -97,7 +102,7 @@ def record(
 
 def check_file(path: Path) -> None:
     """Raises a DataError unless there is such a file, of a kind that can be read."""
-    if path.suffix.lower() not in {*TABLES, ".npz"}:
+    if path.suffix.lower() not in {*OPENERS, ".npz"}:
         raise DataError("the name should end in .csv, .parquet or .npz")
     if not os.path.isfile(path):
         raise DataError("there is no such file")
@@ -126,15 +131,13 @@ def _packaged(path: Path, columns: Columns) -> Content | None:
 def _content(path: Path, columns: Columns, group: str | None, on_missing: OnMissing) -> Content:
     """The rounds of a user's file."""
     check_file(path)
-    files, kind = (path.resolve(),), path.suffix.lower()
-    if kind == ".npz":
+    files = (path.resolve(),)
+    if path.suffix.lower() == ".npz":
         if group is not None:
             raise DataError(f"data.group={group}: the groups of an NPZ file are its first axis")
         return Content(files, [], partial(npz_file.batches, path, on_missing))
-    table = TABLES[kind]
-    chosen = layout(table.header(path), columns, group)
-    chunks = partial(table.chunks, path, columns, group)
-    reader = partial(Assembler(chosen, on_missing).batches, chunks)
+    chosen = read_layout(path, columns, group)
+    reader = partial(Assembler(chosen, on_missing).batches, partial(read_rows, path, chosen))
     return Content(files, list(chosen.numbers[:-1]), reader)
 
 

@@ -1,44 +1,23 @@
-"""A long table: which column is what, and some of its rows in memory."""
+"""A long table: which column is what, and its rows as labels and numbers, a few at a time."""
 
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from odfl_cli.core.settings import settings
 from odfl_cli.core.text import did_you_mean
-from odfl_cli.environments.replay.files import DataError
+from odfl_cli.environments.replay.csv_file import check_width, open_csv
+from odfl_cli.environments.replay.files import CELLS, DataError, Row
+from odfl_cli.environments.replay.parquet_file import open_parquet
 
 OnMissing = Literal["refuse", "skip", "mask", "last", "mean"]
 SEED = "seed"
-MOST_COLUMNS = 10_000
-CELLS = 50_000
-"""Cells read at once, which bounds the memory."""
-
-
-class Chunk(NamedTuple):
-    """Consecutive rows: their position in the file, their labels, and their numbers."""
-
-    place: str  # what the file calls a row: line or row
-    lines: list[int]
-    rounds: list[str]
-    items: list[str] | None
-    groups: list[str] | None
-    values: np.ndarray  # [rows, features + 1], the cost last
-
-    def part(self, start: int, stop: int) -> "Chunk":
-        """Rows start ≤ i < stop."""
-        parts: list[Any] = [None if part is None else part[start:stop] for part in self[1:]]
-        return Chunk(self.place, *parts)
-
-    def append(self, later: "Chunk") -> "Chunk":
-        """The rows of both."""
-        pairs: Any = zip(self[1:-1], later[1:-1], strict=True)
-        labels: list[Any] = [None if ours is None else ours + theirs for ours, theirs in pairs]
-        return Chunk(self.place, *[*labels, np.concatenate([self.values, later.values])])
-
-    def where(self, row: int) -> str:
-        """As a user finds it in the file."""
-        return f"{self.place} {self.lines[row]}"
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
+"""Spellings of no value, in small letters."""
+OPENERS = {".csv": open_csv, ".parquet": open_parquet}
 
 
 @settings
@@ -60,8 +39,38 @@ class Layout(NamedTuple):
     numbers: tuple[str, ...]  # the features, then the cost
 
 
+class Rows(NamedTuple):
+    """Consecutive rows."""
+
+    where: np.ndarray  # [rows], as a user finds them in the file: "line 4"
+    labels: np.ndarray  # [rows, 3], round, item and group as text; None without such a column
+    values: np.ndarray  # [rows, features + 1], the cost last; NaN: missing
+
+    def part(self, start: int, stop: int | None = None) -> "Rows":
+        """Rows start ≤ i < stop."""
+        return Rows(*(column[start:stop] for column in self))
+
+    def append(self, later: "Rows") -> "Rows":
+        """The rows of both."""
+        return Rows(*(np.concatenate(both) for both in zip(self, later, strict=True)))
+
+
+def read_layout(path: Path, columns: Columns, group: str | None) -> Layout:
+    """The columns found in the file, or the nearest name to the one that is missing."""
+    with OPENERS[path.suffix.lower()](path) as (header, _):
+        return layout(header, columns, group)
+
+
+def read_rows(path: Path, chosen: Layout) -> Iterator[Rows]:
+    """All rows, checked for their number of cells and turned into numbers."""
+    with OPENERS[path.suffix.lower()](path) as (header, rows):
+        position = {name: place for place, name in enumerate(header)}
+        while block := list(islice(rows, max(1, CELLS // len(header)))):
+            yield _convert(block, position, chosen)
+
+
 def layout(header: list[str], columns: Columns, group: str | None) -> Layout:
-    """The columns found in the header, or the nearest name to the one that is missing.
+    """The columns found in the header.
 
     A column `seed`, as `odfl data export` writes it, is the group unless another is chosen.
     """
@@ -77,7 +86,9 @@ def layout(header: list[str], columns: Columns, group: str | None) -> Layout:
     features = columns.features or ()
     for key, name in (*keys.items(), *(("data.columns.features", name) for name in features)):
         if name is not None and name not in header:
-            raise DataError(_unknown(key, name, header))
+            without = "; without one: data.columns.item=null" if key == "data.columns.item" else ""
+            near = did_you_mean(name, header, cutoff=0.5)
+            raise DataError(f"{key}={name}: there is no such column; {near}{without}")
     if columns.features is None:
         features = tuple(name for name in header if name not in keys.values())
     if not features:
@@ -85,12 +96,6 @@ def layout(header: list[str], columns: Columns, group: str | None) -> Layout:
     if columns.cost in features:
         raise DataError(f"column {columns.cost} is the cost; as a feature it would be known ahead")
     return Layout(columns.round, columns.item, group, (*features, columns.cost))
-
-
-def check_width(count: int) -> None:
-    """Raises a DataError for more columns than a table of features can have."""
-    if count > MOST_COLUMNS:
-        raise DataError(f"more than {MOST_COLUMNS} columns in the first line; features are columns")
 
 
 def _check_header(header: list[str]) -> None:
@@ -102,8 +107,36 @@ def _check_header(header: list[str]) -> None:
         raise DataError(f"line 1: two columns are named {twice}")
 
 
-def _unknown(key: str, name: str, header: list[str]) -> str:
-    without = "; without one: data.columns.item=null" if key == "data.columns.item" else ""
-    return (
-        f"{key}={name}: there is no such column; {did_you_mean(name, header, cutoff=0.5)}{without}"
-    )
+def _convert(block: list[Row], position: dict[str, int], chosen: Layout) -> Rows:
+    for where, cells in block:
+        if len(cells) != len(position):
+            raise DataError(f"{where}: {len(cells)} cells under {len(position)} columns")
+    table = np.array([cells for _, cells in block], dtype=object)
+    places = np.array([where for where, _ in block])
+    labels = np.full((len(block), 3), None, dtype=object)
+    for place, name in enumerate(chosen[:3]):
+        if name is not None:
+            found = table[:, position[name]]
+            labels[:, place] = ["" if cell is None else str(cell).strip() for cell in found]
+    cells = table[:, [position[name] for name in chosen.numbers]]
+    try:
+        values = cells.astype(np.float64)  # None becomes NaN
+    except (TypeError, ValueError):
+        values = np.empty(cells.shape)
+        for i, j in np.ndindex(cells.shape):
+            values[i, j] = _number(cells[i, j], f"{places[i]}, column {chosen.numbers[j]}")
+    return Rows(places, labels, values)
+
+
+def _number(cell: Any, where: str) -> float:
+    """NaN where the value is missing."""
+    if str(cell).strip().lower() in MISSING:
+        return np.nan
+    try:
+        return float(cell)
+    except (TypeError, ValueError) as error:
+        shown = str(cell) if len(str(cell)) <= 30 else str(cell)[:30] + "…"
+        raise DataError(
+            f"{where}: {shown!r} is not a number; data.columns.features lists the "
+            "columns of numbers, data.group is one of names"
+        ) from error
