@@ -38,7 +38,7 @@ LEARNERS = ("df_ogd", "df_ftpl", "pf_ogd", "spo", "rls", "yesterday", "rolling_m
 # ---- prices ----
 
 
-def price_rows(days: int, price: Callable[[int, int], float]) -> list[prices.Row]:
+def price_rows(days: int, price: Callable[[int, int], float]) -> pd.DataFrame:
     """Rows of one point from 1 March 2021 on, with the clock changes of that year."""
     rows = []
     for d in range(days):
@@ -46,22 +46,19 @@ def price_rows(days: int, price: Callable[[int, int], float]) -> list[prices.Row
         date = day.strftime("%m/%d/%Y")
         for hour in range(24):
             if (day.month, day.day, hour) != (3, 14, 2):  # spring: the third hour is left out
-                rows.append(prices.Row(date, f"{hour + 1:02d}:00", "N", "HUB", price(d, hour)))
+                rows.append((date, f"{hour + 1:02d}:00", "HUB", price(d, hour)))
             if (day.month, day.day, hour) == (11, 7, 1):  # autumn: the second hour comes twice
-                rows.append(prices.Row(date, "02:00", "Y", "HUB", price(d, hour) + 4.0))
-    return rows
+                rows.append((date, "02:00", "HUB", price(d, hour) + 4.0))
+    return pd.DataFrame(rows, columns=["date", "hour", "point", "price"])
 
 
 def test_a_day_of_23_hours_gets_the_mean_of_the_neighbours_and_one_of_25_an_average():
-    found = prices.arrange(price_rows(260, lambda d, h: 100.0 * d + h**2))
-    assert found.values.shape == (260, 1, 24)
-    assert not np.isnan(found.values).any()
-    spring, autumn = datetime.date(2021, 3, 14), datetime.date(2021, 11, 7)
-    assert found.values[found.days.index(spring), 0, 2] == 1300.0 + (1 + 9) / 2
-    assert found.values[found.days.index(autumn), 0, 1] == 100.0 * 251 + 1 + 2.0
-    others = [day for day in found.days if day not in (spring, autumn)]
-    d = found.days.index(others[20])
-    np.testing.assert_array_equal(found.values[d, 0], 100.0 * d + np.arange(24) ** 2)
+    days, points, values = prices.arrange(price_rows(260, lambda d, h: 100.0 * d + h**2))
+    assert (points, values.shape) == (["HUB"], (260, 1, 24))
+    expected = 100.0 * np.arange(260)[:, None] + np.arange(24) ** 2
+    expected[days.index(datetime.date(2021, 3, 14)), 2] = 1300.0 + (1 + 9) / 2
+    expected[days.index(datetime.date(2021, 11, 7)), 1] += 2.0
+    np.testing.assert_array_equal(values[:, 0], expected)
 
 
 def test_features_of_a_price_are_of_the_days_before():
@@ -77,14 +74,12 @@ def test_features_of_a_price_are_of_the_days_before():
 
 
 def test_spreadsheets_are_read_by_path(tmp_path):
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    book.active.append(["Delivery Date", "Hour Ending", "Repeated Hour Flag", "Point", "Price"])
+    pytest.importorskip("openpyxl")
     rows = price_rows(2, lambda d, h: d + h / 10)
-    for row in rows:
-        book.active.append(list(row))
-    book.save(tmp_path / "prices.xlsx")
-    assert list(prices.rows([tmp_path / "prices.xlsx"])) == rows
+    sheet = rows.copy()
+    sheet.insert(2, "Repeated Hour Flag", "N")
+    sheet.to_excel(tmp_path / "prices.xlsx", index=False)
+    pd.testing.assert_frame_equal(prices.read([tmp_path / "prices.xlsx"]), rows)
 
 
 # ---- stocks and electricity ----

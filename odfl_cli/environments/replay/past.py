@@ -11,35 +11,26 @@ NOISE = 1e-14  # a variance below this share of the mean square is a rounding er
 
 
 def fill_missing(batches: Iterator[Batch], how: Literal["last", "mean"]) -> Iterator[Batch]:
-    """The batches with missing numbers filled; rounds that no earlier round can fill are skipped."""
-    fillers: dict[str, Filler] = {}
+    """The batches with missing numbers filled; rounds that no earlier round can fill are skipped.
+
+    Each item's features and cost become the last number seen in the group, or the mean of those seen.
+    """
+    past: dict[str, np.ndarray] = {}  # group → the last number, the sum, the count, each [d, p + 1]
     for batch in batches:
-        filler = fillers.setdefault(batch.group, Filler(how, batch.values.shape[1:]))
-        values = filler.fill(batch.values)
-        yield Batch(batch.group, values, batch.skipped + len(batch.values) - len(values))
-
-
-class Filler:
-    """Fills each item's features and cost with the last number seen, or the mean of those seen."""
-
-    def __init__(self, how: Literal["last", "mean"], shape: tuple[int, ...]) -> None:
-        self.how, self.last = how, np.full(shape, np.nan)  # [d, p + 1]
-        self.total, self.count = np.zeros(shape), np.zeros(shape)
-
-    def fill(self, values: np.ndarray) -> np.ndarray:
-        """The rounds of [B, d, p + 1] in which nothing is missing, or an earlier round has it."""
+        nothing = [np.full(batch.values.shape[1:], start) for start in (np.nan, 0.0, 0.0)]
+        last, total, count = past.setdefault(batch.group, np.stack(nothing))  # changed in place
         complete = []
-        for round_values in values:
-            seen = ~np.isnan(round_values)
-            with np.errstate(invalid="ignore"):  # 0/0: nothing was seen
-                known = self.last if self.how == "last" else self.total / self.count
-            filled = np.where(seen, round_values, known)
-            self.last = np.where(seen, round_values, self.last)
-            self.total += np.where(seen, round_values, 0.0)
-            self.count += seen
+        for values in batch.values:
+            seen = ~np.isnan(values)
+            mean = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+            filled = np.where(seen, values, last if how == "last" else mean)
+            last[seen] = values[seen]
+            total[seen] += values[seen]
+            count += seen
             if not np.isnan(filled).any():
                 complete.append(filled)
-        return np.array(complete).reshape(-1, *values.shape[1:])
+        kept = np.array(complete).reshape(-1, *batch.values.shape[1:])
+        yield Batch(batch.group, kept, batch.skipped + len(batch.values) - len(kept))
 
 
 class PastScale:

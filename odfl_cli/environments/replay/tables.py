@@ -118,13 +118,13 @@ def _convert(block: list[Row], position: dict[str, int], chosen: Layout) -> Rows
         if name is not None:
             found = table[:, position[name]]
             labels[:, place] = ["" if cell is None else str(cell).strip() for cell in found]
-    cells = table[:, [position[name] for name in chosen.numbers]]
+    numbers = table[:, [position[name] for name in chosen.numbers]]
     try:
-        values = cells.astype(np.float64)  # None becomes NaN
+        values = numbers.astype(np.float64)  # None becomes NaN
     except (TypeError, ValueError):
-        values = np.empty(cells.shape)
-        for i, j in np.ndindex(cells.shape):
-            values[i, j] = _number(cells[i, j], f"{places[i]}, column {chosen.numbers[j]}")
+        values = np.empty(numbers.shape)
+        for i, j in np.ndindex(values.shape):
+            values[i, j] = _number(numbers[i, j], f"{places[i]}, column {chosen.numbers[j]}")
     return Rows(places, labels, values)
 
 

