@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -73,12 +73,8 @@ class Recording:
         return values.reshape(stop - start, self.items, self.features + 1)
 
 
-class Content(NamedTuple):
-    """The files behind a recording, the names of its features, and a reader of its rounds."""
-
-    files: tuple[Path, ...]
-    names: list[str]
-    batches: Callable[[], Iterator[Batch]]
+Content = tuple[tuple[Path, ...], list[str], Callable[[], Iterator[Batch]]]
+"""The files behind a recording, the names of its features, and a reader of its rounds."""
 
 
 def record(
@@ -86,16 +82,16 @@ def record(
 ) -> Recording:
     """The file's recording: from the cache, or written now in one pass and little memory."""
     with naming_the_file(path):
-        content = _packaged(path, columns) or _content(path, columns, group, on_missing)
-        asked = [list(map(str, content.files)), asdict(columns), group, standardise, on_missing]
+        files, names, read = _find_content(path, columns, group, on_missing)
+        asked = [list(map(str, files)), asdict(columns), group, standardise, on_missing]
         key = digest([*asked, str(path.name), source_digest(__file__), source_digest(STREAMS)])
-        state = digest([number for file in content.files for number in stamp(file)])
+        state = digest([number for file in files for number in stamp(file)])
         directory = cache_directory("recordings") / f"{key}-{state}"
         if not _is_whole(directory):
-            batches = watched(content.files, content.batches())
+            batches = watched(files, read())
             if on_missing == "last" or on_missing == "mean":
                 batches = fill_missing(batches, on_missing)
-            _store(batches, directory, standardise, content.names)
+            _store(batches, directory, standardise, names)
             _remove_old(directory, key)
         return Recording(str(directory), **read_json(directory / SHAPE)["recording"])
 
@@ -108,37 +104,35 @@ def check_file(path: Path) -> None:
         raise DataError("there is no such file")
 
 
-def _packaged(path: Path, columns: Columns) -> Content | None:
-    """A stream inside an installed package, where the name is package:NAME."""
-    if not str(path).startswith(PACKAGE):
-        return None
-    from odfl_cli.environments.streams import find_sources
-
-    name, sources = str(path).removeprefix(PACKAGE), find_sources()
-    if name not in sources:
-        raise DataError(f"there is no such stream; {did_you_mean(name, sources)}")
-    source, labels = sources[name], (columns.round, columns.item, columns.cost)
-    header = [*(label for label in labels if label), *source.features]
-    chosen = layout(header, columns, None).numbers[:-1]
-    kept, files = [*map(source.features.index, chosen), -1], source.files()
-    return Content(
-        files,
-        list(chosen),
-        lambda: (batch._replace(values=batch.values[..., kept]) for batch in source.batches(files)),
-    )
-
-
-def _content(path: Path, columns: Columns, group: str | None, on_missing: OnMissing) -> Content:
-    """The rounds of a user's file."""
+def _find_content(
+    path: Path, columns: Columns, group: str | None, on_missing: OnMissing
+) -> Content:
+    """The rounds of a user's file, or of a stream where the name is package:NAME."""
+    if str(path).startswith(PACKAGE):
+        return _find_stream(str(path).removeprefix(PACKAGE), columns)
     check_file(path)
     files = (path.resolve(),)
     if path.suffix.lower() == ".npz":
         if group is not None:
             raise DataError(f"data.group={group}: the groups of an NPZ file are its first axis")
-        return Content(files, [], partial(npz_file.batches, path, on_missing))
+        return files, [], partial(npz_file.batches, path, on_missing)
     chosen = read_layout(path, columns, group)
-    reader = partial(Assembler(chosen, on_missing).batches, partial(read_rows, path, chosen))
-    return Content(files, list(chosen.numbers[:-1]), reader)
+    read = partial(Assembler(chosen, on_missing).batches, partial(read_rows, path, chosen))
+    return files, list(chosen.numbers[:-1]), read
+
+
+def _find_stream(name: str, columns: Columns) -> Content:
+    """A stream inside an installed package."""
+    from odfl_cli.environments.streams import find_sources
+
+    sources = find_sources()
+    if name not in sources:
+        raise DataError(f"there is no such stream; {did_you_mean(name, sources)}")
+    source, labels = sources[name], (columns.round, columns.item, columns.cost)
+    names = layout([*filter(None, labels), *source.features], columns, None).numbers[:-1]
+    kept, files = [*map(source.features.index, names), -1], source.files()
+    read = lambda: (b._replace(values=b.values[..., kept]) for b in source.batches(files))  # noqa: E731
+    return files, list(names), read
 
 
 def _is_whole(directory: Path) -> bool:
@@ -176,34 +170,27 @@ def _store(batches: Iterator[Batch], directory: Path, standardise: bool, names: 
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _write(batches: Iterator[Batch], directory: Path, standardise: bool) -> dict:
+def _write(batches: Iterator[Batch], directory: Path, standardise: bool) -> dict[str, Any]:
     """Appends the rounds to a file for each group; returns the fields of the recording."""
     lengths: dict[str, int] = {}
     scales: dict[str, PastScale] = {}
-    skipped, sizes, masked = 0, (0, 0), False
-    for batch in batches:
-        values = batch.values
-        sizes = values.shape[1], values.shape[2] - 1
+    skipped, items, features, masked = 0, 0, 0, False
+    for group, values, lost in batches:
+        items, features = values.shape[1], values.shape[2] - 1
         if standardise and len(values):
-            scale = scales.setdefault(batch.group, PastScale(sizes[1]))
+            scale = scales.setdefault(group, PastScale(features))
             values[..., :-1] = scale.standardise(values[..., :-1])
         masked = masked or bool(np.isnan(values[..., -1]).any())
-        lengths[batch.group] = lengths.get(batch.group, 0) + len(values)
+        skipped += lost
+        lengths[group] = lengths.get(group, 0) + len(values)
         if len(lengths) > MOST_GROUPS:
             raise DataError(f"more than {MOST_GROUPS} groups; each is one seed")
-        with open(directory / f"{list(lengths).index(batch.group)}.bin", "ab") as file:
+        with open(directory / f"{list(lengths).index(group)}.bin", "ab") as file:
             file.write(np.ascontiguousarray(values, dtype=np.float64).tobytes())
-        skipped += batch.skipped
     if not sum(lengths.values()):
         raise DataError("every round misses something" if skipped else "the file holds no rounds")
-    return {
-        "items": sizes[0],
-        "features": sizes[1],
-        "groups": list(lengths),
-        "lengths": list(lengths.values()),
-        "skipped": skipped,
-        "masked": masked,
-    }
+    sizes = {"items": items, "features": features, "skipped": skipped, "masked": masked}
+    return sizes | {"groups": list(lengths), "lengths": list(lengths.values())}
 
 
 def _remove_old(kept: Path, key: str) -> None:

@@ -15,7 +15,6 @@ import numpy as np
 from odfl_cli.environments.replay.batches import Batch
 from odfl_cli.environments.streams.source import (
     Source,
-    later_first,
     package_files,
     split_periods,
     with_progress,
@@ -90,11 +89,7 @@ def _past(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def batches(choice: Choice, paths: tuple[Path, ...]) -> Iterator[Batch]:
     """Groups are destinations."""
     (path,) = with_progress(paths, "package:flights")
-    yield from later_first(
-        part
-        for destination, values in rounds(read(path), choice).items()
-        for part in split_periods(destination, values, LATER - WEEK)
-    )
+    return split_periods(rounds(read(path), choice), LATER - WEEK)
 
 
 SOURCES = {

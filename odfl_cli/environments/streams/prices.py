@@ -15,7 +15,6 @@ from odfl_cli.environments.replay.files import DataError
 from odfl_cli.environments.streams.hours import FEATURES, HOURS, WEEK, hourly_rounds
 from odfl_cli.environments.streams.source import (
     Source,
-    later_first,
     package_files,
     split_periods,
     with_progress,
@@ -78,11 +77,8 @@ def batches(paths: tuple[Path, ...]) -> Iterator[Batch]:
     """Groups are settlement points."""
     days, points, values = arrange(read(paths))
     early = sum(day < LATER for day in days[WEEK:])
-    yield from later_first(
-        part
-        for j, point in enumerate(points)
-        for part in split_periods(point, rounds(days, values[:, j]), early)
-    )
+    by_point = {point: rounds(days, values[:, j]) for j, point in enumerate(points)}
+    return split_periods(by_point, early)
 
 
 SOURCES = {"prices": Source(files, FEATURES, batches)}

@@ -2,7 +2,7 @@
 
 import csv
 import importlib.util
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -68,15 +68,12 @@ def table_source(
     return Source(files, features, lambda paths: table(paths[0]).batches(), table)
 
 
-def split_periods(group: str, values: np.ndarray, early: int) -> Iterator[Batch]:
-    """Rounds [T, d, p + 1] as two groups: from round `early` on, and before it."""
-    yield Batch(group, values[early:].copy())
-    yield Batch(group + EARLY, values[:early].copy())
-
-
-def later_first(batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Groups of the later period before those of the early one, so that they are seeds 0, 1, …"""
-    yield from sorted(batches, key=lambda batch: batch.group.endswith(EARLY))
+def split_periods(groups: dict[str, np.ndarray], early: int) -> Iterator[Batch]:
+    """Rounds [T, d, p + 1] from round `early` on, which are seeds 0, 1, …, then those before it."""
+    for group, values in groups.items():
+        yield Batch(group, values[early:].copy())
+    for group, values in groups.items():
+        yield Batch(group + EARLY, values[:early].copy())
 
 
 def with_progress(parts: Sequence[Part], what: str) -> Iterator[Part]:
