@@ -71,7 +71,8 @@ def open_regular(path: Path | str, flags: int = os.O_RDONLY) -> int:
 def read_regular(path: Path | str, largest: int = LARGEST) -> bytes:
     """The content of a regular file; a UserError where it has more than `largest` bytes."""
     with os.fdopen(open_regular(path), "rb") as file:
-        content = file.read(largest + 1)
+        length = os.fstat(file.fileno()).st_size  # read allocates as much as it is asked for
+        content = file.read(min(length, largest) + 1)
     if len(content) > largest:
         raise UserError(f"{path}: it has more than {largest} bytes")
     return content
