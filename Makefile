@@ -26,7 +26,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(STAMP)  ## a first picture: two algorithms with 80 items, outputs/figures/demo.png; about a minute
-	@echo "The first run of an algorithm compiles it, for 5 to 30 seconds each and once per machine."
+	@echo "The first run of an algorithm compiles it, for 3 to 25 seconds each and once per machine."
 	$(ODFL) run -m algo=df_ogd,pf_ogd data.items=80 horizon.rounds=1000 seeds=5 sweep=demo
 	$(ODFL) plot demo --out outputs/figures/demo.png
 	@echo "The decision-focused DF-OGD pays less per round than PF-OGD, although it predicts worse: outputs/figures/demo.png"
