@@ -1,6 +1,7 @@
 """inf_θ of an average of exact costs, a non-convex problem: many smoothed descents, compared exactly."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,8 +35,7 @@ class Schedule:
 SCHEDULE = Schedule(share=12, alpha=(0.5, 0.05), rate=(0.5, 0.02))
 
 
-@dataclass(frozen=True)
-class Comparator:
+class Comparator(NamedTuple):
     """The best parameter found, with its average cost."""
 
     theta: np.ndarray  # [m]

@@ -20,6 +20,9 @@ PLAYED_STARTS = 2  # parameters that were played, which a search starts from and
 MIXTURE_STARTS = 8  # comparators of single rounds that the search on all rounds starts from
 
 
+Sample = tuple[Rounds, Rounds]  # to score and to search on
+
+
 class Expected(NamedTuple):
     """Expected costs of one seed, at the evaluation rounds [E]; of S seeds [S, E]."""
 
@@ -33,65 +36,61 @@ class Expected(NamedTuple):
 
 @dataclass(frozen=True)
 class ExpectedCosts:
-    """Expected costs from fresh samples: `size` rounds to score and a fifth as many more to search on.
+    """Expected costs of a seed from fresh samples: `size` rounds to score and a fifth as many more to search on.
 
     Scored on the sample it was found on, a comparator would look better than it is.
     """
 
     law: KnownLaw
     losses: Losses
+    seed: int
     t: np.ndarray  # evaluation rounds, from 1
     size: int
-    steps: int
+    steps: int  # of a search
+    random: np.ndarray  # that searches start from, too, [C, m]
 
-    def measure(self, plays: Plays, row: int, seed: int, random: np.ndarray) -> Expected:
-        """The expected costs of `seed`, number `row` of the run; searches start from `random` [C, m], too."""
+    def measure(self, plays: Plays, row: int) -> Expected:
+        """The expected costs of what seed number `row` of the run played."""
         if not self.law.stationary:
-            return self._moving(plays, row, seed, random)
-        sample, thetas, count = self._sample(seed, self.t[-1]), plays.thetas[row], len(self.t)
+            return self._moving(plays, row)
+        sample, thetas, count = self._sample(self.t[-1]), plays.thetas[row], len(self.t)
         totals = plays.totals(self.losses, row, slice(None), sample[0], pair_ends(self.size))
-        truths, near = self._truths(seed, self.t[-1]), evenly_spaced(thetas, PLAYED_STARTS)
+        truths, near = self._truths(self.t[-1]), evenly_spaced(thetas, PLAYED_STARTS)
         fallback = fallback_candidates(thetas, PLAYED_STARTS)
-        theta, value, found = self._infimum(sample, truths, near, random, fallback)
+        theta, value, found = self._infimum(sample, truths, near, fallback)
         best, uncertainty = np.full(count, value), np.full(count, found.uncertainty)
         cost, error = totals[:, -1] / self.size, paired_error(totals[-1], self.size)
         return Expected(cost, error, best, value * self.t, uncertainty, theta[None])
 
-    def _moving(self, plays: Plays, row: int, seed: int, random: np.ndarray) -> Expected:
+    def _moving(self, plays: Plays, row: int) -> Expected:
         """Every evaluation round has its own comparator; the search starts from the last one, too."""
         thetas, stops = plays.thetas[row], pair_ends(self.size)
         measured, searched, last = [], [], np.empty((0, thetas.shape[1]))
         for e, t in enumerate(self.t):
-            sample, played = self._sample(seed, t), thetas[e : e + 1]
+            sample, played = self._sample(t), thetas[e : e + 1]
             (totals,) = plays.totals(self.losses, row, slice(e, e + 1), sample[0], stops)
-            truths, near = self._truths(seed, t), np.concatenate([last, played])
+            truths, near = self._truths(t), np.concatenate([last, played])
             fallback = fallback_candidates(played, 1)
-            theta, value, found = self._infimum(sample, truths, near, random, fallback)
+            theta, value, found = self._infimum(sample, truths, near, fallback)
             measured.append((totals[-1] / self.size, value, found.uncertainty, theta))
             searched.append(sample[1])
             last = found.finalists
         cost, best, uncertainty, comparators = (np.array(x) for x in zip(*measured, strict=True))
         near = np.concatenate([truths, evenly_spaced(comparators, MIXTURE_STARTS)])
-        found = find_comparator(
-            self.losses, self._mix(searched), add_random(near, random), self.steps
-        )
+        starts = add_random(near, self.random)
+        found = find_comparator(self.losses, self._mix(searched), starts, self.steps)
         fallback = fallback_candidates(thetas, PLAYED_STARTS)
         pool = np.concatenate([found.finalists, near, fallback])
-        values = [self.losses.average(pool, self._sample(seed, t)[0]) for t in self.t]
+        values = [self.losses.average(pool, self._sample(t)[0]) for t in self.t]
         best_fixed = interpolated_sums(self.t, np.stack(values, axis=-1)).min(0)
         error = paired_error(totals, self.size)
         return Expected(cost, error, best, best_fixed, uncertainty, comparators)
 
     def _infimum(
-        self,
-        sample: tuple[Rounds, Rounds],
-        truths: np.ndarray,
-        near: np.ndarray,
-        random: np.ndarray,
-        fallback: np.ndarray,
+        self, sample: Sample, truths: np.ndarray, near: np.ndarray, fallback: np.ndarray
     ) -> tuple[np.ndarray, float, Comparator]:
         """The best of what a search finds, the truths and `fallback`, with its cost; the search's result."""
-        starts = add_random(np.concatenate([truths, near]), random)
+        starts = add_random(np.concatenate([truths, near]), self.random)
         found = find_comparator(self.losses, sample[1], starts, self.steps)
         pool = np.concatenate([found.finalists, truths, fallback])
         values = self.losses.average(pool, sample[0])
@@ -104,16 +103,16 @@ class ExpectedCosts:
         chosen = [(X[part], costs[part]) for (X, costs), part in zip(samples, parts, strict=True)]
         return Rounds(*map(np.concatenate, zip(*chosen, strict=True)))
 
-    def _sample(self, seed: int, t: int) -> tuple[Rounds, Rounds]:
+    def _sample(self, t: int) -> Sample:
         """Rounds to score and rounds to search on."""
         both = self.size + max(2, self.size // 5)
-        X, costs = (values[0] for values in self.law.fresh((seed,), int(t) - 1, both))
+        X, costs = (values[0] for values in self.law.fresh((self.seed,), int(t) - 1, both))
         first, rest = slice(self.size), slice(self.size, None)
         return Rounds(X[first], costs[first]), Rounds(X[rest], costs[rest])
 
-    def _truths(self, seed: int, t: int) -> np.ndarray:
+    def _truths(self, t: int) -> np.ndarray:
         """±θ*_t on the border of Θ, where the law has such a parameter of the model's size."""
-        theta_star = self.law.theta_star((seed,), int(t) - 1)
+        theta_star = self.law.theta_star((self.seed,), int(t) - 1)
         problem = self.losses.problem
         if theta_star is None or theta_star.shape[-1] != problem.parameters:
             return np.empty((0, problem.parameters))

@@ -1,9 +1,6 @@
 """The exact costs of parameters on given rounds, and smoothed descents that find better ones."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from importlib import import_module
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -31,19 +28,15 @@ class Descent(NamedTuple):
     momentum: float
 
 
-@dataclass(frozen=True)
 class Losses:
     """f(θ) = ⟨c, w*(θ)⟩ for many θ [C, m] on the rounds of one seed: X [N, d, p], costs [N, d].
 
     For any predictor, polytope and regulariser.
     """
 
-    problem: Problem
-
-    @property
-    def batch(self) -> int:
-        """The most rounds that a step of a search uses."""
-        return 32
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.batch = 32  # the most rounds that a step of a search uses
 
     def round_costs(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
         """The cost of every parameter in every round, [C, N]."""
@@ -106,29 +99,27 @@ class Losses:
 class CompiledLosses(Losses):
     """The linear model on the simplex, smoothed by entropy, in compiled loops."""
 
-    @property
-    def batch(self) -> int:
-        """The more items, the fewer rounds."""
-        return max(1, STEP_PREDICTIONS // self.problem.items)
+    def __init__(self, problem: Problem) -> None:
+        from odfl_cli.metrics import sample_kernel  # which loads numba
+
+        super().__init__(problem)
+        self.batch = max(1, STEP_PREDICTIONS // problem.items)
+        self._kernel = sample_kernel
 
     def totals(self, thetas: np.ndarray, blocks: Iterable[Rounds], stops: np.ndarray) -> np.ndarray:
         """Round by round, many parameters at once."""
         thetas, start = np.require(thetas, np.float64, ["C", "W"]), 0
         total, sums = np.zeros((len(thetas), 1)), np.empty((len(thetas), len(stops)))
         for X, costs in blocks:
-            _kernel().score(X, costs, thetas, stops - start, total, sums)
+            self._kernel.score(X, costs, thetas, stops - start, total, sums)
             start += len(costs)
         return sums
 
     def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
         """One parameter after another, many rounds at once."""
-        thetas, radius, kernel = (
-            np.array(thetas, order="C"),
-            self.problem.theta_set.radius,
-            _kernel(),
-        )
-        packed = [kernel.side_by_side(values, descent.stride) for values in rounds]
-        kernel.descend(*packed, *descent, radius, thetas)
+        thetas, radius = np.array(thetas, order="C"), self.problem.theta_set.radius
+        packed = [self._kernel.side_by_side(values, descent.stride) for values in rounds]
+        self._kernel.descend(*packed, *descent, radius, thetas)
         return thetas
 
     def moments(self, rounds: Rounds) -> tuple[np.ndarray, np.ndarray]:
@@ -161,7 +152,6 @@ class CompiledLosses(Losses):
 def losses_for(problem: Problem) -> Losses:
     """CompiledLosses where they apply, with their kernels loaded; else Losses."""
     if kernel_of(problem.predictor) == "linear" and kernel_of(problem.polytope) == "simplex":
-        _kernel()
         return CompiledLosses(problem)
     return Losses(problem)
 
@@ -177,7 +167,3 @@ def on_circle(
     """cos φ θ + sin φ direction, scaled to the border of Θ, [C, m]."""
     points = np.cos(angles)[:, None] * theta + np.sin(angles)[:, None] * direction
     return problem.theta_set.radius * unit(points)
-
-
-def _kernel() -> ModuleType:
-    return import_module("odfl_cli.metrics.sample_kernel")

@@ -46,8 +46,6 @@ class PlayedRounds:
             part = slice(-first % every, count - first, every)
             parts.append((X[row, part], costs[row, part]))
             first += costs.shape[1]
-        if len(parts) == 1:  # without a copy, if it is in one piece
-            return Rounds(*map(np.ascontiguousarray, *parts))
         return Rounds(*map(np.concatenate, zip(*parts, strict=True)))
 
     def blocks(self, row: int) -> Iterator[Rounds]:

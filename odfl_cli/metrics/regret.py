@@ -182,8 +182,9 @@ class RegretRecorder(Recorder):
         losses = losses_for(self._run.algorithm.problem.rows(slice(row, row + 1)))
         if self._law:
             starts = random_starts(losses.problem, seed, choice.starts)
-            costs = ExpectedCosts(self._law, losses, self._times, choice.sample, choice.steps)
-            expected = costs.measure(self._plays, row, seed, starts)
+            size, steps = choice.sample, choice.steps
+            costs = ExpectedCosts(self._law, losses, seed, self._times, size, steps, starts)
+            expected = costs.measure(self._plays, row)
             near = np.concatenate([near, evenly_spaced(expected.thetas, 1)])
         played = fallback_candidates(thetas, PLAYED_COMPARATORS)
         return expected, measure_hindsight(

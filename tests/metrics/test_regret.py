@@ -265,6 +265,9 @@ class Turning:
     half: int = 50
     stationary: bool = False
 
+    def switches(self, rounds):
+        return [self.half + 1] if rounds > self.half else []
+
     def theta_star(self, seeds, t=0):
         one = [1.0, 0.0] if t < self.half else [0.0, 1.0]
         return np.tile(one, (len(seeds), 1))
@@ -293,18 +296,10 @@ def test_a_law_that_moves_has_a_comparator_for_every_round():
     np.testing.assert_allclose(table["expected_static_regret"][:, 99], fixed, rtol=0.15)
 
 
-@dataclass
-class Switching(Turning):
-    """The same, and it says when θ*_t turns."""
-
-    def switches(self, rounds):
-        return [self.half + 1] if rounds > self.half else []
-
-
 @pytest.mark.parametrize("half", [2, 37, 50, 98])
 def test_no_interpolation_crosses_a_switch(half):
     """Who plays the first truth for ever pays Δ more in every round after the turn: Δ (T − half) in all."""
-    environment = Switching(half=half)
+    environment = Turning(half=half)
     job = make_job(Clairvoyant, seeds=(0, 1), environment=environment, rounds=100, features=2)
     table = simulate(replace(job, metrics=replace(QUICK, evaluations=5))).table
     rows = np.flatnonzero(~np.isnan(table["dynamic_regret"][0]))

@@ -1,16 +1,13 @@
 """Assumptions, lemmas on sampled rounds, wrong beliefs, and the report on the oracle."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from support.problems import block_of, composed_job, make_problem
 
-from odfl_cli.algorithms import DFFTPL, DFOGD, Belief
-from odfl_cli.core.errors import UserError
+from odfl_cli.algorithms import DFFTPL, Belief
 from odfl_cli.metrics.base import RoundStart
-from odfl_cli.metrics.theory.bound import steepness
 from odfl_cli.metrics.theory.lemmas import (
     check_distance,
     check_expected_distance,
@@ -126,15 +123,6 @@ def test_sampled_rounds_are_rounds_of_the_run():
     np.testing.assert_allclose(np.linalg.norm(sample.theta, axis=-1), 1.0)
 
 
-def test_a_regulariser_without_a_constant_is_told():
-    class Mine:
-        """A user's."""
-
-    with pytest.raises(UserError, match="Mine"):
-        steepness(replace(make_problem(), regularizer=Mine()))
-    assert steepness(make_problem()) == 1.25
-
-
 # ---- wrong beliefs ----
 
 
@@ -163,8 +151,6 @@ def test_df_ogd_cares_for_the_faces_alone(engine):
         same = simulate(composed_job(*common, f"algo.belief.{name}"))
         np.testing.assert_array_equal(same.state.theta, right.state.theta)
     wrong = simulate(composed_job(*common, "algo.belief.faces=10")).state
-    other = DFOGD(problem=make_problem()).problem.regularizer.suboptimality
-    assert other == math.log(4)
     fourth = ((1 + wrong.path_length) / (1 + right.state.path_length)) ** 0.75
     np.testing.assert_allclose(wrong.eta, right.state.eta * 10**-0.5 * fourth, rtol=1e-12)
 

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from odfl_cli.algorithms import Algorithm
-from odfl_cli.core.errors import UserError
 from odfl_cli.metrics.base import by_seed
 from odfl_cli.metrics.played import PlayedRounds
 from odfl_cli.metrics.theory.margin import directional_margins, fit_margin
@@ -21,7 +20,7 @@ def has_bound(algorithm: Algorithm) -> bool:
     """Whether a theorem covers the run: its algorithm, exact decisions, and its smoothing."""
     regularizer = algorithm.problem.regularizer
     covered = algorithm.theorem is not None and algorithm.problem.kappa == 0.0
-    known = getattr(regularizer, "steepness", None) is not None
+    known = not np.isnan(steepness(algorithm.problem))
     return covered and known and getattr(regularizer, "in_paper", False)
 
 
@@ -101,9 +100,5 @@ def longest_vertex(polytope: Polytope) -> float:
 
 
 def steepness(problem: Problem) -> float:
-    """A constant with ‖∂w̃_α/∂g‖ ≤ steepness / α; f̃ is Lipschitz with steepness · G · D_Z / α."""
-    known = getattr(problem.regularizer, "steepness", None)
-    if known is None:
-        name = type(problem.regularizer).__name__
-        raise UserError(f"no Lipschitz constant is known for regularizer {name}")
-    return known
+    """A constant with ‖∂w̃_α/∂g‖ ≤ steepness / α, NaN if none is known; f̃ is Lipschitz with steepness · G · D_Z / α."""
+    return getattr(problem.regularizer, "steepness", np.nan)

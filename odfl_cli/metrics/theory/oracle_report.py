@@ -1,7 +1,7 @@
 """The quality of an oracle's answers and the time they take, at some of the evaluation rounds."""
 
-import time
-from collections.abc import Callable
+import timeit
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,11 +63,11 @@ def oracle_report(algorithm: Algorithm, before: RoundStart) -> dict[str, np.ndar
     if call is None:
         return {}
     problem, answer, spent = algorithm.problem, call.start, 0.0
-    whole_round, _ = _timed(
-        lambda: (algorithm.decide(state, X), algorithm.update(state, X, costs, draws))
-    )
+    play = lambda: (algorithm.decide(state, X), algorithm.update(state, X, costs, draws))  # noqa: E731
+    whole_round = min(timeit.repeat(play, repeat=REPETITIONS, number=1))
     if problem.oracle.answers(before.t):
-        spent, answer = _timed(lambda: problem.oracle.minimise(call))
+        ask = partial(problem.oracle.minimise, call)
+        answer, spent = ask(), min(timeit.repeat(ask, repeat=REPETITIONS, number=1))
     value, weight = call.objective.value, call.objective.weight
     after = value(answer)
     lowest = value(reference_answer(call._replace(start=answer), before.t - 1))
@@ -94,13 +94,3 @@ def reference_answer(call: OracleCall, t: int) -> np.ndarray:
         found = search.minimise(coarse._replace(points=points))
     polish = MultiStart(rule="lbfgs", starts=1, steps=STEPS, lr=0.1)
     return polish.minimise(OracleCall(call.objective, theta_set, found, points=call.start[:, None]))
-
-
-def _timed(action: Callable[[], Any]) -> tuple[float, Any]:
-    """The least seconds of a few repetitions, and the result."""
-    seconds = []
-    for _ in range(REPETITIONS):
-        begun = time.perf_counter()
-        result = action()
-        seconds.append(time.perf_counter() - begun)
-    return min(seconds), result

@@ -41,40 +41,30 @@ class Constants:
 
 
 def df_ogd_bound(
-    constants: Constants,
-    t: np.ndarray,
-    alpha: np.ndarray,
-    eta: np.ndarray,
-    path_length: np.ndarray,
-    xi: np.ndarray | float = 0.0,
+    constants: Constants, t: np.ndarray, alpha: np.ndarray, eta: np.ndarray, path_length: np.ndarray
 ) -> np.ndarray:
-    """Dynamic regret of DF-OGD up to t over t (Theorem 2; on the simplex its proposition).
+    """Dynamic regret of DF-OGD up to t over t (Theorem 2; on the simplex its proposition), less ξ.
 
-    (D_Θ² + 2 D_Θ P_t) / (2 t η_t) + (1/t) Σ_{s≤t} (η_s K_s² / 2 + 2 D_Z E‖w̃_s − w*_s‖_1) + ξ.
+    (D_Θ² + 2 D_Θ P_t) / (2 t η_t) + (1/t) Σ_{s≤t} (η_s K_s² / 2 + 2 D_Z E‖w̃_s − w*_s‖_1).
     """
     D = constants.diameter
     path = (D**2 + 2 * D * path_length) / (2 * t * eta)
     steps = eta * lipschitz(constants, alpha) ** 2 / 2
     smoothing = 2 * constants.costs * smoothing_distance(constants, alpha)
-    return path + running_mean(t, steps + smoothing) + xi
+    return path + running_mean(t, steps + smoothing)
 
 
 def df_ftpl_bound(
-    constants: Constants,
-    t: np.ndarray,
-    alpha: np.ndarray,
-    eta: np.ndarray,
-    xi: np.ndarray | float = 0.0,
-    hidden: float = 1.0,
+    constants: Constants, t: np.ndarray, alpha: np.ndarray, eta: np.ndarray
 ) -> np.ndarray:
-    """Static regret of DF-FTPL up to t over t (Theorem 1; on the simplex its proposition).
+    """Static regret of DF-FTPL up to t over t (Theorem 1; on the simplex its proposition), less ξ.
 
-    hidden · (η m² D_Θ K² + m D_Θ / (η t)) + 2 D_Z E‖w̃ − w*‖_1 + ξ, with K the Lipschitz constant of
-    f̃. The paper leaves a constant in O(·) before the first two terms: `hidden`.
+    η m² D_Θ K² + m D_Θ / (η t) + 2 D_Z E‖w̃ − w*‖_1, with K the Lipschitz constant of f̃. The paper
+    leaves a constant in O(·) before the first two terms, which is 1 here.
     """
     m, D = constants.parameters, constants.diameter
     leader = eta * m**2 * D * lipschitz(constants, alpha) ** 2 + m * D / (eta * t)
-    return hidden * leader + 2 * constants.costs * smoothing_distance(constants, alpha) + xi
+    return leader + 2 * constants.costs * smoothing_distance(constants, alpha)
 
 
 def lipschitz(constants: Constants, alpha: np.ndarray) -> np.ndarray:
