@@ -10,7 +10,7 @@ from odfl_cli.core.settings import Integer, NonNegative, Positive, PositiveInt, 
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.environments.base import Rounds, fill_seeds
 from odfl_cli.environments.drift import Drifting, unit_rows
-from odfl_cli.environments.sin4_law import REVERSAL, CostLaw, expected_cost, link
+from odfl_cli.environments.sin4_law import REVERSAL, CostLaw, expected_cost, mean_cost
 
 DEGREES = 3  # of freedom of Student's law: the fewest for which a variance exists
 
@@ -60,7 +60,7 @@ class Sin4(Drifting):
         if self.shift_rate > 0:
             X += self.shift(seeds, X.shape[2:], start, stop)
         signal = np.einsum("sbkp,sbp->sbk", X, self.drifting_theta(seeds, start, stop))
-        costs = self._mean_cost(signal)
+        costs = mean_cost(self.cost_law(), signal)
         noise = draw(seeds, "data/noise", Draw("normal", (self.items,)), start, stop, rounds.costs)
         noise *= self.noise_std
         np.add(costs, noise, out=noise)
@@ -120,11 +120,6 @@ class Sin4(Drifting):
         if self.condition > 1.0:
             X[:] = set_condition(seeds, self.condition, X)
         return np.abs(X, out=X) if self.features_law == "positive" else X
-
-    def _mean_cost(self, signal: np.ndarray) -> np.ndarray:
-        """E[c_t | X_t, θ*_t] before clipping, elementwise in X_tθ*_t."""
-        law = self.cost_law()
-        return (1.0 - self.gamma) * signal + self.gamma * self.amplitude * link(law, signal)
 
 
 def student_scale(

@@ -25,32 +25,18 @@ class CostLaw(NamedTuple):
     turn: float | None = None  # None: the link is sin⁴(1/(2s)); a number: s, and −2s beyond it
 
 
-class Table(NamedTuple):
-    """A function of mean ∈ [−reach, reach] and deviation ∈ [0, widest] by bilinear interpolation."""
-
-    values: np.ndarray  # [LEVELS + 1, CELLS]
-    reach: float
-    widest: float
-
-    def __call__(self, mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-        """Elementwise; arguments beyond the table are clamped to its border."""
-        from odfl_cli.environments.sin4_kernel import interpolate
-
-        mean, deviation = np.ascontiguousarray(mean), np.ascontiguousarray(deviation)
-        out = np.empty(mean.shape)
-        flat = (values.reshape(-1) for values in (mean, deviation, out))
-        interpolate(*self, *flat)
-        return out
-
-
 def expected_cost(law: CostLaw, mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
     """E[c] for signals N(mean, deviation²), elementwise."""
+    from odfl_cli.environments.sin4_kernel import interpolate
+
     widest = float(deviation.max(initial=0.0))
     if widest == 0.0:
         return _linear_part(law, mean) + cost_at(law, mean)
     reach = float(np.abs(mean).max(initial=0.0))
     table = cost_table(law, _power_of_two_above(reach), _power_of_two_above(widest))
-    return _linear_part(law, mean) + table(mean, deviation)
+    out = np.empty(mean.shape)
+    interpolate(*table, *(np.ascontiguousarray(part).ravel() for part in (mean, deviation, out)))
+    return _linear_part(law, mean) + out
 
 
 def cost_at(law: CostLaw, signal: np.ndarray) -> np.ndarray:
@@ -58,14 +44,18 @@ def cost_at(law: CostLaw, signal: np.ndarray) -> np.ndarray:
 
     E clip(y + σε, 0, 1) = σ (ψ(y/σ) − ψ((y − 1)/σ)) with ψ(a) = a Φ(a) + φ(a).
     """
-    wave = law.gamma * law.amplitude * link(law, signal)
     if not law.clip:
-        return wave
-    y = (1.0 - law.gamma) * signal + wave
+        return law.gamma * law.amplitude * link(law, signal)
+    y = mean_cost(law, signal)
     if law.noise_std == 0.0:
         return np.clip(y, 0.0, 1.0)
     scaled, unit = y / law.noise_std, 1.0 / law.noise_std
     return law.noise_std * (_ramp(scaled) - _ramp(scaled - unit))
+
+
+def mean_cost(law: CostLaw, signal: np.ndarray) -> np.ndarray:
+    """E[c | s] before clipping, elementwise."""
+    return (1.0 - law.gamma) * signal + law.gamma * law.amplitude * link(law, signal)
 
 
 def link(law: CostLaw, signal: np.ndarray) -> np.ndarray:
@@ -84,8 +74,8 @@ def bump(signal: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=8)
-def cost_table(law: CostLaw, reach: float, widest: float) -> Table:
-    """Gaussian averages of `cost_at`, one row per deviation.
+def cost_table(law: CostLaw, reach: float, widest: float) -> tuple[np.ndarray, float, float]:
+    """Gaussian averages of `cost_at` [LEVELS + 1, CELLS], one row per deviation, and their axes' ends.
 
     The signal is cut into cells, which hold means: sin⁴(1/(2s)) oscillates without end near 0. A
     Gaussian average is a convolution, done by the fast Fourier transform on an axis long enough that
@@ -98,7 +88,7 @@ def cost_table(law: CostLaw, reach: float, widest: float) -> Table:
     frequency = 2 * math.pi * np.fft.rfftfreq(CELLS, d=2 * reach / CELLS)
     deviations = widest * (np.arange(LEVELS + 1) / LEVELS) ** 2
     damping = np.exp(-0.5 * (deviations[:, None] * frequency) ** 2)
-    return Table(np.fft.irfft(np.fft.rfft(cells) * damping, CELLS), reach, widest)
+    return np.fft.irfft(np.fft.rfft(cells) * damping, CELLS), reach, widest
 
 
 def _linear_part(law: CostLaw, mean: np.ndarray) -> np.ndarray | float:

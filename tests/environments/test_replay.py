@@ -71,24 +71,6 @@ def test_an_exported_file_gives_the_costs_of_its_generator(exported, algo):
         np.testing.assert_array_equal(values, expected[column], err_msg=column)
 
 
-@pytest.mark.parametrize("name", ["rounds.csv", "rounds.npz", "rounds.parquet"])
-def test_every_format_holds_the_same_numbers(exported, name):
-    job = composed_job(*DATA)
-    job_replayed = composed_job(
-        "data=replay",
-        f"data.file={exported}/{name}",
-        *group_of(name),
-        "horizon.rounds=40",
-        "seeds=3",
-    )
-    for ours, theirs in zip(
-        job_replayed.environment.rounds((0, 1, 2), 0, 40),
-        job.environment.rounds((0, 1, 2), 0, 40),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(ours, theirs)
-
-
 @pytest.mark.parametrize("standardise", [False, True])
 @pytest.mark.parametrize("name", ["rounds.csv", "rounds.npz"])
 def test_a_round_does_not_depend_on_the_block_or_the_other_seeds(exported, name, standardise):

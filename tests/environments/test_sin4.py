@@ -24,20 +24,6 @@ def test_covariates_are_the_cholesky_factor_times_normals(rho, items, features):
     np.testing.assert_allclose(X, L @ Z, rtol=0, atol=1e-12)
 
 
-def test_empirical_covariance_of_the_items():
-    X = Sin4(items=6, features=10, rho=0.8).rounds((0, 1, 2), 0, 2000).X
-    rows = X.transpose(0, 1, 3, 2).reshape(-1, 6)  # features are independent samples of the items
-    covariance = rows.T @ rows / len(rows)
-    # The variance of a product of standard normals with correlation r is 1 + r² ≤ 2.
-    assert np.abs(covariance - toeplitz(0.8, 6)).max() < 5 * math.sqrt(2 / len(rows))
-
-
-def test_features_are_independent():
-    X = Sin4(items=2, features=4).rounds((0, 1, 2), 0, 2000).X[:, :, 0].reshape(-1, 4)
-    covariance = X.T @ X / len(X)
-    assert np.abs(covariance - np.eye(4)).max() < 5 * math.sqrt(2 / len(X))
-
-
 @pytest.mark.parametrize("clip", [True, False])
 @pytest.mark.parametrize("gamma", [0.0, 0.3, 1.0])
 def test_costs_by_hand(gamma, clip):
@@ -59,35 +45,6 @@ def test_costs_by_hand(gamma, clip):
                     expected = min(max(expected, 0.0), 1.0)
                 # sin⁴(1/2z) has slope at most 2/z²: rounding in z weighs that much.
                 assert abs(costs[s, t, i] - expected) < 1e-12 + 1e-13 / z**2
-
-
-def test_clipping_is_all_that_clip_does():
-    clipped = Sin4(clip=True).rounds(SEEDS, 0, 200)
-    free = Sin4(clip=False).rounds(SEEDS, 0, 200)
-    np.testing.assert_array_equal(clipped.X, free.X)
-    np.testing.assert_array_equal(clipped.costs, np.clip(free.costs, 0, 1))
-    assert free.costs.min() < 0
-    assert free.costs.max() > 1
-
-
-def test_without_misspecification_and_noise_the_costs_are_linear():
-    env = Sin4(items=12, features=3, gamma=0.0, noise_std=0.0, clip=False, drift_weight=0.0)
-    X, costs = env.rounds(SEEDS, 0, 5)
-    for s, theta_star in enumerate(env.theta_star(SEEDS)):
-        for t in range(5):
-            fitted, residual, *_ = np.linalg.lstsq(X[s, t], costs[s, t])
-            np.testing.assert_allclose(fitted, theta_star, atol=1e-12)
-            assert residual < 1e-24
-
-
-@pytest.mark.parametrize("weight", [0.5, 1.0])
-def test_the_drift_has_the_stated_mean_and_spread(weight):
-    env = Sin4(items=4, features=3, gamma=0.0, noise_std=0.0, clip=False, drift_weight=weight)
-    X, costs = env.rounds((5,), 0, 4000)
-    theta = np.linalg.solve(X[0, :, :3], costs[0, :, :3, None])[..., 0]
-    error = weight / math.sqrt(4000)
-    assert np.abs(theta.mean(0) - (1 - weight) * env.theta_star((5,))[0]).max() < 4 * error
-    np.testing.assert_allclose(theta.std(0), weight, rtol=0.05)
 
 
 def test_theta_star_has_norm_root_p_unless_told():
