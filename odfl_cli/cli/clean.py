@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from odfl_cli.cli.parser import Parser, chosen
+from odfl_cli.cli.parser import Parser, read_selection
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import check_below
 from odfl_cli.core.locks import LOCK, is_locked, locked
@@ -52,7 +52,7 @@ def main(argv: list[str]) -> int:
         raise UserError(
             "clean: say which runs: --failed, --unfinished, --older-than 30d or --version X"
         )
-    paths, where = chosen(arguments)
+    paths, where = read_selection(arguments)
     matching = [
         removal
         for removal in removals(paths or [OUTPUTS], where)

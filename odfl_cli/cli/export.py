@@ -4,10 +4,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from odfl_cli.cli.parser import Parser, chosen
+from odfl_cli.cli.parser import Parser, read_selection
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, check_replaceable
-from odfl_cli.core.text import printable, shown, tell
+from odfl_cli.core.text import format_value, printable, tell
 from odfl_cli.results.finding import finished_runs
 from odfl_cli.results.runs import StoredRun
 
@@ -39,7 +39,7 @@ def main(argv: list[str]) -> int:
     output: Path = arguments.output
     _check(output)
     check_replaceable(output, _is_export, arguments.force)
-    paths, where = chosen(arguments)
+    paths, where = read_selection(arguments)
     whole = tidy(finished_runs(paths, tell, where))
     try:
         with atomic(output, "wb") as file:
@@ -67,7 +67,7 @@ def tidy(runs: list[StoredRun]) -> "pd.DataFrame":
     )
     for key in result.keys:
         if not _is_plain({type(run.settings.get(key)) for run in runs}):
-            whole[key] = [None if value is None else shown(value) for value in whole[key]]
+            whole[key] = [None if value is None else format_value(value) for value in whole[key]]
     return whole
 
 

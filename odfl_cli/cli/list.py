@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from odfl_cli.cli.parser import Parser, chosen
+from odfl_cli.cli.parser import Parser, read_selection
 from odfl_cli.core.statistics import Interval, interval
 from odfl_cli.core.text import (
     age,
@@ -41,17 +41,17 @@ def main(argv: list[str]) -> int:
     parser.add_runs("*", "all below outputs by default")
     parser.add_argument("--json", action="store_true", help="a JSON list with all there is to tell")
     arguments = parser.parse_args(argv)
-    paths, where = chosen(arguments)
+    paths, where = read_selection(arguments)
     runs = find_runs(paths or [OUTPUTS], tell, where)
     if arguments.json:
         keys = differing_keys(runs)
-        print(json.dumps([described(run, keys) for run in runs], indent=2))
+        print(json.dumps([describe(run, keys) for run in runs], indent=2))
     else:
         print_runs(runs)
     return 0
 
 
-def described(run: StoredRun, keys: list[str]) -> dict[str, Any]:
+def describe(run: StoredRun, keys: list[str]) -> dict[str, Any]:
     """A run as plain values."""
     return {
         "directory": str(run.directory),

@@ -37,6 +37,6 @@ class Parser(argparse.ArgumentParser):
         raise UserError(f"{self.verb}: {message}; see 'odfl {self.verb} --help'")
 
 
-def chosen(arguments: argparse.Namespace) -> tuple[list[Path], Where]:
+def read_selection(arguments: argparse.Namespace) -> tuple[list[Path], Where]:
     """The directories and the conditions that were typed."""
     return locate_all(arguments.runs), Where.parse(arguments.where)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from odfl_cli import __version__
 from odfl_cli.cli.list import print_runs
-from odfl_cli.cli.parser import Parser, chosen
+from odfl_cli.cli.parser import Parser, read_selection
 from odfl_cli.core.errors import FAILED, UserError, report
 from odfl_cli.core.text import did_you_mean, printable, tell
 from odfl_cli.plotting.figure_files import (
@@ -59,7 +59,7 @@ def main(argv: list[str]) -> int:
     """Finds the runs, writes the figures, prints their paths; returns the exit code."""
     arguments = _parser().parse_args(argv)
     request = _request(arguments)
-    paths, where = chosen(arguments)
+    paths, where = read_selection(arguments)
     found = sections(paths or [newest(OUTPUTS)], tell, where)
     _check_labels(request, [run.algorithm for runs in found.values() for run in runs])
     if arguments.list:

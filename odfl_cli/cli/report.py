@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from odfl_cli.cli.parser import Parser, chosen
+from odfl_cli.cli.parser import Parser, read_selection
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, check_replaceable, read_regular
 from odfl_cli.core.text import printable, size, tell
@@ -37,7 +37,7 @@ def main(argv: list[str]) -> int:
     add("--open", action="store_true", help="open the page in the browser")
     arguments = parser.parse_args(argv)
     _check_target(arguments.output, arguments.force)
-    paths, where = chosen(arguments)
+    paths, where = read_selection(arguments)
     claims = _claims(arguments.claims) if arguments.claims else []
     text = _page(paths or [newest(OUTPUTS)], where, claims, arguments.title)
     _write(arguments.output, text)

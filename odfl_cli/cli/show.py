@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from odfl_cli import __version__
-from odfl_cli.cli.list import described, print_runs
+from odfl_cli.cli.list import describe, print_runs
 from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import interval
@@ -62,7 +62,7 @@ def main(argv: list[str]) -> int:
 def _everything(run: StoredRun) -> dict[str, Any]:
     content = run.summary.content if run.summary else None
     known = {"summary": content, "config": run.config, "choices": run.choices}
-    return {**described(run, keys=[]), **known, "command": run.command}
+    return {**describe(run, keys=[]), **known, "command": run.command}
 
 
 def _lines(run: StoredRun) -> list[str]:

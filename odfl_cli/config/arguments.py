@@ -17,7 +17,7 @@ from odfl_cli.config.directory import conf_directory, is_tuning
 from odfl_cli.config.explain import explain
 from odfl_cli.config.schema import TopLevel
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.text import did_you_mean, shown
+from odfl_cli.core.text import did_you_mean, format_value
 
 
 @dataclass(frozen=True)
@@ -67,19 +67,19 @@ def keyword_axes(keywords: Mapping[str, Any], swept: bool) -> Axes:
     return axes
 
 
-def quoted(key: str, value: Any) -> str:
+def quote(key: str, value: Any) -> str:
     """A value in the grammar of Hydra's overrides."""
     value = value.tolist() if hasattr(value, "tolist") else value  # numpy's scalars and arrays
     if value is None or isinstance(value, bool):
-        return shown(value)
+        return format_value(value)
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, str | PathLike):
         return QuotedString(str(value), Quote.single).with_quotes()
     if isinstance(value, list | tuple | range):
-        return f"[{','.join(quoted(key, inner) for inner in value)}]"
+        return f"[{','.join(quote(key, inner) for inner in value)}]"
     if isinstance(value, Mapping):
-        return f"{{{','.join(f'{name}:{quoted(key, value[name])}' for name in value)}}}"
+        return f"{{{','.join(f'{name}:{quote(key, value[name])}' for name in value)}}}"
     raise UserError(f"{key}: {type(value).__name__} is no value of a key; give a number or a text")
 
 
@@ -113,7 +113,7 @@ class _Reader:
         if isinstance(value, Mapping):
             return grid(self.axes(key, value))
         if key not in self._groups:
-            return [Setting((f"{key}={quoted(key, value)}",))]
+            return [Setting((f"{key}={quote(key, value)}",))]
         if isinstance(value, tuple):
             return self._choice_with_keys(key, value)
         if _is_list(value):

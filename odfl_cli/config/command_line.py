@@ -45,7 +45,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         raise UserError(f"run: {error}; see odfl run --hydra-help") from error
 
 
-def ordered(arguments: list[str]) -> list[str]:
+def order_words(arguments: list[str]) -> list[str]:
     """Overrides, then flags, for Hydra takes no flag between overrides; refuses bad overrides."""
     parsed, _ = parse(arguments)
     if parsed.resolve and not (parsed.cfg or parsed.help):
@@ -67,7 +67,7 @@ def directories(arguments: list[str]) -> list[Path]:
     return [conf_directory(), *([Path(users).absolute()] if users else [])]
 
 
-def chosen_experiment(arguments: list[str]) -> str | None:
+def find_experiment(arguments: list[str]) -> str | None:
     """The override `experiment=NAME` of a command line that leaves open whether it is a sweep."""
     parsed, _ = parse(arguments)
     if parsed.help or parsed.hydra_help or any(getattr(parsed, flag) for flag in MODES):

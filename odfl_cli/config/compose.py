@@ -15,7 +15,7 @@ from hydra.core.plugins import Plugins
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from odfl_cli.config.command_line import chosen_experiment, parse
+from odfl_cli.config.command_line import find_experiment, parse
 from odfl_cli.config.directory import choices_of, conf_directory, is_tuning
 from odfl_cli.config.explain import check_arguments, compose_choices, explain_errors
 from odfl_cli.config.identity import register_resolvers
@@ -61,7 +61,7 @@ def with_sweep_flag(arguments: list[str]) -> list[str]:
 
     Hydra 1.4 wants to know the mode before it composes the experiment's file.
     """
-    if not (experiment := chosen_experiment(arguments)):
+    if not (experiment := find_experiment(arguments)):
         return arguments
     directory = parse(arguments)[0].config_dir
     config = compose_choices([experiment, *(["--config-dir", directory] if directory else [])])

@@ -15,7 +15,7 @@ from yaml import MarkedYAMLError
 from odfl_cli.config.command_line import (
     directories,
     no_such_choice,
-    ordered,
+    order_words,
     parse,
 )
 from odfl_cli.config.directory import choices_of, conf_directory
@@ -64,7 +64,7 @@ def check_arguments(arguments: list[str]) -> list[str]:
     """The arguments in the order that Hydra takes; refuses what Hydra explains badly."""
     if unknown := parse(arguments)[1]:
         raise UserError(f"{unknown[0]}: no such flag; {_without_dashes(unknown[0], arguments)}")
-    return ordered(arguments)
+    return order_words(arguments)
 
 
 def _without_dashes(flag: str, arguments: list[str]) -> str:

@@ -33,7 +33,7 @@ def register_resolvers() -> None:
 
 def run_name(*, _root_: DictConfig) -> str:
     """<algo>-<identity>: two different jobs never share a directory."""
-    return f"{_choice(_root_, 'algo')}-{identity(resolved(_root_))}"
+    return f"{_choice(_root_, 'algo')}-{identity(resolve(_root_))}"
 
 
 def sweep_name(*, _root_: DictConfig) -> str:
@@ -56,7 +56,7 @@ def groups_in_use(*, _root_: DictConfig) -> str:
     return group_listing([Path(source.path) for source in sources if source.schema == "file"])
 
 
-def resolved(config: DictConfig) -> dict[str, Any]:
+def resolve(config: DictConfig) -> dict[str, Any]:
     """The configuration as plain values, without bookkeeping."""
     return {str(key): plain(config[key]) for key in config if key not in BOOKKEEPING}
 

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import NonNegative, Positive, PositiveInt
-from odfl_cli.core.text import shown
+from odfl_cli.core.text import format_value
 
 MOST_SEEDS = 1_000_000
 
@@ -66,7 +66,7 @@ def refusal(error: ValidationError, group: str = "", component: Any = None) -> U
         return UserError(f"{key}: {message}")
     if first["type"] == "value_error" and not location:  # of several keys, or of none
         return UserError(message if message.startswith(f"{group}.") else f"{key}: {message}")
-    return UserError(f"{key}={shown(first['input'])}: {message}")
+    return UserError(f"{key}={format_value(first['input'])}: {message}")
 
 
 def _bounds(component: Any, location: list[str]) -> str:

@@ -58,6 +58,20 @@ def without_exits() -> Iterator[None]:
         raise UserError(f"a part ended the program, {message(error)}") from error
 
 
+@contextmanager
+def refuse_missing_torch() -> Iterator[None]:
+    """Turns the failed import of torch into a UserError."""
+    try:
+        yield
+    except Exception as error:
+        if not (failure := _find_torch_failure(error)):
+            raise
+        reason = " ".join(str(failure).split())
+        raise UserError(
+            f"torch cannot be imported ({reason}), and this run needs it; {TORCH_HINT}"
+        ) from error
+
+
 def report(error: BaseException, user_error: int = BAD_INPUT) -> int:
     """Prints the error on stderr and returns the exit code.
 
@@ -69,10 +83,6 @@ def report(error: BaseException, user_error: int = BAD_INPUT) -> int:
     if isinstance(error, KeyboardInterrupt):
         tell("interrupted; unfinished runs left no results")
         return INTERRUPTED
-    if is_torch_missing(error) and os.environ.get(FULL) != "1":
-        reason = " ".join(str(error).split())
-        tell(f"torch cannot be imported ({reason}), and this run needs it; {TORCH_HINT}")
-        return user_error
     refused = isinstance(error, UserError | MemoryError)
     if os.environ.get(FULL) == "1" or not (refused or isinstance(error, OSError)):
         print(short_traceback(error), file=sys.stderr)
@@ -83,15 +93,20 @@ def report(error: BaseException, user_error: int = BAD_INPUT) -> int:
     return user_error if refused else FAILED
 
 
-def is_torch_missing(error: BaseException) -> bool:
-    """Whether torch is missing, or broke while it was imported."""
-    if isinstance(error, ModuleNotFoundError) and error.name == "torch":
-        return True
-    frames = traceback.extract_tb(error.__traceback__)
-    begun = [
-        frame for frame in frames if Path(frame.filename).parts[-2:] == ("torch", "__init__.py")
-    ]
-    return isinstance(error, ImportError | OSError) and any(f.name == "<module>" for f in begun)
+def _find_torch_failure(error: BaseException | None) -> BaseException | None:
+    """The first of an error and its causes that says that torch is missing, or broke on import."""
+    while error is not None:
+        if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+            return error
+        frames = traceback.extract_tb(error.__traceback__)
+        places = [(*Path(frame.filename).parts[-2:], frame.name) for frame in frames]
+        if (
+            isinstance(error, ImportError | OSError)
+            and ("torch", "__init__.py", "<module>") in places
+        ):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def short_traceback(error: BaseException) -> str:

@@ -103,7 +103,7 @@ def _one_line(error: Exception) -> str:
 SEAL = "seal"
 
 
-def sealed(record: dict[str, Any]) -> dict[str, Any]:
+def seal(record: dict[str, Any]) -> dict[str, Any]:
     """The record with its checksum as the last entry."""
     return {**record, SEAL: checksum(record)}
 

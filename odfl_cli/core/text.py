@@ -140,10 +140,10 @@ def age(seconds: float) -> str:
 
 def assignments(settings: Mapping[str, Any]) -> str:
     """`key=value key=value`, as typed on a command line."""
-    return " ".join(f"{key}={shown(value)}" for key, value in settings.items()) or "-"
+    return " ".join(f"{key}={format_value(value)}" for key, value in settings.items()) or "-"
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value as a user would type it."""
     words = {None: "null", True: "true", False: "false"}
     return words[value] if value is None or isinstance(value, bool) else str(value)

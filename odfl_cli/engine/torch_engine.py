@@ -38,8 +38,7 @@ class TorchEngine:
 
     def choose(self, algorithm: Algorithm) -> Engine:
         """Itself, for any algorithm; a UserError for a device that torch does not have."""
-        if self.device != "cpu":
-            self._probe()
+        self._probe()
         return mixture_engine(algorithm, self) or self
 
     def start(self, algorithm: Algorithm) -> None:

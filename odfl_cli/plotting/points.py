@@ -15,7 +15,7 @@ from odfl_cli.plotting.canvas import ROW_HEIGHT, finish, fold_names, logarithmic
 from odfl_cli.plotting.curves import GUIDE, Slope, draw_guide, shown_slope
 from odfl_cli.plotting.request import Request
 from odfl_cli.plotting.style import GREY, INK, Drawn
-from odfl_cli.plotting.words import column_label, key_label, shown
+from odfl_cli.plotting.words import column_label, key_label, shorten_value
 from odfl_cli.results.grouping import sort_key
 
 DODGE = 2.2  # points on the paper between bars that belong to the same x
@@ -127,7 +127,7 @@ def _draw_points(figure: Figure, axis: Axes, drawn: list[Drawn], key: str) -> No
     if log:
         logarithmic(axis, "x")
     if not numeric or (log and len(values) <= MOST_TICKS):
-        axis.set_xticks(list(places.values()), [shown(value) for value in values])
+        axis.set_xticks(list(places.values()), [shorten_value(value) for value in values])
         _tilt_if_crowded(axis, figure.get_figwidth())
         axis.xaxis.set_minor_locator(NullLocator())
     axis.set_xlabel(key_label(key))

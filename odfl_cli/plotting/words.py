@@ -47,7 +47,7 @@ KEYS = {
 
 def label(name: str, varying: Mapping[str, Any]) -> str:
     """The name of a curve in a legend: DF-OGD, γ = 0.5."""
-    settings = [f"{symbol(key)} = {shown(value)}" for key, value in varying.items()]
+    settings = [f"{symbol(key)} = {shorten_value(value)}" for key, value in varying.items()]
     return ", ".join(filter(None, [plain(name), *settings]))
 
 
@@ -76,7 +76,7 @@ def column_label(column: str, final: bool = False) -> str:
     return f"{words}\n{formula}".rstrip()
 
 
-def shown(value: object) -> str:
+def shorten_value(value: object) -> str:
     """A value of the config, short enough for a legend."""
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return plain(text if len(text) <= 24 else f"{text[:23]}…")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from odfl_cli.core.text import shown as typed
+from odfl_cli.core.text import format_value
 from odfl_cli.plotting.words import COLUMNS, KEYS
 from odfl_cli.results.names import display_name
 
@@ -60,4 +60,4 @@ def settings_label(settings: Mapping[str, Any]) -> str:
 
 def value_text(value: Any) -> str:
     """A value of the configuration."""
-    return f"{value:g}" if isinstance(value, float) else clean(typed(value))
+    return f"{value:g}" if isinstance(value, float) else clean(format_value(value))

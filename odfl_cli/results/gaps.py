@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import paired_differences
-from odfl_cli.core.text import did_you_mean, shown
+from odfl_cli.core.text import did_you_mean, format_value
 from odfl_cli.results.grouping import Group, Settings, belongs_to_algorithm, freeze
 from odfl_cli.results.selection import is_one_of
 
@@ -46,7 +46,7 @@ class Gap(NamedTuple):
     def runs(self, runs: list[Run]) -> list[Run]:
         """The runs that have either value; a UserError if one value has none."""
         there = sorted(
-            {shown(run.settings.get(self.key)) for run in runs if self.key in run.settings}
+            {format_value(run.settings.get(self.key)) for run in runs if self.key in run.settings}
         )
         if not there:
             known = sorted({key for run in runs for key in run.settings})

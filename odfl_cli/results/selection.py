@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.text import did_you_mean, nearest, shown
+from odfl_cli.core.text import did_you_mean, format_value, nearest
 from odfl_cli.results.runs import StoredRun
 
 OUTPUTS = Path("outputs")
@@ -94,7 +94,7 @@ class Where:
                 raise UserError(f"--where {key}: no run has this key; {did_you_mean(key, known)}")
             kept = [run for run in having if is_one_of(run.settings[key], values)]
             if left and not kept:
-                there = dict.fromkeys(shown(run.settings[key]) for run in having)
+                there = dict.fromkeys(format_value(run.settings[key]) for run in having)
                 words = f"{key}={','.join(values)}"
                 raise UserError(f"--where {words}: no run has it; there are {', '.join(there)}")
             left = kept
@@ -112,7 +112,8 @@ def is_one_of(value: Any, texts: Iterable[str]) -> bool:
     """Whether a setting is written like one of the texts, or is the same number."""
     number = None if isinstance(value, bool) else _number(value)
     return any(
-        shown(value) == text or (number is not None and number == _number(text)) for text in texts
+        format_value(value) == text or (number is not None and number == _number(text))
+        for text in texts
     )
 
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from odfl_cli.config.compose import allow_any_class
 from odfl_cli.config.identity import plain
 from odfl_cli.config.schema import TopLevel, refusal
-from odfl_cli.core.errors import UserError, message, without_exits
+from odfl_cli.core.errors import UserError, message, refuse_missing_torch, without_exits
 from odfl_cli.core.reading import flatten
 from odfl_cli.core.text import assignments, did_you_mean
 from odfl_cli.environments.base import Environment, shape_of
@@ -36,6 +36,7 @@ GROUPS = (
 
 
 @without_exits()
+@refuse_missing_torch()
 def build(config: DictConfig, **given: Any) -> Job:
     """A job ready to run, or a UserError that says what in the configuration is wrong.
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from odfl_cli.config.arguments import Axes, Setting, grid, keyword_axes, override_axes
 from odfl_cli.config.compose import compose_job, hydra_for
-from odfl_cli.config.identity import resolved
+from odfl_cli.config.identity import resolve
 from odfl_cli.config.schema import refusal
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.reading import flatten
@@ -152,7 +152,7 @@ def _plan(config: DictConfig, setting: Setting) -> Planned:
     given = {group: _part(group, part) for group, part in setting.objects.items()}
     config = _with_extent_of(given.get("data"), config, setting)
     job = build(config, **given)
-    values = resolved(fill_sizes(config, job.environment)) | {"seeds": list(job.seeds)}
+    values = resolve(fill_sizes(config, job.environment)) | {"seeds": list(job.seeds)}
     chosen = {str(group): choice for group, choice in config.hydra.runtime.choices.items()}
     choices = {g: str(c) for g, c in chosen.items() if c and not g.startswith("hydra/")}
     for group, given_part in given.items():

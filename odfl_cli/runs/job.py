@@ -11,7 +11,7 @@ from odfl_cli import __version__
 from odfl_cli.core.errors import UserError, without_exits
 from odfl_cli.core.files import write_json
 from odfl_cli.core.locks import locked
-from odfl_cli.core.reading import sealed
+from odfl_cli.core.reading import seal
 from odfl_cli.metrics.base import with_earlier
 from odfl_cli.results.ownership import UNLISTED, note_unlisted, remove_leftovers
 from odfl_cli.results.runs import StoredRun
@@ -77,7 +77,7 @@ def run_job(prepared: PreparedJob, progress: Progress, tell: Callable[[str], Non
         except Exception as error:
             log.info("failed", exc_info=True)  # to run.log; the console shows warnings only
             with suppress(OSError):  # a full disk, which is the error to be shown
-                write_failure(request.directory, error, prepared.described())
+                write_failure(request.directory, error, prepared.describe())
             raise
 
 
@@ -166,7 +166,7 @@ def _compute(
     )
     seeds = sorted([*kept, *missing])
     summary = {
-        **prepared.described(),
+        **prepared.describe(),
         **summarise(
             replace(job, seeds=tuple(seeds)),
             joined,
@@ -179,7 +179,7 @@ def _compute(
         "idle": simulation.idle,
         "files": dict(sorted(files.items())),
     }
-    summary = sealed(summary)
+    summary = seal(summary)
     write_json(directory / SUMMARY, summary)
     for record in (UNLISTED, FAILURE):
         (directory / record).unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from typing import Any
 from omegaconf import DictConfig
 
 from odfl_cli.config.compose import tuned_values
-from odfl_cli.config.identity import identity, resolved, typed_overrides
+from odfl_cli.config.identity import identity, resolve, typed_overrides
 from odfl_cli.config.schema import TopLevel
 from odfl_cli.config.sources import sources
 from odfl_cli.core.cores import allotted_threads
@@ -106,7 +106,7 @@ class PreparedJob:
         check_directory(state, self.identity)
         return state
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """What summary.json and failed.json say about the job, whatever its result."""
         return {
             "job": self.identity,
@@ -121,7 +121,7 @@ class PreparedJob:
         """The values, with what a file of rounds turned out to have."""
         config = self.request.config
         filled = fill_sizes(config, self.job.environment)
-        return self.values if filled is config else resolved(filled)
+        return self.values if filled is config else resolve(filled)
 
 
 def _own_config_directories(hydra: Any) -> list[str]:
@@ -132,7 +132,7 @@ def _own_config_directories(hydra: Any) -> list[str]:
 def prepare(request: JobRequest) -> PreparedJob:
     """Checks the whole job and writes nothing; a UserError says what is wrong."""
     config, directory = request.config, request.directory
-    top, values = top_level(with_seeds(config)), resolved(config)
+    top, values = top_level(with_seeds(config)), resolve(config)
     allotted_threads()  # refuses what is not a number of threads
     check_place(directory, top.seed_list(), request.hydra_folder)
     name, stamp = identity(values), _stamp(directory)

@@ -40,13 +40,13 @@ class NotFiniteError(UserError):
 
 @dataclass(frozen=True)
 class Simulation:
-    """What a job computed: the table of logged rounds, the last state, and where time went."""
+    """The results of a job: the table of logged rounds, the last state, seconds by phase."""
 
     table: dict[str, np.ndarray]  # column → [S, rows]
     state: Any
     seconds: dict[str, float]
     report: dict[str, Any]  # what the metrics add to summary.json
-    idle: bool = False  # whether every decision was zero, though there were costs
+    idle: bool = False  # every decision was zero, though there were costs
 
 
 @dataclass(frozen=True)
@@ -60,30 +60,32 @@ class Job:
     seeds: tuple[int, ...]
     metrics: Metrics = field(default_factory=Basic)
 
-    def numbers(self) -> int:
-        """How many numbers its data has: the features and costs of all rounds and seeds."""
+    def count_numbers(self) -> int:
+        """The count of numbers in its data: features and costs of all rounds and seeds."""
         per_round = self.environment.items * (self.environment.features + 1)
         return len(self.seeds) * self.horizon.rounds * per_round
 
-    def block_rounds(self) -> int:
+    def choose_block_rounds(self) -> int:
         """Rounds processed at once: as many as the memory budget holds, a power of two."""
         numbers = math.prod(shape_of(self.environment)) + 4 * self.environment.items
         per_round = 8 * len(self.seeds) * numbers
         return min(MOST_ROUNDS, max(16, 1 << max(1, BLOCK_BYTES // per_round).bit_length() - 1))
 
-    def drawn(self, blocks: Iterator[tuple[int, int]]) -> Iterator["Drawn"]:
-        """The blocks start ≤ t < stop; each drawn while the one before is played, where that is safe."""
+    def draw_blocks(self, blocks: Iterator[tuple[int, int]]) -> Iterator["DrawnBlock"]:
+        """Draws the blocks start ≤ t < stop, each while the one before is played if that is safe."""
         safe = getattr(self.environment, "thread_safe", False) and allotted_threads() > 1
         return ahead(self._draw, blocks) if safe else map(self._draw, blocks)
 
-    def _draw(self, block: tuple[int, int]) -> "Drawn":
+    def _draw(self, block: tuple[int, int]) -> "DrawnBlock":
         start, stop = block
         with np.errstate(all="ignore"):  # what is not finite is found in the trace
-            data = _checked(self, self.environment.rounds(self.seeds, start, stop), stop - start)
-        return Drawn(start, data, draw_all(self.seeds, self.algorithm.draws(), start, stop))
+            data = _check_rounds(
+                self, self.environment.rounds(self.seeds, start, stop), stop - start
+            )
+        return DrawnBlock(start, data, draw_all(self.seeds, self.algorithm.draws(), start, stop))
 
 
-class Drawn(NamedTuple):
+class DrawnBlock(NamedTuple):
     """A block of rounds from round `start` on, with the algorithm's draws by name."""
 
     start: int
@@ -94,9 +96,9 @@ class Drawn(NamedTuple):
 def simulate(
     job: Job, block: int | None = None, progress: Callable[[int], None] = lambda rounds: None
 ) -> Simulation:
-    """Plays T rounds; calls `progress` with the number played. The block size changes no number."""
+    """Plays T rounds and calls `progress` with the number played; results do not depend on `block`."""
     with at_most(getattr(job.engine, "threads", None)):
-        return _simulate(job, block or job.block_rounds(), progress)
+        return _simulate(job, block or job.choose_block_rounds(), progress)
 
 
 def _simulate(job: Job, block: int, progress: Callable[[int], None]) -> Simulation:
@@ -108,8 +110,8 @@ def _simulate(job: Job, block: int, progress: Callable[[int], None]) -> Simulati
         job.engine.start(algorithm)
     costs, paid = False, False
     state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
-    blocks = job.drawn(_blocks(rounds, block))
-    for start, data, draws in clock.waiting("data", blocks):
+    blocks = job.draw_blocks(_blocks(rounds, block))
+    for start, data, draws in clock.time_each("data", blocks):
         with clock("learn"):
             state, trace = _advance(job, recorder, state, start, data, draws)
         with clock("metrics"):
@@ -132,7 +134,7 @@ def _advance(
     data: Rounds,
     draws: dict[str, np.ndarray],
 ) -> tuple[Any, Trace]:
-    """Plays a block from round `start` on, interrupted where the recorder wants the state."""
+    """Plays a block from round `start` on; stops where the recorder asks for the state."""
     length = data.costs.shape[1]
     stops = places_of(recorder.watched, start, start + length).tolist()
     traces = []
@@ -143,7 +145,7 @@ def _advance(
             recorder.watch(RoundStart(start + first + 1, state, part, drawn))
         asked = places_of(getattr(recorder, "asked", NO_ROUNDS), start + first, start + last)
         more = (asked,) if len(asked) else ()
-        with _naming_the_round(job, start + first):
+        with _name_round(job, start + first):
             state, trace = job.engine.advance(job.algorithm, state, part, drawn, *more)
         traces.append(trace)
     return state, Trace.joined(traces)
@@ -162,8 +164,8 @@ class Clock:
         yield
         self.seconds[name] += time.perf_counter() - begun
 
-    def waiting(self, name: str, values: Iterator[T]) -> Iterator[T]:
-        """The values; the time until each is there counts under `name`."""
+    def time_each(self, name: str, values: Iterator[T]) -> Iterator[T]:
+        """Yields the values; the time until each is there counts under `name`."""
         while True:
             with self(name):
                 value = next(values, None)
@@ -172,7 +174,7 @@ class Clock:
             yield value
 
 
-def _checked(job: Job, rounds: Rounds, length: int) -> Rounds:
+def _check_rounds(job: Job, rounds: Rounds, length: int) -> Rounds:
     """An environment's arrays as engines need them; a UserError where the shapes are wrong."""
     lead, shape = (len(job.seeds), length), shape_of(job.environment)
     expected = (*lead, *shape), (*lead, job.environment.items)
@@ -191,7 +193,7 @@ def _blocks(rounds: int, size: int) -> Iterator[tuple[int, int]]:
 
 
 @contextmanager
-def _naming_the_round(job: Job, start: int) -> Iterator[None]:
+def _name_round(job: Job, start: int) -> Iterator[None]:
     try:
         yield
     except RoundError as error:
@@ -204,8 +206,8 @@ def _check_finite(job: Job, start: int, trace: Trace) -> None:
     if broken.any():
         first = int(broken.any(axis=0).argmax())
         seed = job.seeds[int(broken[:, first].argmax())]
-        learns_at_a_rate = any(hasattr(job.algorithm, name) for name in ("eta", "c_eta"))
-        hint = "; smaller learning rates may help" if learns_at_a_rate else ""
+        has_rate = any(hasattr(job.algorithm, name) for name in ("eta", "c_eta"))
+        hint = "; smaller learning rates may help" if has_rate else ""
         raise NotFiniteError(
             f"{job.algorithm.name}: the numbers of seed {seed} stopped being finite "
             f"in round {start + first + 1}{hint}"

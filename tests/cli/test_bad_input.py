@@ -128,10 +128,10 @@ REFUSED = [
 def test_refused_in_one_line(tmp_path: Path, arguments: list[str], words: list[str]) -> None:
     done = odfl("run", *arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
-    assert len(done.stderr.splitlines()) == 1, done.stderr
-    assert done.stderr.startswith("odfl: ")
+    (line,) = complaints(done)
+    assert line.startswith("odfl: ")
     for word in words:
-        assert word in done.stderr
+        assert word in line
     assert list(tmp_path.iterdir()) == []
 
 
@@ -146,8 +146,8 @@ def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "blocked").write_text("a file where a directory is needed")
     done = odfl("run", "horizon=smoke", "outputs=blocked", cwd=tmp_path)
     assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert "blocked" in done.stderr
+    (line,) = complaints(done)
+    assert "blocked" in line
     assert [path.name for path in tmp_path.iterdir()] == ["blocked"]
 
 
@@ -223,7 +223,7 @@ def helper(costs):
 def test_a_users_own_configuration(own: Path, arguments: list[str], words: list[str]) -> None:
     done = odfl("run", "--config-dir", "conf", *arguments, cwd=own)
     assert done.returncode == 2, done.stderr
-    (line,) = done.stderr.splitlines()
+    (line,) = complaints(done)
     for word in words:
         assert word in line
     assert not (own / "outputs").exists()
@@ -249,5 +249,5 @@ def test_an_exception_in_a_users_algorithm(own: Path) -> None:
 def test_unknown_verb(tmp_path: Path) -> None:
     done = odfl("rum", cwd=tmp_path)
     assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
+    (line,) = complaints(done)
     assert line.startswith("odfl: rum: no such verb; did you mean run? there are run, plot, ")

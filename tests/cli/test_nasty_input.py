@@ -10,7 +10,7 @@ import pytest
 from support.commands import complaints, odfl, run_directories
 from support.synthetic_runs import write_run
 
-from odfl_cli.core.reading import SEAL, is_intact, sealed
+from odfl_cli.core.reading import SEAL, is_intact, seal
 from odfl_cli.results.runs import inspect
 from odfl_cli.results.sweeps import IndexJob, read_index, update_index, write_index
 
@@ -89,7 +89,7 @@ def test_an_edited_summary_is_not_believed(tmp_path: Path) -> None:
 
 def test_a_seal_does_not_depend_on_layout_but_on_every_value() -> None:
     record = {"a": [1, 2.5, 10**30], "b": {"x": None, "y": "ü"}, "c": (1, 2)}
-    written = json.loads(json.dumps(sealed(record)))
+    written = json.loads(json.dumps(seal(record)))
     assert is_intact(dict(reversed(written.items())))
     for changed in ({"a": [1, 2.5]}, {"b": {}}, {"c": [2, 1]}, {"d": 0}, {SEAL: None}):
         assert not is_intact({**written, **changed})

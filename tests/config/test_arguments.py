@@ -8,7 +8,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odfl_cli.config.arguments import grid, keyword_axes, override_axes, quoted
+from odfl_cli.config.arguments import grid, keyword_axes, override_axes, quote
 from odfl_cli.core.errors import UserError
 
 TEXTS = st.text(st.characters(codec="utf-8"))
@@ -23,19 +23,19 @@ def parsed(text: str):
 
 @given(st.recursive(SCALARS, st.lists, max_leaves=6))
 def test_values_come_back_from_hydras_grammar(value) -> None:
-    found = parsed(quoted("key", value))
+    found = parsed(quote("key", value))
     assert found == value
     assert type(found) is type(value)
 
 
 def test_numpy_and_paths_are_values_too() -> None:
-    assert parsed(quoted("key", np.float64(0.1))) == 0.1
-    assert parsed(quoted("key", np.arange(3))) == [0, 1, 2]
-    assert parsed(quoted("key", range(2))) == [0, 1]
-    assert parsed(quoted("key", Path("a b/c.csv"))) == "a b/c.csv"
-    assert parsed(quoted("key", [{"a": True}])) == [{"a": True}]
+    assert parsed(quote("key", np.float64(0.1))) == 0.1
+    assert parsed(quote("key", np.arange(3))) == [0, 1, 2]
+    assert parsed(quote("key", range(2))) == [0, 1]
+    assert parsed(quote("key", Path("a b/c.csv"))) == "a b/c.csv"
+    assert parsed(quote("key", [{"a": True}])) == [{"a": True}]
     with pytest.raises(UserError, match=r"data\.rho: object is no value"):
-        quoted("data.rho", object())
+        quote("data.rho", object())
 
 
 def cells(**keywords):

@@ -16,7 +16,7 @@ from odfl_cli.config.identity import (
     NOT_IN_THE_NAME,
     digest,
     identity,
-    resolved,
+    resolve,
     run_name,
     sweep_name,
 )
@@ -203,7 +203,7 @@ def test_the_order_of_keys_does_not_matter():
 
 
 def test_resolved_is_plain_and_without_bookkeeping():
-    plain = resolved(composed("data.items=9", "seeds=[4,5]", hydra=True))
+    plain = resolve(composed("data.items=9", "seeds=[4,5]", hydra=True))
     assert not set(BOOKKEEPING) & set(plain)
     assert plain["polytope"]["dimension"] == 9
     assert plain["seeds"] == [4, 5]

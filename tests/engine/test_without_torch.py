@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from odfl_cli.core.errors import report
-
 REASON = "libcudart.so.12: cannot open shared object file"
 REPOSITORY = Path(__file__).parents[2]
 
@@ -59,27 +57,47 @@ def test_python_runs_without_torch(python: Path, tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "choice", ["predictor=mlp", "engine=torch", "predictor=torch predictor.module=nets.Net"]
+    "choice",
+    [
+        "predictor=mlp",
+        "engine=torch",
+        "predictor=torch predictor.module=nets.Net",
+        "-m engine=torch,array",
+    ],
 )
 def test_what_needs_torch_is_refused_in_one_line(python: Path, tmp_path: Path, choice: str) -> None:
     done = call(python, tmp_path, *RUN, *choice.split())
-    assert done.returncode in (1, 2)
-    (line,) = done.stderr.splitlines()
-    assert "No module named 'torch'" in line
+    check_refusal(done, "No module named 'torch'")
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_broken_torch_is_told_in_the_same_way(tmp_path: Path) -> None:
-    (tmp_path / "torch").mkdir()
-    (tmp_path / "torch" / "__init__.py").write_text(f"raise OSError({REASON!r})\n")
-    environment = os.environ | {"PYTHONPATH": f"{tmp_path}:{REPOSITORY}"}
-    command = [sys.executable, *RUN, "engine=torch"]
+@pytest.mark.thorough
+@pytest.mark.parametrize("choice", ["predictor='mlp'", "engine='torch'"])
+def test_python_gets_the_same_line_as_an_error(python: Path, tmp_path: Path, choice: str) -> None:
+    program = f"""
+from odfl_cli import UserError, run
+try:
+    run({choice}, horizon="smoke", seeds=1)
+except UserError as error:
+    raise SystemExit(f"odfl: {{error}}")
+"""
+    done = call(python, tmp_path, "-c", program)
+    assert done.stderr.startswith("odfl: torch cannot be imported (No module named 'torch')")
+
+
+@pytest.mark.parametrize("choice", ["engine=torch", "predictor=mlp"])
+def test_a_broken_torch_is_told_in_the_same_way(tmp_path: Path, choice: str) -> None:
+    broken = tmp_path / "broken" / "torch"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text(f"raise OSError({REASON!r})\n")
+    environment = os.environ | {"PYTHONPATH": f"{broken.parent}:{REPOSITORY}"}
+    command = [sys.executable, *RUN, choice]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode in (1, 2)
+    check_refusal(done, REASON)
+    assert [path.name for path in tmp_path.iterdir()] == ["broken"]
+
+
+def check_refusal(done: subprocess.CompletedProcess[str], reason: str) -> None:
+    assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"odfl: torch cannot be imported ({REASON}), and this run needs it")
-
-
-def test_a_missing_torch_is_told_in_the_same_way(capsys: pytest.CaptureFixture[str]) -> None:
-    assert report(ModuleNotFoundError("No module named 'torch'", name="torch")) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("odfl: torch cannot be imported (No module named 'torch')")
+    assert line.startswith(f"odfl: torch cannot be imported ({reason}), and this run needs it")

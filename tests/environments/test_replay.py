@@ -16,7 +16,7 @@ from support.samples import some_of
 
 from odfl_cli.cli.data.check import main as check
 from odfl_cli.config.compose import compose_job
-from odfl_cli.config.identity import identity, resolved
+from odfl_cli.config.identity import identity, resolve
 from odfl_cli.core.errors import UserError
 from odfl_cli.environments import Replay
 from odfl_cli.environments.replay import npz_file, parquet_file, tables
@@ -187,7 +187,7 @@ def test_an_explicit_horizon_names_the_run_as_with_any_other_data(exported):
     """The default horizon of replayed rounds adds nothing to the identity of older runs."""
     replay = ("data=replay", f"data.file={exported}/rounds.npz", "horizon.rounds=40")
     named = {
-        identity(resolved(compose_job([*replay, *more])))
+        identity(resolve(compose_job([*replay, *more])))
         for more in ([], ["horizon=short"], ["seeds=2"], ["horizon=paper", "seeds=null"])
     }
     assert len(named) == 1

@@ -7,7 +7,7 @@ from hydra.types import RunMode
 
 from odfl_cli.config.compose import prepare_hydra
 from odfl_cli.config.directory import conf_directory
-from odfl_cli.config.identity import resolved
+from odfl_cli.config.identity import resolve
 from odfl_cli.runs.sweep.grid import Compositions, grid_cells
 
 
@@ -38,7 +38,7 @@ def test_every_cell_is_what_hydra_composes(overrides):
         for cell in cells:
             config = compositions.job(cell).config
             expected = loader.load_sweep_config(master, list(cell))
-            assert resolved(config) == resolved(expected)
+            assert resolve(config) == resolve(expected)
             assert config.hydra == expected.hydra
             assert config.hydra.sweep.subdir == expected.hydra.sweep.subdir
 

@@ -15,7 +15,7 @@ from odfl_cli.runs import prepare as module
 from odfl_cli.runs.records import last_rows
 
 SMALL = ("horizon=smoke", "seeds=2")
-STEPS = ("build", "resolved", "inspect", "inspect_files")
+STEPS = ("build", "resolve", "inspect", "inspect_files")
 
 
 @pytest.fixture

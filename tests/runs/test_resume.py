@@ -13,7 +13,7 @@ from support.attempts import computations, csvs, summary
 from support.commands import complaints, odfl, run_directories
 from support.processes import ODFL
 
-from odfl_cli.core.reading import sealed
+from odfl_cli.core.reading import seal
 from odfl_cli.results.runs import inspect
 from odfl_cli.results.summary import file_record
 
@@ -39,7 +39,7 @@ def run(whole: Path, tmp_path: Path) -> Path:
 
 def edit(run: Path, **changes: object) -> None:
     path = run / "summary.json"
-    path.write_text(json.dumps(sealed(json.loads(path.read_text()) | changes)))
+    path.write_text(json.dumps(seal(json.loads(path.read_text()) | changes)))
 
 
 def test_only_missing_seeds_are_computed(whole, tmp_path):

@@ -152,7 +152,7 @@ def test_a_block_fits_the_memory_budget(seeds, items, features):
     job = make_job(
         Uniform, tuple(range(seeds)), Sin4(items=items, features=features), items=2, features=1
     )
-    block = job.block_rounds()
+    block = job.choose_block_rounds()
     assert block.bit_count() == 1
     assert 16 <= block <= MOST_ROUNDS
     bytes_of_data = 8 * seeds * block * items * (features + 1)
@@ -164,4 +164,4 @@ def test_a_block_fits_the_memory_budget(seeds, items, features):
 def test_the_largest_job_asked_for_fits():
     """S = 200, K = 500, p = 10 (DESIGN): one block of data below 256 MB."""
     job = make_job(Uniform, tuple(range(200)), Sin4(items=500, features=10), items=2, features=1)
-    assert job.block_rounds() * 200 * 500 * (10 + 1) * 8 < 256 * 2**20
+    assert job.choose_block_rounds() * 200 * 500 * (10 + 1) * 8 < 256 * 2**20

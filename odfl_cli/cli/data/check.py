@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
     options.add_argument("file", metavar="FILE", help="a CSV, Parquet or NPZ file")
     options.add_argument("words", nargs="*", metavar="KEY=VALUE", help="as for odfl run")
     typed = options.parse_args(arguments)
-    columns, group, on_missing = _chosen(typed.words)
+    columns, group, on_missing = _parse_keys(typed.words)
     path = Path(typed.file)
     _print_preview(preview(path, PREVIEW))
     _print_columns(inspect(path, columns, group))
@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _chosen(words: list[str]) -> tuple[Columns, str | None, OnMissing]:
+def _parse_keys(words: list[str]) -> tuple[Columns, str | None, OnMissing]:
     """What the words set: the keys of data=replay that decide how a file is read."""
     values: dict[str, Any] = {}
     for word in words:

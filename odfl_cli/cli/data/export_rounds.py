@@ -48,8 +48,8 @@ def _is_export(content: bytes) -> bool:
 def _blocks(job: Job) -> Iterator[tuple[int, int, Rounds]]:
     """Seed by seed and block by block: (seed, first round, the rounds)."""
     for seed in job.seeds:
-        for start in range(0, job.horizon.rounds, job.block_rounds()):
-            stop = min(start + job.block_rounds(), job.horizon.rounds)
+        for start in range(0, job.horizon.rounds, job.choose_block_rounds()):
+            stop = min(start + job.choose_block_rounds(), job.horizon.rounds)
             yield seed, start, job.environment.rounds((seed,), start, stop)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from odfl_cli.config.identity import digest
 from odfl_cli.core.files import write_json
-from odfl_cli.core.reading import UnreadableError, is_intact, read_json, sealed
+from odfl_cli.core.reading import UnreadableError, is_intact, read_json, seal
 from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments.replay import npz_file
 from odfl_cli.environments.replay.batches import Assembler, Batch
@@ -159,7 +159,7 @@ def _store(batches: Iterator[Batch], directory: Path, standardise: bool, names: 
         shape = _write(batches, temporary, standardise) | {"names": names}
         files = [temporary / f"{group}.bin" for group in range(len(shape["groups"]))]
         checksums = {path.name: _sha256(path, stamp(path)) for path in files}
-        write_json(temporary / SHAPE, sealed({"recording": shape, "sha256": checksums}))
+        write_json(temporary / SHAPE, seal({"recording": shape, "sha256": checksums}))
         if not _is_whole(directory):
             shutil.rmtree(directory, ignore_errors=True)  # a damaged one
             with suppress(OSError):

@@ -53,7 +53,7 @@ class Local:
         return {first + number: value for number, value in sorted(values.items())}
 
     def _is_large(self, cell: Cell) -> bool:
-        return cell in self._prepared and self._prepared[cell].job.numbers() >= LARGE
+        return cell in self._prepared and self._prepared[cell].job.count_numbers() >= LARGE
 
     def _side_by_side(
         self, cells: Sequence[Cell], small: list[int], run_one: Task, at_once: int | None
