@@ -18,7 +18,7 @@ from odfl_cli.core.text import tell
 from odfl_cli.runs.callbacks import exit_on_user_error
 from odfl_cli.runs.console import print_result, progress_bar
 from odfl_cli.runs.job import run_job
-from odfl_cli.runs.prepare import JobRequest, PreparedJob, prepare
+from odfl_cli.runs.prepare import PreparedJob, prepare
 
 
 def main(arguments: list[str]) -> None:
@@ -47,32 +47,30 @@ class Task:
     def __call__(self, config: DictConfig) -> float:
         """Runs the job and returns its objective."""
         context = HydraConfig.get()
+        directory = Path(context.runtime.output_dir)
         if context.mode != RunMode.MULTIRUN:
             with exit_on_user_error(FAILED):
-                directory = Path(context.runtime.output_dir)
-                return _run_single(
-                    self.prepared or prepare(JobRequest.of(config, context, directory))
-                )
+                return _run_single(self.prepared or prepare(config, context, directory))
         from odfl_cli.core.processes import serve_parent
         from odfl_cli.runs.sweep.job import run_sweep_job
 
         if os.environ.get("ODFL_SERVES") == "parent":
             serve_parent()
-        request = JobRequest.of(config, context, Path(context.runtime.output_dir))
-        return run_sweep_job(request, context, lambda: prepare(request))
+        return run_sweep_job(
+            config, context, directory, lambda: prepare(config, context, directory)
+        )
 
 
 def _run_single(prepared: PreparedJob) -> float:
-    request = prepared.request
-    algorithm = request.choices["algo"]
+    algorithm, directory = prepared.record["choices"]["algo"], prepared.directory
     rounds = 0 if prepared.is_settled else prepared.job.horizon.rounds
     with progress_bar(algorithm, rounds) as progress:
         outcome = run_job(prepared, progress, tell)
     for notice in (*outcome.notices, *outcome.remarks):
         tell(notice)
     if outcome.event == "skipped" and outcome.summary:
-        tell(f"{request.directory.name}: finished already; force=true computes it again")
+        tell(f"{directory.name}: finished already; force=true computes it again")
     if outcome.summary:
-        print_result(outcome.summary, prepared.top.seed_list(), request.directory)
+        print_result(outcome.summary, prepared.top.seed_list(), directory)
     value = outcome.objective(prepared.top.objective, prepared.top.seed_list())
     return math.nan if value is None else value

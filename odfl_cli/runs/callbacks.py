@@ -17,7 +17,7 @@ from odfl_cli.core.errors import BAD_INPUT, FAILED, UserError, report
 from odfl_cli.core.files import make_writable, open_regular
 from odfl_cli.core.text import tell
 from odfl_cli.results.ownership import check_place
-from odfl_cli.runs.prepare import JobRequest, PreparedJob, prepare
+from odfl_cli.runs.prepare import PreparedJob, prepare
 
 if TYPE_CHECKING:
     from odfl_cli.runs.sweep.start import Sweep
@@ -34,10 +34,9 @@ class CheckBeforeStart(Callback):
         with exit_on_user_error():
             if not config.hydra.run.dir:
                 raise UserError("hydra.run.dir=: a directory is needed")
-            prepared = prepare(JobRequest.of(config, config.hydra, Path(config.hydra.run.dir)))
-            make_writable(prepared.request.directory)
-            self.prepared = prepared
-            for line in prepared.request.tuned_lines():
+            self.prepared = prepare(config, config.hydra, Path(config.hydra.run.dir))
+            make_writable(self.prepared.directory)
+            for line in self.prepared.tuned:
                 tell(line)
 
     def on_job_start(self, config: DictConfig, *, task_function: Any, **_: Any) -> None:

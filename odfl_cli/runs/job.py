@@ -14,9 +14,9 @@ from odfl_cli.core.locks import locked
 from odfl_cli.core.reading import seal
 from odfl_cli.metrics.base import with_earlier
 from odfl_cli.results.ownership import UNLISTED, note_unlisted, remove_leftovers
-from odfl_cli.results.runs import StoredRun
+from odfl_cli.results.runs import StoredRun, inspect_files
 from odfl_cli.results.summary import FAILURE, FORMAT, SUMMARY, Summary, seed_file, weights_file
-from odfl_cli.runs.prepare import PreparedJob, outdated
+from odfl_cli.runs.prepare import PreparedJob, check_directory, outdated
 from odfl_cli.runs.records import (
     have_columns,
     last_rows,
@@ -63,21 +63,22 @@ def run_job(prepared: PreparedJob, progress: Progress, tell: Callable[[str], Non
 
     Only one process at a time works in a directory. An error is recorded there and raised.
     """
-    request, begun = prepared.request, time.perf_counter()
+    directory, begun = prepared.directory, time.perf_counter()
 
     def wait(holder: str) -> None:
-        tell(f"{request.directory.name}: waiting for {holder}, which works on the same job")
+        tell(f"{directory.name}: waiting for {holder}, which works on the same job")
 
-    with locked(request.directory, wait):
-        state = prepared.current_state()
-        remove_leftovers(request.directory)
+    with locked(directory, wait):
+        state = inspect_files(directory)  # another process may have written there since the check
+        check_directory(state, prepared.record["job"])
+        remove_leftovers(directory)
         try:
             with without_exits():
                 return _run(prepared, state, progress, begun)
         except Exception as error:
             log.info("failed", exc_info=True)  # to run.log; the console shows warnings only
             with suppress(OSError):  # a full disk, which is the error to be shown
-                write_failure(request.directory, error, prepared.describe())
+                write_failure(directory, error, prepared.record)
             raise
 
 
@@ -87,14 +88,14 @@ def _run(prepared: PreparedJob, state: StoredRun, progress: Progress, begun: flo
         return Outcome("skipped", state.summary, 0.0, ["retry=failed: it had not failed"])
     if not missing:
         log.info("finished already: nothing to compute")
-        (prepared.request.directory / FAILURE).unlink(missing_ok=True)
+        (prepared.directory / FAILURE).unlink(missing_ok=True)
         return skipped(prepared, state)
     notices = _notices(prepared, state)
     for notice in notices:
         log.info(notice)
     summary = Summary.parse(_compute(prepared, state, missing, progress))
     if summary.content.get("idle"):
-        notices.append(f"{prepared.request.directory.name}: {IDLE}")
+        notices.append(f"{prepared.directory.name}: {IDLE}")
     return Outcome("done", summary, time.perf_counter() - begun, notices)
 
 
@@ -134,11 +135,11 @@ def _compute(
     progress: Progress,
 ) -> dict[str, Any]:
     """Simulates the missing seeds and writes their files; the content of the new summary.json."""
-    begun, directory = time.perf_counter(), prepared.request.directory
+    begun, directory = time.perf_counter(), prepared.directory
     job = replace(prepared.job, seeds=tuple(missing))
     log.info(
         "%s: %d rounds, computing seeds %s, engine %s",
-        prepared.request.choices["algo"], job.horizon.rounds, missing, job.engine.name,
+        prepared.record["choices"]["algo"], job.horizon.rounds, missing, job.engine.name,
     )  # fmt: skip
     simulation = simulate(job, progress=progress)
     kept = [seed for seed in state.seeds if seed not in missing]
@@ -166,11 +167,11 @@ def _compute(
     )
     seeds = sorted([*kept, *missing])
     summary = {
-        **prepared.describe(),
+        **prepared.record,
         **summarise(
             replace(job, seeds=tuple(seeds)),
             joined,
-            prepared.request.choices,
+            prepared.record["choices"],
             prepared.recorded_config() | {"seeds": seeds},
             seconds,
         ),

@@ -15,7 +15,7 @@ from odfl_cli.runs import prepare as module
 from odfl_cli.runs.records import last_rows
 
 SMALL = ("horizon=smoke", "seeds=2")
-STEPS = ("build", "resolve", "inspect", "inspect_files")
+STEPS = ("build", "resolve", "inspect")
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_job_is_built_resolved_and_inspected_once(tmp_path: Path, calls: Count
         calls.clear()
         done = odfl("run", "algo=uniform", *SMALL, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        assert [calls[step] for step in STEPS] == [built, 1, 1, 0]
+        assert [calls[step] for step in STEPS] == [built, 1, 1]
 
 
 def test_a_directory_that_changed_since_the_check_is_inspected_again(tmp_path: Path) -> None:
@@ -54,16 +54,6 @@ def test_a_directory_that_changed_since_the_check_is_inspected_again(tmp_path: P
     assert "computing seeds [0]," in log
     assert "computing seeds [1]," in log
     assert json.loads((run / "summary.json").read_text())["seeds"] == [0, 1]
-
-
-def test_the_stamp_changes_with_a_record(tmp_path: Path) -> None:
-    assert module._stamp(tmp_path) == ()
-    (tmp_path / "failed.json").write_text("{}")
-    before = module._stamp(tmp_path)
-    assert before
-    (tmp_path / "new").write_text("{}")
-    (tmp_path / "new").replace(tmp_path / "failed.json")
-    assert module._stamp(tmp_path) != before
 
 
 def test_earlier_seeds_keep_their_recorded_values() -> None:

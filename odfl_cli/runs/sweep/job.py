@@ -7,14 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 
 from odfl_cli.core.errors import message
 from odfl_cli.results.summary import Seeds
 from odfl_cli.results.sweeps import IndexJob, append_job
 from odfl_cli.runs.console import average
 from odfl_cli.runs.job import Outcome, run_job
-from odfl_cli.runs.prepare import JobRequest, PreparedJob
+from odfl_cli.runs.prepare import PreparedJob
 from odfl_cli.runs.sweep.grid import is_grid, sweep_directory
 from odfl_cli.runs.sweep.journal import ATTEMPT, Entry, Event, add, journal
 
@@ -22,18 +22,20 @@ PAUSE = 1.0
 """Seconds between two entries on how far a job is."""
 
 
-def run_sweep_job(request: JobRequest, hydra: Any, begin: Callable[[], PreparedJob]) -> float:
+def run_sweep_job(
+    config: DictConfig, hydra: Any, directory: Path, begin: Callable[[], PreparedJob]
+) -> float:
     """The objective, or the worst value where the job failed; its files and the journal say why.
 
     `hydra` is the node of its configuration. `begin` returns the prepared job, and may fail.
     """
-    sweep, number = sweep_directory(request.config), int(hydra.job.num)
+    sweep, number = sweep_directory(config), int(hydra.job.num)
     file = journal(sweep, os.environ.get(ATTEMPT, "unknown"))
     begun = reported = time.perf_counter()
 
     def record(event: Event, text: str = "", **more: Any) -> None:
         seconds = time.perf_counter() - begun
-        add(file, Entry(number, request.directory.name, event, seconds, text, **more))
+        add(file, Entry(number, directory.name, event, seconds, text, **more))
 
     def progress(rounds: int) -> None:
         nonlocal reported
@@ -76,5 +78,5 @@ def enter_directory() -> None:
 
 def _add_to_index(prepared: PreparedJob, sweep: Path) -> None:
     """For sweepers other than the grid, which choose their jobs as they go."""
-    request = prepared.request
-    append_job(sweep, IndexJob(request.overrides, request.directory, prepared.top.seed_list()))
+    overrides, seeds = prepared.record["overrides"], prepared.top.seed_list()
+    append_job(sweep, IndexJob(overrides, prepared.directory, seeds))

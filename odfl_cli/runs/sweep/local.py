@@ -11,10 +11,11 @@ from hydra.core.utils import JobReturn, JobStatus, configure_log, env_override
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
+from odfl_cli.config.identity import typed_overrides
 from odfl_cli.core.cores import VARIABLE, allotted_threads
 from odfl_cli.core.processes import Task, side_by_side
 from odfl_cli.results.ownership import check_place
-from odfl_cli.runs.prepare import JobRequest, PreparedJob, prepare
+from odfl_cli.runs.prepare import PreparedJob, prepare
 from odfl_cli.runs.sweep.grid import Cell, Compositions
 from odfl_cli.runs.sweep.job import run_sweep_job
 
@@ -81,21 +82,25 @@ class Local:
     def _run(self, cell: Cell, number: int) -> float:
         job = self.compositions.job(cell)
         prepared, config = self._prepared.pop(cell, None), job.config
-        directory = prepared.request.directory if prepared else job.directory
+        directory = prepared.directory if prepared else job.directory
         with open_dict(config), read_write(config):
             config.hydra.job.id, config.hydra.job.num = str(number), number
             config.hydra.runtime.output_dir = str(directory)
         HydraConfig.instance().cfg = config  # type: ignore[assignment]  # for ${hydra:…}
-        request = JobRequest.of(config, config.hydra, directory)
 
         def begin() -> PreparedJob:
             _write_first_files(config, directory)
-            return replace(prepared, request=request) if prepared else prepare(request)
+            if prepared is None:
+                return prepare(config, config.hydra, directory)
+            overrides = typed_overrides(config.hydra)  # the sweep's name is known only now
+            return replace(
+                prepared, config=config, record={**prepared.record, "overrides": overrides}
+            )
 
         with env_override(config.hydra.job.env_set):
             self._callbacks.on_job_start(config=config, task_function=self._task)
             with chdir(directory) if config.hydra.job.chdir else nullcontext():
-                value = run_sweep_job(request, config.hydra, begin)
+                value = run_sweep_job(config, config.hydra, directory, begin)
         self._callbacks.on_job_end(config=config, job_return=job_return(cell, value))
         return value
 

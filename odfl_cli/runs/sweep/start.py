@@ -20,7 +20,7 @@ from odfl_cli.results.summary import SUMMARY
 from odfl_cli.results.sweeps import INDEX, IndexJob, read_index, write_index
 from odfl_cli.runs.build import top_level
 from odfl_cli.runs.job import skipped
-from odfl_cli.runs.prepare import JobRequest, PreparedJob, prepare
+from odfl_cli.runs.prepare import PreparedJob, prepare
 from odfl_cli.runs.sweep.end import close_sweep
 from odfl_cli.runs.sweep.grid import (
     Cell,
@@ -62,6 +62,17 @@ class Checked:
     finished: dict[str, str] = field(default_factory=dict)  # run → its result
     tuned: dict[str, None] = field(default_factory=dict)  # lines on tuned values
 
+    def add(self, cell: Cell, prepared: PreparedJob) -> None:
+        """Adds a job that is not in the grid yet."""
+        directory, seeds = prepared.directory, prepared.top.seed_list()
+        self.jobs.append(IndexJob(list(cell), directory, seeds).judge(prepared.state))
+        self.tuned |= dict.fromkeys(prepared.tuned)
+        if prepared.is_settled:
+            outcome = skipped(prepared, prepared.state)
+            self.finished[directory.name] = result_of(outcome, seeds)
+        else:
+            self.waiting.append(cell)
+
 
 def start_grid(config: DictConfig, local: Local | None) -> Sweep:
     """Checks all jobs of a grid, writes the sweep's index and starts its display.
@@ -73,26 +84,30 @@ def start_grid(config: DictConfig, local: Local | None) -> Sweep:
     _choose_name(config, checked.jobs)
     for line in checked.tuned:
         tell(line)
-    sweep = _make_directories(config)
-    write_index(sweep, checked.jobs)
-    add_for_jobs(config, f"sweep={config.sweep}")
-    progress = SweepProgress(journal(sweep, attempt), len(checked.jobs))
-    for number, (run, result) in enumerate(checked.finished.items(), len(checked.waiting)):
-        progress.note(Entry(number, run, "skipped", 0.0, result))
-    progress.start()
-    return Sweep(sweep, progress, checked.jobs, checked.waiting)
+    directory = _make_directories(config)
+    write_index(directory, checked.jobs)
+    return _start(config, attempt, directory, len(checked.jobs), checked)
 
 
 def start_search(config: DictConfig) -> Sweep:
     """The same for a sweeper that chooses its jobs as it goes."""
     attempt = _check_top(config)
-    sweep = _make_directories(config, Path(config.hydra.sweep.dir, "multirun.yaml"))
-    if (sweep / INDEX).exists():
-        read_index(sweep)
+    directory = _make_directories(config, Path(config.hydra.sweep.dir, "multirun.yaml"))
+    if (directory / INDEX).exists():
+        read_index(directory)
+    return _start(config, attempt, directory, None, Checked())
+
+
+def _start(
+    config: DictConfig, attempt: str, directory: Path, total: int | None, checked: Checked
+) -> Sweep:
+    """Names the sweep to its jobs and starts the display, with the jobs that are finished."""
     add_for_jobs(config, f"sweep={config.sweep}")
-    progress = SweepProgress(journal(sweep, attempt), None)
+    progress = SweepProgress(journal(directory, attempt), total)
+    for number, (run, result) in enumerate(checked.finished.items(), len(checked.waiting)):
+        progress.note(Entry(number, run, "skipped", 0.0, result))
     progress.start()
-    return Sweep(sweep, progress, [], [])
+    return Sweep(directory, progress, checked.jobs, checked.waiting)
 
 
 def _check_top(config: DictConfig) -> str:
@@ -120,14 +135,16 @@ def _check_jobs(config: DictConfig, local: Local | None) -> Checked:
     found, cells = Checked(), grid_cells(config)
     for cell in reporting(cells):
         job = compositions.job(cell)
-        prepared = prepare(JobRequest.of(job.config, job.config.hydra, job.directory))
-        _check_access(prepared.request.directory)
-        identities[prepared.request.directory].add(prepared.identity)
-        same = prepared.identity, prepared.top.seed_list(), prepared.top.save_weights
+        prepared = prepare(job.config, job.config.hydra, job.directory)
+        directory, identity = prepared.directory, prepared.record["job"]
+        if directory.exists() and not os.access(directory, os.W_OK):
+            raise UserError(f"{directory}: cannot write there")
+        identities[directory].add(identity)
+        same = identity, prepared.top.seed_list(), prepared.top.save_weights
         if same in asked:
             continue
         asked.add(same)
-        _add_job(found, cell, prepared)
+        found.add(cell, prepared)
         if local and not prepared.is_settled:
             local.add(cell, prepared)
     for directory, different in identities.items():
@@ -138,23 +155,6 @@ def _check_jobs(config: DictConfig, local: Local | None) -> Checked:
             f"{twice} of {len(cells)} jobs {'is' if twice == 1 else 'are'} asked for twice; run once"
         )
     return found
-
-
-def _add_job(found: Checked, cell: Cell, prepared: PreparedJob) -> None:
-    request, seeds = prepared.request, prepared.top.seed_list()
-    job = IndexJob(list(cell), request.directory, seeds).judge(prepared.state)
-    found.jobs.append(job)
-    found.tuned |= dict.fromkeys(request.tuned_lines())
-    if prepared.is_settled:
-        result = result_of(skipped(prepared, prepared.state), seeds)
-        found.finished[request.directory.name] = result
-    else:
-        found.waiting.append(cell)
-
-
-def _check_access(directory: Path) -> None:
-    if directory.exists() and not os.access(directory, os.W_OK):
-        raise UserError(f"{directory}: cannot write there")
 
 
 def _choose_name(config: DictConfig, jobs: list[IndexJob]) -> None:
