@@ -78,15 +78,15 @@ def removals(paths: list[Path], where: Where = EVERY) -> list[Removal]:
 
 
 def remove(removal: Removal) -> bool:
-    """Removes what odfl wrote, and the directory if nothing else is in it; not a run that moved on."""
+    """Removes what odfl wrote, and the directory if it is empty then; not a run that has changed."""
     directory = removal.run.directory
     check_below(removal.root, directory)
     begun = attempt_begun(directory)
     if is_locked(directory) or is_starting(directory):
         return False
     with locked(directory):
-        moved_on = inspect_files(directory).state != removal.run.state
-        if moved_on or attempt_begun(directory) != begun:
+        state = inspect_files(directory).state
+        if state != removal.run.state or attempt_begun(directory) != begun:
             return False
         remove_run(directory)
         (directory / LOCK).unlink()

@@ -4,9 +4,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from odfl_cli.cli.parser import Parser, read_selection
+from odfl_cli.cli.parser import Parser, check_output, read_selection
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import atomic, check_replaceable
+from odfl_cli.core.files import atomic, check_replaceable, explain_write_errors
 from odfl_cli.core.text import format_value, printable, tell
 from odfl_cli.results.finding import finished_runs
 from odfl_cli.results.runs import StoredRun
@@ -24,7 +24,6 @@ EXAMPLES = """\
   odfl export main -o results.csv --where algo=df_ogd,pf_ogd
   odfl export main -o results.parquet          needs the extra parquet: pip install 'odfl[parquet]'
 """
-SUFFIXES = (".csv", ".parquet")
 
 
 def main(argv: list[str]) -> int:
@@ -37,18 +36,17 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--force", action="store_true", help="replace a file that is no export")
     arguments = parser.parse_args(argv)
     output: Path = arguments.output
-    _check(output)
+    check_output(output, ".csv", ".parquet")
     check_replaceable(output, _is_export, arguments.force)
+    if output.suffix == ".parquet" and find_spec("pyarrow") is None:
+        raise UserError(f"{output}: Parquet needs pyarrow: pip install 'odfl[parquet]'")
     paths, where = read_selection(arguments)
     whole = tidy(finished_runs(paths, tell, where))
-    try:
-        with atomic(output, "wb") as file:
-            if output.suffix == ".csv":
-                whole.to_csv(file, index=False, lineterminator="\n")
-            else:
-                whole.to_parquet(file, index=False)
-    except OSError as error:
-        raise UserError(f"{output}: cannot write there ({error.strerror})") from error
+    with explain_write_errors(output), atomic(output, "wb") as file:
+        if output.suffix == ".csv":
+            whole.to_csv(file, index=False, lineterminator="\n")
+        else:
+            whole.to_parquet(file, index=False)
     print(f"{printable(str(output))}: {len(whole)} rows of {whole['run'].nunique()} runs")
     return 0
 
@@ -90,12 +88,3 @@ def _is_export(content: bytes) -> bool:
     return content.startswith(b"run,algo,") or (
         content.startswith(b"PAR1") and all(name in content for name in (b'"run"', b'"algo"'))
     )
-
-
-def _check(output: Path) -> None:
-    if output.suffix not in SUFFIXES:
-        raise UserError(f"{output}: should end in {' or '.join(SUFFIXES)}")
-    if not output.absolute().parent.is_dir():
-        raise UserError(f"{output}: there is no directory {output.parent}")
-    if output.suffix == ".parquet" and find_spec("pyarrow") is None:
-        raise UserError(f"{output}: Parquet needs pyarrow: pip install 'odfl[parquet]'")

@@ -40,3 +40,11 @@ class Parser(argparse.ArgumentParser):
 def read_selection(arguments: argparse.Namespace) -> tuple[list[Path], Where]:
     """The directories and the conditions that were typed."""
     return locate_all(arguments.runs), Where.parse(arguments.where)
+
+
+def check_output(path: Path, *endings: str, hidden: str = "") -> None:
+    """Refuses a file to write with another ending (but `hidden`), or in a folder that is not there."""
+    if path.suffix not in (*endings, hidden or endings[0]):
+        raise UserError(f"{path}: should end in {' or '.join(endings)}")
+    if not path.absolute().parent.is_dir():
+        raise UserError(f"{path}: there is no directory {path.parent}")

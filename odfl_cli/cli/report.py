@@ -1,13 +1,14 @@
 """`odfl report`: one self-contained page of what was found."""
 
 import json
+import webbrowser
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from odfl_cli.cli.parser import Parser, read_selection
+from odfl_cli.cli.parser import Parser, check_output, read_selection
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import atomic, check_replaceable, read_regular
+from odfl_cli.core.files import atomic, check_replaceable, explain_write_errors, read_regular
 from odfl_cli.core.text import printable, size, tell
 from odfl_cli.results.finding import newest
 from odfl_cli.results.selection import OUTPUTS, Where
@@ -36,14 +37,19 @@ def main(argv: list[str]) -> int:
     add("--force", action="store_true", help="replace a file that is no report")
     add("--open", action="store_true", help="open the page in the browser")
     arguments = parser.parse_args(argv)
-    _check_target(arguments.output, arguments.force)
+    from odfl_cli.report.page import is_report
+
+    output: Path = arguments.output
+    check_output(output, ".html", hidden=".htm")
+    check_replaceable(output, is_report, arguments.force)
     paths, where = read_selection(arguments)
     claims = _claims(arguments.claims) if arguments.claims else []
     text = _page(paths or [newest(OUTPUTS)], where, claims, arguments.title)
-    _write(arguments.output, text)
-    print(f"{printable(str(arguments.output))}: {size(len(text.encode()))}")
+    with explain_write_errors(output), atomic(output, "wb") as file:
+        file.write(text.encode())
+    print(f"{printable(str(output))}: {size(len(text.encode()))}")
     if arguments.open:
-        _open(arguments.output)
+        webbrowser.open(output.resolve().as_uri())
     return 0
 
 
@@ -60,17 +66,6 @@ def _page(paths: list[Path], where: Where, claims: list[Any], title: str) -> str
     if unread := sum(one.unread for one in found):
         tell(f"{unread} further runs are not on the page: name fewer sweeps")
     return page(document(found, claims, title))
-
-
-def _check_target(output: Path, force: bool) -> None:
-    """Refuses a target before anything is read: no folder, or a file that is not ours."""
-    from odfl_cli.report.page import is_report
-
-    if output.suffix not in (".html", ".htm"):
-        raise UserError(f"{output}: should end in .html")
-    if not output.absolute().parent.is_dir():
-        raise UserError(f"{output}: there is no directory {output.parent}")
-    check_replaceable(output, is_report, force)
 
 
 def _claims(path: Path) -> list[Any]:
@@ -91,17 +86,3 @@ def _claim(entry: Any) -> dict[str, Any]:
     texts = {name: str(entry[name]) for name in ("claim", "where", "verdict")}
     claimed = {"side": str(entry["claimed"]["side"]), "limit": float(entry["claimed"]["limit"])}
     return {**texts, **numbers, "count": int(entry["count"]), "claimed": claimed}
-
-
-def _write(output: Path, text: str) -> None:
-    try:
-        with atomic(output, "wb") as file:
-            file.write(text.encode())
-    except OSError as error:
-        raise UserError(f"{output}: cannot write there ({error.strerror})") from None
-
-
-def _open(output: Path) -> None:
-    import webbrowser
-
-    webbrowser.open(output.resolve().as_uri())

@@ -47,6 +47,15 @@ def atomic(path: Path, mode: str = "w", durable: bool = True) -> Iterator[IO[Any
         raise
 
 
+@contextmanager
+def explain_write_errors(path: Path) -> Iterator[None]:
+    """Turns an OSError while a file is written that the user named into a UserError."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{path}: cannot write there ({error.strerror})") from error
+
+
 def write_json(path: Path, content: Any, durable: bool = True) -> None:
     """A JSON file, whole or not at all."""
     with atomic(path, durable=durable) as file:
@@ -96,7 +105,7 @@ def check_replaceable(path: Path, is_ours: Callable[[bytes], bool], force: bool 
     if not os.path.lexists(path):
         return
     try:
-        with os.fdopen(open_regular(path), "rb") as file:
+        with explain_write_errors(path), os.fdopen(open_regular(path), "rb") as file:
             length = os.fstat(file.fileno()).st_size
             content = file.read(ENDS)
             file.seek(max(len(content), length - ENDS))
@@ -105,8 +114,6 @@ def check_replaceable(path: Path, is_ours: Callable[[bytes], bool], force: bool 
         raise UserError(
             f"{path}: it is a link or not a regular file; choose another name"
         ) from None
-    except OSError as error:
-        raise UserError(f"{path}: cannot write there ({error.strerror})") from None
     if content and not force and not is_ours(content):
         raise UserError(f"{path}: it exists and odfl did not write it; --force replaces it")
 

@@ -11,7 +11,7 @@ import re
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from odfl_cli.core.errors import UserError
@@ -32,7 +32,7 @@ def locked(directory: Path, tell: Callable[[str], None] = lambda holder: None) -
     begun, reported = time.monotonic(), False
     while (handle := _try(directory)) is None:
         if not reported and time.monotonic() - begun > PATIENCE:
-            tell(holder(directory))
+            tell(holder(directory) or "another process")
             reported = True
         time.sleep(POLL)
     try:
@@ -58,18 +58,12 @@ def is_locked(directory: Path) -> bool:
         os.close(handle)
 
 
-def holder(directory: Path) -> str:
-    """Who took the lock last: "host pid", or "another process"."""
-    try:
+def holder(directory: Path) -> str | None:
+    """The process that took the lock last, "host pid"; None where odfl has not worked."""
+    with suppress(OSError, UserError):
         found = OURS.fullmatch(read_regular(directory / LOCK, LARGEST))
-    except (OSError, UserError):
-        found = None
-    return found["holder"].decode(errors="replace") if found and found[0] else "another process"
-
-
-def has_lock(directory: Path) -> bool:
-    """Whether odfl has worked in the directory: there is a lock, and it says who took it."""
-    return holder(directory) != "another process"
+        return found["holder"].decode(errors="replace") if found and found[0] else None
+    return None
 
 
 def check_lock(directory: Path) -> None:

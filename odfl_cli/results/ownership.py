@@ -15,7 +15,7 @@ from typing import Any
 from odfl_cli import __version__
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import TEMPORARY, check_writable_in_place, read_regular, write_json
-from odfl_cli.core.locks import check_lock, has_lock
+from odfl_cli.core.locks import check_lock, holder
 from odfl_cli.core.reading import UnreadableError, read_json
 from odfl_cli.results.summary import FAILURE, SUMMARY, seed_file, versions_of
 
@@ -53,7 +53,7 @@ def check_place(directory: Path, seeds: Iterable[int] = (), hydra: str | None = 
     names = (LOG, SUMMARY, FAILURE, *map(seed_file, seeds))
     written = [*(directory / name for name in names), *hydras]
     there = next((path for path in written if path.is_file() and path.stat().st_size), None)
-    if there and not (is_run(directory) or has_lock(directory) or _names_odfl(hydras)):
+    if there and not (is_run(directory) or holder(directory) or _names_odfl(hydras)):
         raise UserError(f"{there}: odfl did not write it; choose another directory")
 
 

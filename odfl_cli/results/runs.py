@@ -187,7 +187,9 @@ def inspect(directory: Path) -> StoredRun:
     """The state of a run directory; one that does not exist is unfinished. Reads every CSV."""
     found = inspect_files(directory)
     if found.state != "newer" and is_locked(directory):
-        return replace(found, state="running", reason=f"process {holder(directory)}")
+        return replace(
+            found, state="running", reason=f"process {holder(directory) or 'another process'}"
+        )
     return found
 
 

@@ -28,7 +28,6 @@ from odfl_cli.runs.simulate import Job, Simulation, simulate
 from odfl_cli.runs.sweep.grid import Compositions, is_grid
 from odfl_cli.runs.weights import learnt_module
 
-NOWHERE = Path()
 MAKERS = {"algo": "problem", "regularizer": "polytope"}
 """Groups whose part is made for another one, which it is called with."""
 
@@ -93,7 +92,7 @@ def compute(planned: list[Planned], progress: bool | None) -> list[Computed]:
     with progress_bar(label, sum(one.job.horizon.rounds for one in planned), progress) as advance:
         for one in planned:
             try:
-                computed.append(_compute_one(one, partial(_advance, advance, before)))
+                computed.append(_compute_one(one, partial(_add_rounds, advance, before)))
             except UserError as error:
                 if len(planned) == 1:
                     raise
@@ -104,8 +103,8 @@ def compute(planned: list[Planned], progress: bool | None) -> list[Computed]:
     return computed
 
 
-def _advance(bar: Callable[[int], None], before: int, done: int) -> None:
-    bar(before + done)
+def _add_rounds(advance: Callable[[int], None], before: int, done: int) -> None:
+    advance(before + done)
 
 
 def _compute_one(planned: Planned, progress: Callable[[int], None]) -> Computed:
@@ -113,7 +112,7 @@ def _compute_one(planned: Planned, progress: Callable[[int], None]) -> Computed:
     simulation = simulate(job, progress=progress)
     summary = summarise(job, simulation, planned.choices, planned.config, simulation.seconds)
     run = Run(
-        directory=NOWHERE,
+        directory=Path(),
         algorithm=planned.choices["algo"],
         settings=flatten(planned.config) | planned.choices,
         rounds=job.horizon.rounds,
@@ -155,8 +154,9 @@ def _plan(config: DictConfig, setting: Setting) -> Planned:
     values = resolve(fill_sizes(config, job.environment)) | {"seeds": list(job.seeds)}
     chosen = {str(group): choice for group, choice in config.hydra.runtime.choices.items()}
     choices = {g: str(c) for g, c in chosen.items() if c and not g.startswith("hydra/")}
+    made: dict[str, Any] = {"algo": job.algorithm, "regularizer": job.algorithm.problem.regularizer}
     for group, given_part in given.items():
-        part = _find_part(job, group, given_part)
+        part = made.get(group, given_part)
         values[group] = _describe(part)
         choices[group] = str(part.name) if group == "algo" else type(part).__name__
     return Planned(job, values, choices)
@@ -198,10 +198,8 @@ def _check_not_both(setting: Setting) -> None:
 
 def _part(group: str, part: Any) -> Any:
     """What `build` takes for a group: an instance, or a maker of one for another part."""
-    is_maker = inspect.isclass(part) or inspect.isroutine(part)
-    is_maker = is_maker or isinstance(part, partial)
     needed = [MAKERS[group]] if group in MAKERS else []
-    if not is_maker:
+    if not (inspect.isclass(part) or inspect.isroutine(part) or isinstance(part, partial)):
         if group == "algo":
             raise UserError("algo: give a class or a functools.partial of one; problem=… is added")
         return (lambda **_: part) if needed else part
@@ -213,26 +211,17 @@ def _part(group: str, part: Any) -> Any:
 
 
 def _call(group: str, maker: Callable[[], Any]) -> Any:
-    if hasattr(getattr(maker, "func", maker), "named_parameters"):  # a class of torch modules
-        return _make_for_every_seed(maker)
+    """What `maker` makes; of a torch module a predictor that makes one for every seed."""
+    constructor = getattr(maker, "func", maker)
     try:
-        part = maker()
+        part = constructor if hasattr(constructor, "named_parameters") else maker()
     except ValidationError as error:
-        raise refusal(error, group, getattr(maker, "func", maker)) from error
-    return _make_for_every_seed(maker) if hasattr(part, "named_parameters") else part
-
-
-def _make_for_every_seed(maker: Callable[[], Any]) -> Any:
+        raise refusal(error, group, constructor) from error
+    if not hasattr(part, "named_parameters"):
+        return part
     from odfl_cli.problem.predictors.torch_module import TorchModule
 
     return TorchModule(module=maker)
-
-
-def _find_part(job: Job, group: str, part: Any) -> Any:
-    """The instance that the job uses."""
-    if group == "algo":
-        return job.algorithm
-    return job.algorithm.problem.regularizer if group == "regularizer" else part
 
 
 def _describe(part: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.files import explain_write_errors
 from odfl_cli.environments.replay.files import naming_the_file
 from odfl_cli.environments.streams import find_sources
 
@@ -21,9 +22,7 @@ def main(arguments: list[str]) -> int:
     source = sources[chosen.name]
     with naming_the_file(Path(f"package:{chosen.name}")):
         table = tables[chosen.name](source.files()[0])
-    try:
+    with explain_write_errors(chosen.out):
         table.write(chosen.out, source.features)
-    except OSError as error:
-        raise UserError(f"{chosen.out}: cannot write there ({error.strerror})") from error
     print(f"odfl data check {chosen.out} data.columns.round=day data.group=period")
     return 0

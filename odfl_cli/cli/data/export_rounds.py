@@ -12,7 +12,7 @@ from numpy.lib import format as npy
 from odfl_cli.cli.parser import Parser
 from odfl_cli.config.compose import compose_job
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import atomic, check_replaceable
+from odfl_cli.core.files import atomic, check_replaceable, explain_write_errors
 from odfl_cli.environments import Rounds
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job
@@ -30,11 +30,9 @@ def main(arguments: list[str]) -> int:
         raise UserError(f"{chosen.out}: the name should end in .csv or .npz")
     check_replaceable(chosen.out, _is_export, chosen.force)
     job = build(compose_job(chosen.overrides))
-    try:
+    with explain_write_errors(chosen.out):
         chosen.out.parent.mkdir(parents=True, exist_ok=True)
         writers[chosen.out.suffix.lower()](job, chosen.out)
-    except OSError as error:
-        raise UserError(f"{chosen.out}: cannot write there ({error.strerror})") from error
     print(shlex.join(["odfl", "run", "data=replay", f"data.file={chosen.out}"]))
     return 0
 
