@@ -75,8 +75,8 @@ def on_threads(function: Callable[[int], T], count: int, threads: int | None = N
 
 def ahead(function: Callable[[A], T], arguments: Iterable[A]) -> Iterator[T]:
     """function(a) for every argument; a thread computes the next one while the caller uses this one."""
-    with ThreadPoolExecutor(1) as thread:
-        computed = None
+    thread, computed = ThreadPoolExecutor(1), None
+    try:
         for argument in arguments:
             following = thread.submit(copy_context().run, function, argument)
             if computed:
@@ -84,6 +84,8 @@ def ahead(function: Callable[[A], T], arguments: Iterable[A]) -> Iterator[T]:
             computed = following
         if computed:
             yield computed.result()
+    finally:
+        thread.shutdown(wait=False)  # garbage collection may get here in that very thread
 
 
 @cache
