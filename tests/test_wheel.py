@@ -35,7 +35,7 @@ def test_runs_from_any_directory_without_the_repository(
         "-m",
         "odfl_cli.cli",
         "run",
-        "algo=uniform",
+        "algo=pf_ogd",
         f"engine={engine}",
         "horizon=smoke",
         "seeds=1",

@@ -35,7 +35,7 @@ def test_parts_of_your_own_run(written: Path) -> None:
         "at_least",
         "softsign",
     )
-    assert {summary["engine"] for summary in summaries} == {"torch"}
+    assert {summary["engine"] for summary in summaries} == {"array"}
 
 
 def test_the_set_in_a_file_runs(written: Path) -> None:
