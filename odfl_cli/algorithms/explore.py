@@ -1,0 +1,208 @@
+"""Learners that explore: now and then a decision is drawn, whatever was learned.
+
+A random decision is one of v_1, …, v_d with equal chances, where v_j is the best decision if item j
+costs −1 and the others 0: on the simplex all items, on other sets decisions that use every item that
+can be used. How likely a decision was is then known exactly.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import numpy as np
+from pydantic import Field, SkipValidation
+
+from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.algorithms.mixture import build_learner
+from odfl_cli.core.arrays import Array, array_namespace, dot, like
+from odfl_cli.core.settings import NonNegative, Positive, PositiveInt, Real, settings
+from odfl_cli.core.streams import Draw
+from odfl_cli.feedback.base import FULL, Seen
+from odfl_cli.problem.polytopes.linear import is_simplex
+
+
+class ExplorerState(NamedTuple):
+    """The learner's state, and what is noted of the last round that was seen."""
+
+    t: int
+    theta: Array  # [S, m]
+    learner: Any
+    propensity: Array  # how likely the decision was, [S]
+    estimate_square: Array  # ‖ĉ‖² of the estimated costs: on average ‖c‖² and their variance, [S]
+
+
+@settings
+class Explorer(Algorithm):
+    """Plays what `base` decides, or with the chance of the round a random decision."""
+
+    base: SkipValidation[Callable[..., Algorithm]]
+    explores = True
+    noted: ClassVar[tuple[str, ...]] = ("propensity",)
+    reported = noted
+
+    def __post_init__(self) -> None:
+        _ = self.learner  # a learner that does not fit the problem is refused now
+
+    @abstractmethod
+    def chance(self, t: int) -> float:
+        """Of a random decision in round t."""
+
+    @cached_property
+    def learner(self) -> Algorithm:
+        """The algorithm that learns."""
+        return build_learner(self.base, "algo.base", self.problem)
+
+    @cached_property
+    def cover(self) -> np.ndarray:
+        """The random decisions v_j, [d, d]."""
+        return self.problem.polytope.minimise(-np.eye(self.problem.items))
+
+    @property
+    def uses_horizon(self) -> bool:
+        """Where the learner does."""
+        return self.learner.uses_horizon
+
+    def takes_feedback(self, kind: str) -> bool:
+        """What the learner takes."""
+        return self.learner.takes_feedback(kind)
+
+    def draws(self) -> dict[str, Draw]:
+        """Which decision is played, and what the learner draws."""
+        return {f"{self.name}/explore": Draw("uniform"), **self.learner.draws()}
+
+    def init(self, seeds: int, truth: np.ndarray | None) -> ExplorerState:
+        """That of the learner."""
+        state = self.learner.init(seeds, truth)
+        return ExplorerState(0, state.theta, state, np.ones(seeds), np.zeros(seeds))
+
+    def decide(
+        self, state: ExplorerState, X: Array, draws: dict[str, Array] | None = None
+    ) -> tuple[Array, Array]:
+        """The learner's prediction, and its decision or a random one."""
+        prediction, best = self.learner.decide(state.learner, X)
+        chance = self.chance(state.t + 1)
+        if draws is None or chance == 0.0:
+            return prediction, best
+        xp, u = array_namespace(X), draws[f"{self.name}/explore"]
+        number = xp.astype(xp.clip(u / chance, max=1.0 - 1e-12) * self.problem.items, xp.int64)
+        return prediction, xp.where((u < chance)[:, None], like(X, self.cover)[number], best)
+
+    def memo(self, state: ExplorerState, X: Array) -> Array:
+        """What the learner decides, [S, d]."""
+        return self.learner.decide(state.learner, X)[1]
+
+    def chances(self, seen: Seen) -> tuple[Array, Array]:
+        """What could have been played in the round, [S, 1 + d, d], and how likely each was, [1 + d]."""
+        xp, chance, d = array_namespace(seen.X), self.chance(seen.t), self.problem.items
+        cover = like(seen.w, self.cover) + xp.zeros_like(seen.w)[:, None, :]
+        shares = like(seen.w, np.array([1.0 - chance, *[chance / d] * d]))
+        return xp.concat([seen.memo[:, None, :], cover], axis=1), shares
+
+    def update(
+        self, state: ExplorerState, X: Array, costs: Array, draws: dict[str, Array]
+    ) -> ExplorerState:
+        """From all costs."""
+        w, memo = self.decide(state, X, draws)[1], self.memo(state, X)
+        return self.learn(state, FULL.show(X, costs, w, memo, state.t + 1), draws)
+
+    def learn(self, state: ExplorerState, seen: Seen, draws: dict[str, Array]) -> ExplorerState:
+        """The learner learns from what is seen."""
+        learner = self.learner.learn(state.learner, seen, draws)
+        return self.after(state, learner, self.propensity(seen))
+
+    def propensity(self, seen: Seen) -> Array:
+        """How likely the decision was, [S]."""
+        xp, (decisions, shares) = array_namespace(seen.X), self.chances(seen)
+        same = xp.all(decisions == seen.w[:, None, :], axis=-1)
+        return dot(xp.astype(same, shares.dtype), shares)
+
+    def after(self, state: ExplorerState, learner: Any, propensity: Array) -> ExplorerState:
+        """The state after a round in which the learner's became this."""
+        square = state.estimate_square
+        return ExplorerState(state.t + 1, learner.theta, learner, propensity, square)
+
+
+@settings
+class EpsilonGreedy(Explorer):
+    """Explores in round t with the chance min(1, epsilon · t^(−power)).
+
+    Auer, Cesa-Bianchi & Fischer, *Finite-time Analysis of the Multiarmed Bandit Problem*, Machine
+    Learning 47, 2002.
+    """
+
+    epsilon: Positive = 0.1
+    power: NonNegative = 0.5
+    name = "epsilon_greedy"
+
+    def chance(self, t: int) -> float:
+        """ε_t."""
+        return min(1.0, self.epsilon * t**-self.power)
+
+
+@settings
+class ExploreThenCommit(Explorer):
+    """Explores for `explore` rounds, then plays what was learned from these.
+
+    Robbins, *Some Aspects of the Sequential Design of Experiments*, Bulletin of the AMS 58, 1952.
+    """
+
+    explore: PositiveInt = 200
+    name = "explore_then_commit"
+
+    def chance(self, t: int) -> float:
+        """1, then 0."""
+        return float(t <= self.explore)
+
+    def learn(self, state: ExplorerState, seen: Seen, draws: dict[str, Array]) -> ExplorerState:
+        """Nothing of the rounds after the first."""
+        if seen.t <= self.explore:
+            return Explorer.learn(self, state, seen, draws)
+        return self.after(state, state.learner, 1.0 + 0.0 * state.propensity)
+
+
+@settings
+class Weighted(Explorer):
+    """A learner that needs all costs, on unbiased estimates of them; explores with the chance `explore`.
+
+    With P_i the probability that item i is played, ĉ_i = c_i/P_i for items that are played, else 0.
+    Where ⟨c, w⟩ alone is seen on other sets than the simplex, ĉ = ⟨c, w⟩ E[wwᵀ]⁺ w, unbiased for the
+    costs of all that may be played: Cesa-Bianchi & Lugosi, *Combinatorial Bandits*, JCSS 78, 2012.
+    """
+
+    explore: Annotated[Real, Field(gt=0, le=1)] = 0.3
+    name = "weighted"
+    noted = ("propensity", "estimate_square")
+    reported = noted
+
+    def chance(self, t: int) -> float:
+        """The same in all rounds."""
+        return self.explore
+
+    def takes_feedback(self, kind: str) -> bool:
+        """Any."""
+        return True
+
+    def learn(self, state: ExplorerState, seen: Seen, draws: dict[str, Array]) -> ExplorerState:
+        """The learner learns from ĉ."""
+        costs = self.estimate(seen)
+        learner = self.learner.update(state.learner, seen.X, costs, draws)
+        after = self.after(state, learner, self.propensity(seen))
+        return after._replace(estimate_square=dot(costs, costs))
+
+    def estimate(self, seen: Seen) -> Array:
+        """ĉ, [S, d]."""
+        xp, (decisions, shares) = array_namespace(seen.X), self.chances(seen)
+        costs, one = seen.costs, is_simplex(self.problem.polytope)
+        if seen.kind == "full":
+            return costs
+        if one:
+            costs = xp.where(seen.w != 0, seen.paid[:, None], costs)
+        elif seen.kind == "bandit":
+            second = (decisions[..., None] * decisions[..., None, :] * shares[:, None, None]).sum(1)
+            inverse = xp.linalg.pinv(second)
+            return seen.paid[:, None] * dot(inverse, seen.w[:, None, :])
+        used = xp.astype(decisions != 0, shares.dtype)
+        chance = (used * shares[:, None]).sum(1)
+        known = (seen.w != 0) & ~xp.isnan(costs)
+        return xp.where(known, costs / xp.where(known, chance, 1.0), xp.zeros_like(costs))
