@@ -13,13 +13,13 @@ from odfl_cli.core.errors import RowError, UserError
 OFFERS = "rounds that do not offer every item"
 
 
-def marked(values: Array, marks: Array) -> Array:
+def mark_missing(values: Array, marks: Array) -> Array:
     """`values` [..., d] with NaN wherever `marks` [..., d] have it."""
     xp = array_namespace(marks)
     return xp.where(xp.isnan(marks), marks, values)
 
 
-def replaced(values: Array, number: float) -> Array:
+def replace_nan(values: Array, number: float) -> Array:
     """`values` with a number in place of NaN."""
     xp = array_namespace(values)
     return xp.where(xp.isnan(values), xp.full_like(values, number), values)
@@ -50,13 +50,13 @@ class OfferedPredictor(Wrapped):
         """(∇_θ g)ᵀ v over the offered items."""
         xp = array_namespace(X)
         offered = xp.where(xp.isnan(X[..., 0]), xp.zeros_like(v), v)
-        return self.part.vjp(theta, replaced(X, 0.0), offered)
+        return self.part.vjp(theta, replace_nan(X, 0.0), offered)
 
     def design(self, X: Array) -> Array:
         """D with rows of zeros where nothing is offered."""
         xp = array_namespace(X)
         offered = ~xp.isnan(X[..., :1])
-        D = self.part.design(replaced(X, 0.0))
+        D = self.part.design(replace_nan(X, 0.0))
         return xp.where(offered, D, xp.zeros_like(D))
 
 
@@ -69,7 +69,7 @@ class OfferedPolytope(Wrapped):
         few = (xp.isnan(costs).sum(-1) > costs.shape[-1] - least).reshape(-1).tolist()
         if True in few:
             raise RowError(few.index(True), len(few), f"fewer than {least} items are offered")
-        return self.part.minimise(replaced(costs, float("inf")))
+        return self.part.minimise(replace_nan(costs, float("inf")))
 
 
 class OfferedRegularizer(Wrapped):
@@ -82,7 +82,7 @@ class OfferedRegularizer(Wrapped):
             raise UserError(
                 f"regularizer: {name} cannot smooth {OFFERS}; choose regularizer=entropy"
             )
-        return self.part.smooth(replaced(g, float("inf")), alpha)
+        return self.part.smooth(replace_nan(g, float("inf")), alpha)
 
 
 def centre(point: Array, marks: Array) -> Array:

@@ -1,7 +1,7 @@
 """The task as an algorithm sees it: its parts, its sizes, its length, and how it decides."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -15,15 +15,21 @@ from odfl_cli.problem.offers import (
     OfferedPolytope,
     OfferedPredictor,
     OfferedRegularizer,
-    marked,
-    replaced,
+    mark_missing,
+    replace_nan,
 )
-from odfl_cli.problem.oracles import Oracle
-from odfl_cli.problem.polytopes import Polytope
-from odfl_cli.problem.predictors import Predictor, prepared
-from odfl_cli.problem.regularizers import Regularizer
-from odfl_cli.problem.targets import Target, transformed
+from odfl_cli.problem.oracles.base import Oracle
+from odfl_cli.problem.polytopes.linear import DecisionSet
+from odfl_cli.problem.predictors.base import Predictor, prepared
+from odfl_cli.problem.regularizers.base import Regularizer
+from odfl_cli.problem.targets import Target, transform_costs
 
+UNIT_RADIUS = 10.0
+"""R in units of the data, theta_radius=auto: weights of size 1 on 100 features reach it."""
+UNBOUNDED = 1e100
+"""R of a ball that holds every θ; its square is finite."""
+KappaRule = Literal["line", "worst"]
+BISECTIONS = 40
 ABSOLUTE_ROUNDING, RELATIVE_ROUNDING = 1e-9, 1e-12
 
 
@@ -44,7 +50,7 @@ class Horizon:
         return np.array(sorted(set(every.tolist())))  # np.unique would import masked arrays
 
 
-def decide(polytope: Polytope, prediction: Array, kappa: float) -> Array:
+def decide(polytope: DecisionSet, prediction: Array, kappa: float) -> Array:
     """Some w ∈ W with ⟨ĉ, w⟩ ≤ min_{w'∈W} ⟨ĉ, w'⟩ + κ, [..., d] as ĉ.
 
     The paper's proposition allows any such w. This is the worst along one line: w* + λ (w_worst − w*)
@@ -56,6 +62,42 @@ def decide(polytope: Polytope, prediction: Array, kappa: float) -> Array:
     away = polytope.minimise(-prediction) - best
     share = kappa / dot(prediction, away).clip(kappa)
     decision = best + share[..., None] * away
+    verify(prediction, best, decision, kappa)
+    return decision
+
+
+def worst_within(polytope: DecisionSet, prediction: Array, means: Array, kappa: float) -> Array:
+    """The w ∈ W that costs most by E[c | X] among those with ⟨ĉ, w⟩ ≤ min ⟨ĉ, w'⟩ + κ, [..., d].
+
+    A linear program with one constraint more than W: its solution is between minimisers of
+    λĉ − E[c | X] on both sides of the λ at which the constraint is met, which bisection finds.
+    """
+    xp, best = array_namespace(prediction), polytope.minimise(prediction)
+
+    def at(weight: Array) -> tuple[Array, Array]:
+        w = polytope.minimise(weight[..., None] * prediction - means)
+        return w, dot(prediction, w - best)
+
+    low = xp.zeros_like(means[..., 0])
+    within, high = best, low + 1.0
+    beyond, most = at(low)
+    gap = xp.zeros_like(most)
+    for step in range(2 * BISECTIONS):
+        weight = high if step < BISECTIONS else (low + high) / 2.0
+        w, found = at(weight)
+        inside = found <= kappa
+        within = xp.where(inside[..., None], w, within)
+        beyond = xp.where(inside[..., None], beyond, w)
+        gap, most = xp.where(inside, found, gap), xp.where(inside, most, found)
+        low = xp.where(inside, low, weight)
+        if step < BISECTIONS:  # at first λ grows until the constraint is met
+            high = xp.where(inside, high, 2.0 * high)
+        else:
+            high = xp.where(inside, weight, high)
+    free = at(0.0 * low)
+    share = (kappa - gap) / xp.clip(most - gap, min=ABSOLUTE_ROUNDING)
+    decision = within + xp.clip(share, max=1.0)[..., None] * (beyond - within)
+    decision = xp.where((free[1] <= kappa)[..., None], free[0], decision)
     verify(prediction, best, decision, kappa)
     return decision
 
@@ -76,25 +118,27 @@ def verify(prediction: Array, best: Array, decision: Array, kappa: float) -> Non
         )
 
 
-def predicted_gap(polytope: Polytope, prediction: Array, decision: Array) -> Array:
+def predicted_gap(polytope: DecisionSet, prediction: Array, decision: Array) -> Array:
     """⟨ĉ, w⟩ − min_{w'∈W} ⟨ĉ, w'⟩, [...], which κ bounds."""
     return dot(prediction, decision - polytope.minimise(prediction))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """Everything fixed before the first round. Of the data it holds the sizes alone."""
+    """Everything that is fixed before the first round. Of the data it knows only the sizes."""
 
     items: int  # d
     features: int  # p
     rounds: int  # T
     theta_set: Ball  # Θ
     predictor: Predictor  # g
-    polytope: Polytope  # W
+    polytope: DecisionSet  # W
     regularizer: Regularizer  # R
     oracle: Oracle  # O_ξ
     feature_names: tuple[str, ...] = ()  # [p], where the data name them
+    auto_radius: bool = False  # whether Θ is left to the data: all θ, or a ball in their units
     kappa: float = 0.0  # by how much a decision may miss the best predicted cost
+    kappa_rule: KappaRule = "line"  # which of these decisions is played
     target: Target = "raw"  # what learners learn from in place of the costs
     offers_all: bool = True  # False: NaN in X marks items that cannot be played in a round
     X_shape: tuple[int, ...] = ()  # of one round's X where it is not [d, p]
@@ -130,6 +174,17 @@ class Problem:
         problem = replace(self, predictor=predictor, theta_set=Ball(radius=radius))
         return problem.for_seeds(self.seeds) if self.seeds else problem
 
+    @property
+    def in_units(self) -> "Problem":
+        """The problem for features and costs in units of the data, odfl_cli.algorithms.units."""
+        radius = getattr(self.predictor, "radius", None) or UNIT_RADIUS
+        return replace(self, theta_set=Ball(radius=radius)) if self.auto_radius else self
+
+    def with_draws(self, draws: Array | None) -> "Problem":
+        """The same with the draws of a round for its regulariser; itself where that draws nothing."""
+        own = getattr(self.regularizer, "with_draws", None)
+        return replace(self, regularizer=own(draws)) if own and draws is not None else self
+
     def decide(self, prediction: Array) -> Array:
         """The decision for predicted costs [..., d]: a minimiser over W, or within κ of one."""
         return decide(self.polytope, prediction, self.kappa)
@@ -144,7 +199,7 @@ class Problem:
         return None if self.target == "raw" else f"data.target={self.target}"
 
     def with_offers(self) -> "Problem":
-        """The same with parts that know NaN as what is not offered; a UserError where they cannot."""
+        """The same with parts that take NaN for an item that is not offered; a UserError if they cannot."""
         if not hasattr(self.polytope, "least_offered"):
             name = type(self.polytope).__name__
             raise UserError(
@@ -160,16 +215,16 @@ class Problem:
             regularizer=OfferedRegularizer(self.regularizer),
         )
 
-    def marked(self, costs: Array, X: Array) -> Array:
+    def mark_missing(self, costs: Array, X: Array) -> Array:
         """The costs with NaN where an item is not offered."""
-        return costs if self.offers_all else marked(costs, X[..., 0])
+        return costs if self.offers_all else mark_missing(costs, X[..., 0])
 
-    def learned(self, costs: Array, X: Array) -> Array:
+    def learning_target(self, costs: Array, X: Array) -> Array:
         """What an algorithm learns from: the target of the costs, 0 for what is not offered."""
         if self.target == "raw":
             return costs
-        found = transformed(self.target, self.marked(costs, X))
-        return found if self.offers_all else replaced(marked(found, X[..., 0]), 0.0)
+        found = transform_costs(self.target, self.mark_missing(costs, X))
+        return found if self.offers_all else replace_nan(mark_missing(found, X[..., 0]), 0.0)
 
     def squared_error(self, prediction: Array, costs: Array) -> Array:
         """The mean of (ĉ − c)² over the items that are offered, [...]."""
@@ -177,4 +232,4 @@ class Problem:
         if self.offers_all:
             return errors.mean(-1)
         xp = array_namespace(errors)
-        return replaced(errors, 0.0).sum(-1) / (~xp.isnan(errors)).sum(-1)
+        return replace_nan(errors, 0.0).sum(-1) / (~xp.isnan(errors)).sum(-1)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.problem.problem import Problem
+from odfl_cli.problem.regularizers.base import pull_back
 
 ROUNDS_AT_ONCE = 64
 
@@ -23,20 +24,18 @@ class SmoothedCost:
 
     def value(self, theta: Array) -> Array:
         """f̃(θ), [...]."""
-        return dot(self.costs, self._decision(theta))
+        prediction = self.problem.predictor.predict(theta, self.X)
+        return dot(self.costs, self.problem.regularizer.smooth(prediction, self.alpha))
 
     def gradient(self, theta: Array, sample: Array | None = None) -> Array:
         """∇f̃(θ) = (∇_θ g)ᵀ (∂w̃/∂g)ᵀ c, [..., m]."""
-        v = self.problem.regularizer.vjp(self._decision(theta), self.alpha, self.costs)
+        prediction = self.problem.predictor.predict(theta, self.X)
+        v = pull_back(self.problem.regularizer, prediction, self.alpha, self.costs)
         return self.problem.predictor.vjp(theta, self.X, v)
 
-    def thinned(self, rounds: int) -> "SmoothedCost":
+    def subsample(self, rounds: int) -> "SmoothedCost":
         """Itself: it has one round."""
         return self
-
-    def _decision(self, theta: Array) -> Array:
-        prediction = self.problem.predictor.predict(theta, self.X)
-        return self.problem.regularizer.smooth(prediction, self.alpha)
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class PerturbedLeader:
         loss = self._rounds((seed, chosen))
         return loss.gradient(theta[..., None, :]).mean(-2) - self.sigma / self.t
 
-    def thinned(self, rounds: int) -> "PerturbedLeader":
+    def subsample(self, rounds: int) -> "PerturbedLeader":
         """An estimate from at most so many of the rounds held, evenly spaced."""
         if self.held <= rounds:
             return self

@@ -7,7 +7,7 @@ from odfl_cli.core.arrays import Array, array_namespace
 Target = Literal["raw", "asinh", "rank"]
 
 
-def transformed(target: Target, costs: Array) -> Array:
+def transform_costs(target: Target, costs: Array) -> Array:
     """The target of costs [..., d]: of heavy tails, arsinh keeps the sign and rank the order alone."""
     if target == "asinh":
         return array_namespace(costs).asinh(costs)

@@ -13,8 +13,12 @@ from scipy.optimize import minimize
 from support.problems import finite_difference
 
 from odfl_cli.core.settings import settings
-from odfl_cli.problem.polytopes import Assignment, Box, Budget, Custom, Simplex
-from odfl_cli.problem.regularizers import Entropy
+from odfl_cli.problem.polytopes.assignment import Assignment
+from odfl_cli.problem.polytopes.box import Box
+from odfl_cli.problem.polytopes.budget import Budget
+from odfl_cli.problem.polytopes.custom import Custom
+from odfl_cli.problem.polytopes.simplex import Simplex
+from odfl_cli.problem.regularizers.entropy import Entropy
 
 predictions = hnp.arrays(float, st.integers(2, 9), elements=st.floats(-10, 10))
 alphas = st.floats(0.05, 20)

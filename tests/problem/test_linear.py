@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.problems import finite_difference
 
-from odfl_cli.problem.predictors import Linear
+from odfl_cli.problem.predictors.linear import Linear
 
 
 @given(d=st.integers(1, 7), p=st.integers(1, 7), seed=st.integers(0, 1000))

@@ -8,9 +8,10 @@ import pytest
 import torch
 from support.problems import composed_job, finite_difference
 
-from odfl_cli.engine import TorchEngine
-from odfl_cli.problem.predictors import MLP, Predictor
-from odfl_cli.problem.predictors.weights import packed_weights
+from odfl_cli.engine.torch_engine import TorchEngine
+from odfl_cli.problem.predictors.base import Predictor
+from odfl_cli.problem.predictors.mlp import MLP
+from odfl_cli.problem.predictors.torch_module import packed_weights
 from odfl_cli.runs.simulate import simulate
 
 SHAPES = [MLP(depth=1), MLP(depth=2, width=5), MLP(depth=3, width=4, bias=False)]

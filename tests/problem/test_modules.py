@@ -16,12 +16,15 @@ from support.problems import choices, composed_job, finite_difference
 from support.samples import some_of
 
 from odfl_cli import UserError, run
-from odfl_cli.algorithms import on_problem
-from odfl_cli.problem.polytopes import Box, Simplex
-from odfl_cli.problem.predictors import Linear
+from odfl_cli.algorithms.base import on_problem
+from odfl_cli.problem.polytopes.box import Box
+from odfl_cli.problem.polytopes.simplex import Simplex
+from odfl_cli.problem.predictors.linear import Linear
 from odfl_cli.problem.predictors.torch_module import TorchModule
 from odfl_cli.problem.problem import Problem
-from odfl_cli.problem.regularizers import Entropy, LogBarrier, Quadratic
+from odfl_cli.problem.regularizers.entropy import Entropy
+from odfl_cli.problem.regularizers.log_barrier import LogBarrier
+from odfl_cli.problem.regularizers.quadratic import Quadratic
 from odfl_cli.problem.surrogate import SmoothedCost
 from odfl_cli.runs.simulate import Job, simulate
 
@@ -45,6 +48,7 @@ def job_of(algo: str, *more: str) -> Job:
 
 LINEAR = ("predictor=torch", f"predictor.module={HOME}.Linear", f"+predictor.features={P}")
 WITHOUT_MODULES = {"df_moments", "guard", "vote", "rls", "rls_adaptive", "rls_forgetting"}
+WITHOUT_MODULES |= {"epsilon_greedy", "explore_then_commit", "thompson", "ucb"}
 """Refuse every module: they need the predictor's design matrix."""
 
 

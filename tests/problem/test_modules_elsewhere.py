@@ -9,14 +9,16 @@ from scipy.optimize import linprog
 from support import networks
 from torch import nn
 
-from odfl_cli.algorithms import SPO
-from odfl_cli.algorithms.gradient import spo_plus_loss
+from odfl_cli.algorithms.gradient import SPO, spo_plus_loss
 from odfl_cli.problem.ball import Ball
-from odfl_cli.problem.oracles import SGD
-from odfl_cli.problem.polytopes import ShortestPath, Simplex
-from odfl_cli.problem.predictors import prepared
+from odfl_cli.problem.oracles.descent import SGD
+from odfl_cli.problem.polytopes.shortest_path import ShortestPath
+from odfl_cli.problem.polytopes.simplex import Simplex
+from odfl_cli.problem.predictors.base import prepared
 from odfl_cli.problem.problem import Problem
-from odfl_cli.problem.regularizers import Entropy, LogBarrier, Quadratic
+from odfl_cli.problem.regularizers.entropy import Entropy
+from odfl_cli.problem.regularizers.log_barrier import LogBarrier
+from odfl_cli.problem.regularizers.quadratic import Quadratic
 from odfl_cli.problem.surrogate import SmoothedCost
 
 ALPHA = 0.5

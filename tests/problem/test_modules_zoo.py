@@ -13,7 +13,7 @@ from support.samples import each_once, some_of
 from torch import nn
 
 from odfl_cli import run
-from odfl_cli.algorithms import on_problem
+from odfl_cli.algorithms.base import on_problem
 from odfl_cli.problem.predictors.module import ModulePredictor
 from odfl_cli.problem.predictors.torch_module import TorchModule
 from odfl_cli.runs.simulate import Job, simulate

@@ -13,16 +13,10 @@ from support.samples import each_once, marked
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.problem.ball import Ball
-from odfl_cli.problem.oracles import (
-    LBFGS,
-    SGD,
-    Adam,
-    Exact,
-    MultiStart,
-    OracleCall,
-    uniform_in_ball,
-)
-from odfl_cli.problem.oracles.exact import ball_grid, unit_directions
+from odfl_cli.problem.oracles.base import OracleCall, uniform_in_ball
+from odfl_cli.problem.oracles.descent import SGD, Adam, MultiStart
+from odfl_cli.problem.oracles.exact import Exact, ball_grid, unit_directions
+from odfl_cli.problem.oracles.lbfgs import LBFGS
 from odfl_cli.problem.surrogate import PerturbedLeader, SmoothedCost
 from odfl_cli.runs.simulate import simulate
 
@@ -389,11 +383,11 @@ def test_a_sample_of_the_history_stands_for_more_rounds_than_it_holds():
 
 def test_a_thinned_history_is_spread_over_all_of_it():
     objective = leader()
-    thin = objective.thinned(7)
+    thin = objective.subsample(7)
     np.testing.assert_array_equal(thin.costs, objective.costs[:, 0:70:10])
     np.testing.assert_array_equal(thin.X, objective.X[:, 0:70:10])
     assert (thin.held, thin.t) == (7, 70)
-    assert objective.thinned(70) is objective
+    assert objective.subsample(70) is objective
 
 
 @pytest.mark.parametrize("kind", [SGD, Adam, LBFGS, MultiStart, Exact])

@@ -5,7 +5,8 @@ import pytest
 import torch
 from support.problems import finite_difference
 
-from odfl_cli.problem.predictors import Affine, Linear, PerItem, Predictor, Quadratic
+from odfl_cli.problem.predictors.base import Predictor
+from odfl_cli.problem.predictors.linear import Affine, Linear, PerItem, Quadratic
 
 PREDICTORS: list[Predictor] = [Linear(), Affine(), PerItem(), Quadratic()]
 every = pytest.mark.parametrize("predictor", PREDICTORS, ids=lambda p: type(p).__name__)

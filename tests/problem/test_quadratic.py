@@ -1,6 +1,5 @@
 """The Euclidean projection is the minimiser it claims to be, and its Jacobian is right."""
 
-import importlib
 import pickle
 from functools import cache
 
@@ -12,17 +11,17 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from support.problems import finite_difference
 
-from odfl_cli.core.errors import RowError, UserError
-from odfl_cli.problem.polytopes import Polytope
+from odfl_cli.core.errors import RowError
 from odfl_cli.problem.polytopes.assignment import Assignment
 from odfl_cli.problem.polytopes.box import Box
 from odfl_cli.problem.polytopes.budget import Budget
 from odfl_cli.problem.polytopes.custom import Custom
 from odfl_cli.problem.polytopes.knapsack import Knapsack
+from odfl_cli.problem.polytopes.linear import Polytope
 from odfl_cli.problem.polytopes.shortest_path import ShortestPath
 from odfl_cli.problem.polytopes.simplex import Simplex
-from odfl_cli.problem.regularizers import Quadratic
 from odfl_cli.problem.regularizers.projection import Faces, WeightedSum
+from odfl_cli.problem.regularizers.quadratic import Quadratic
 
 CLOSED = {
     "simplex": Simplex(dimension=6),
@@ -342,16 +341,6 @@ def test_a_run_can_carry_it_to_another_process():
     g = draws("assignment", 14)
     copy = pickle.loads(pickle.dumps(quadratic("assignment")))
     np.testing.assert_array_equal(copy.smooth(g, 0.3), quadratic("assignment").smooth(g, 0.3))
-
-
-def test_without_quadprog_one_line_says_what_to_install(monkeypatch):
-    def missing(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(importlib, "import_module", missing)
-    with pytest.raises(UserError, match=r"^[^\n]*pip install quadprog$"):
-        Quadratic(polytope=SETS["assignment"])
-    Quadratic(polytope=SETS["budget"])  # a closed form needs none
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -7,7 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from odfl_cli.problem.ball import Ball
-from odfl_cli.problem.oracles import SGD, OracleCall
+from odfl_cli.problem.oracles.base import OracleCall
+from odfl_cli.problem.oracles.descent import SGD
 
 
 @dataclass

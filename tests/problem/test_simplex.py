@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from pydantic import ValidationError
 from scipy.optimize import linprog
 
-from odfl_cli.problem.polytopes import Simplex
+from odfl_cli.problem.polytopes.simplex import Simplex
 
 costs_with_ties = hnp.arrays(
     float, st.integers(2, 8), elements=st.sampled_from([-2.0, -0.0, 0.0, 1.0])
@@ -20,7 +20,7 @@ costs_with_ties = hnp.arrays(
 def test_minimise_solves_the_linear_program(dimension):
     simplex = Simplex(dimension=dimension)
     A, b = simplex.faces()
-    assert A.shape == (simplex.face_count, dimension)
+    assert A.shape == (dimension, dimension)
     for costs in np.random.default_rng(dimension).normal(size=(10, dimension)):
         solved = linprog(
             costs, A_ub=A, b_ub=b, A_eq=np.ones((1, dimension)), b_eq=[1], bounds=(None, None)

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from support.problems import composed, random_rounds
 
-from odfl_cli.problem.targets import rank, transformed
+from odfl_cli.problem.targets import rank, transform_costs
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import simulate
 
@@ -20,8 +20,8 @@ def test_a_rank_is_the_share_of_the_others_that_cost_less():
 
 def test_arsinh_is_odd_and_raw_is_the_cost():
     costs = np.array([-8995.0, -1.0, 0.0, 40.0])
-    np.testing.assert_allclose(transformed("asinh", costs), np.arcsinh(costs))
-    assert transformed("raw", costs) is costs
+    np.testing.assert_allclose(transform_costs("asinh", costs), np.arcsinh(costs))
+    assert transform_costs("raw", costs) is costs
 
 
 def replayed(tmp_path, algo: str, target: str) -> dict[str, np.ndarray]:

@@ -1,6 +1,6 @@
-"""The contract of an oracle, what it is called with, the rounds it keeps."""
+"""The contract of an oracle, what it is called with, and the rounds that it keeps."""
 
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -9,58 +9,15 @@ from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.problem.ball import Ball
 
 
-@settings
-class History:
-    """A buffer of rounds and the rule that assigns a slot to round t (from 1)."""
-
-    keep: Literal["full", "window", "reservoir"] = "full"
-    size: PositiveInt = 1000
-
-    def capacity(self, rounds: int) -> int:
-        """Slots that a run of `rounds` needs; a reservoir has one more for the rounds it drops."""
-        if self.keep == "full":
-            return rounds
-        return self.size + (self.keep == "reservoir")
-
-    def slots(self, t: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-        """Slot of rounds t [B], [S, B]; a reservoir keeps a round by its draw in `uniform` [S, B].
-
-        The reservoir is Vitter's algorithm R: round t replaces a uniformly chosen earlier one
-        with probability size/t, so that every round is equally likely to be held.
-        """
-        slots = np.empty(uniform.shape, dtype=np.int64)
-        if self.keep == "full":
-            slots[:] = t - 1
-        elif self.keep == "window":
-            slots[:] = (t - 1) % self.size
-        else:
-            drawn = np.minimum((uniform * t).astype(np.int64), self.size)
-            slots[:] = np.where(t <= self.size, t - 1, drawn)
-        return slots
-
-    def held(self, t: Array) -> Array:
-        """Rounds in the buffer after round t."""
-        return t if self.keep == "full" else np.minimum(t, self.size)
-
-    def represented(self, t: Array) -> Array:
-        """Rounds that the buffer represents: a sample represents all so far, a window those in it."""
-        return self.held(t) if self.keep == "window" else t
-
-
-class Objective(Protocol):
-    """A function of θ [..., S, m], separate for every seed; axes before S are candidates."""
-
-    def value(self, theta: Array) -> Array:
-        """Its value, [..., S]; of a sum of losses, over all the rounds that are kept."""
-
-    def gradient(self, theta: Array, sample: Array | None) -> Array:
-        """Its gradient, or an unbiased estimate that uses the uniform draws in `sample`."""
-
-
 class OracleCall(NamedTuple):
-    """What an oracle minimises in one round, and where it starts."""
+    """What an oracle minimises in one round, and where it starts.
 
-    objective: Any  # an Objective
+    The objective is a function of θ [..., S, m], separate for every seed; axes before S are candidates.
+    `value(theta)` [..., S] is, of a sum of losses, over all the rounds that are kept; `gradient(theta,
+    sample)` may be an unbiased estimate that uses the uniform draws in `sample`.
+    """
+
+    objective: Any
     theta_set: Ball  # Θ
     start: Array  # the warm start, [S, m]
     samples: Array | None = None  # uniform draws, [S, *sample_shape]
@@ -76,8 +33,8 @@ class OracleCall(NamedTuple):
 class Oracle:
     """O_ξ: returns an approximate minimiser; depends on no algorithm. A subclass states `minimise`.
 
-    It is called every `every` rounds; `history` and `history_size` say which rounds a sum of losses
-    is made of.
+    It is called every `every` rounds. A sum of losses is made of the rounds in a buffer, which holds
+    all rounds, the last `history_size` of them, or a uniform sample of that size.
     """
 
     history: Literal["full", "window", "reservoir"] = "full"
@@ -94,10 +51,35 @@ class Oracle:
         """The number of random points of Θ that a call starts from beside the warm start."""
         return 0
 
-    @property
-    def memory(self) -> History:
-        """The rounds that a sum of losses is made of."""
-        return History(keep=self.history, size=self.history_size)
+    def capacity(self, rounds: int) -> int:
+        """Slots that a run of `rounds` needs; a reservoir has one more for the rounds it drops."""
+        if self.history == "full":
+            return rounds
+        return self.history_size + (self.history == "reservoir")
+
+    def slots(self, t: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+        """Slot of rounds t [B], [S, B]; a reservoir keeps a round by its draw in `uniform` [S, B].
+
+        The reservoir is Vitter's algorithm R: round t replaces a uniformly chosen earlier one
+        with probability size/t, so that every round is equally likely to be held.
+        """
+        slots = np.empty(uniform.shape, dtype=np.int64)
+        if self.history == "full":
+            slots[:] = t - 1
+        elif self.history == "window":
+            slots[:] = (t - 1) % self.history_size
+        else:
+            drawn = np.minimum((uniform * t).astype(np.int64), self.history_size)
+            slots[:] = np.where(t <= self.history_size, t - 1, drawn)
+        return slots
+
+    def held(self, t: Array) -> Array:
+        """Rounds in the buffer after round t."""
+        return t if self.history == "full" else np.minimum(t, self.history_size)
+
+    def represented(self, t: Array) -> Array:
+        """Rounds that the buffer represents: a sample represents all so far, a window those in it."""
+        return self.held(t) if self.history == "window" else t
 
     def answers(self, t: int) -> bool:
         """Whether it is called in round t: in rounds 1, 1 + every, 1 + 2·every, …"""

@@ -1,6 +1,6 @@
 """Oracles that take stochastic gradient steps: SGD, as in the paper, Adam, and several at once."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -70,6 +70,9 @@ class Adam(Descent):
         return theta
 
 
+RULES: dict[str, type[Any]] = {"sgd": SGD, "adam": Adam, "lbfgs": LBFGS}
+
+
 @settings
 class MultiStart(Descent):
     """Descends by `rule` from the warm start and from `starts` random points of Θ.
@@ -97,11 +100,7 @@ class MultiStart(Descent):
                 f"oracle.starts={self.starts}: the algorithm calls its oracle without points to "
                 "start from; see start_points in docs/your-parts.md, or choose oracle=sgd"
             )
-        ends = self._descent().minimise(call._replace(start=starts))
+        batch = {} if self.rule == "lbfgs" else {"batch": self.batch}
+        rule = RULES[self.rule](steps=self.steps, lr=self.lr, **batch)
+        ends = rule.minimise(call._replace(start=starts))
         return best_of(ends, call.objective.value(ends))
-
-    def _descent(self) -> SGD | Adam | LBFGS:
-        if self.rule == "lbfgs":
-            return LBFGS(steps=self.steps, lr=self.lr)
-        kind = SGD if self.rule == "sgd" else Adam
-        return kind(steps=self.steps, lr=self.lr, batch=self.batch)

@@ -40,23 +40,14 @@ class Exact(Oracle):
         """The best of the grid and the warm start after polishing."""
         xp, start, value = array_namespace(call.start), call.start, call.objective.value
         grid = call.theta_set.radius * ball_grid(start.shape[-1], self.directions, self.radii)
-        values = xp.concat(
-            [
-                value(_for_all(grid[first : first + AT_ONCE], start))
-                for first in range(0, len(grid), AT_ONCE)
-            ]
-        )
+        parts = [like(start, grid[i : i + AT_ONCE]) for i in range(0, len(grid), AT_ONCE)]
+        same = [xp.broadcast_to(part[:, None], (len(part), *start.shape)) for part in parts]
+        values = xp.concat([value(points) for points in same])
         ranks = xp.argsort(values, axis=0, stable=True)[: self.finalists]
         leading = like(start, grid)[ranks]
         starts = xp.concat([start[None], leading])
         ends = LBFGS(steps=self.polish).minimise(call._replace(start=starts))
         return best_of(ends, value(ends))
-
-
-def _for_all(points: np.ndarray, start: Array) -> Array:
-    """Points [N, m] for every seed of `start` [S, m], [N, S, m]."""
-    same = like(start, points)[:, None, :]
-    return array_namespace(start).broadcast_to(same, (same.shape[0], *start.shape))
 
 
 @cache

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.settings import Positive, PositiveInt, settings
-from odfl_cli.problem.ball import Ball
-from odfl_cli.problem.oracles.base import Objective, Oracle, OracleCall
+from odfl_cli.problem.oracles.base import Oracle, OracleCall
 
 ARMIJO, HALVINGS = 1e-4, 20
 FLAT = 1e-14  # curvature and decrease below this share of their scale are rounding errors
@@ -41,8 +40,7 @@ class LBFGS(Oracle):
         pairs: list[Pair] = []
         for _ in range(self.steps):
             direction = _two_loops(pairs, scale, gradient)
-            line = _Line(objective, call.theta_set, theta, value, gradient)
-            moved, lower, found = line.search(direction, scale, done)
+            moved, lower, found = _search(call, theta, value, gradient, direction, scale, done)
             done = ~found
             if bool(done.all()):
                 break
@@ -54,35 +52,26 @@ class LBFGS(Oracle):
         return theta
 
 
-class _Line(NamedTuple):
-    """The search along Π_Θ(θ − λ direction)."""
-
-    objective: Objective
-    theta_set: Ball
-    theta: Array
-    value: Array
-    gradient: Array
-
-    def search(self, direction: Array, scale: Array, done: Array) -> tuple[Array, Array, Array]:
-        """The new θ, the value there, and which seeds move; the others stay."""
-        xp = array_namespace(self.theta)
-        ahead = dot(self.gradient, self.theta_set.project(self.theta - direction) - self.theta)
-        direction = xp.where((ahead < 0)[..., None], direction, scale[..., None] * self.gradient)
-        moved, value, found = self.theta, self.value, self.value != self.value
-        for halving in range(HALVINGS):
-            trial = self.theta_set.project(self.theta - 0.5**halving * direction)
-            reached = self.objective.value(trial)
-            promised = dot(self.gradient, trial - self.theta)
-            enough = (promised < -FLAT * abs(self.value)) & (
-                reached <= self.value + ARMIJO * promised
-            )
-            new = enough & ~found & ~done
-            moved = xp.where(new[..., None], trial, moved)
-            value = xp.where(new, reached, value)
-            found = found | new
-            if bool((found | done).all()):
-                break
-        return moved, value, found
+def _search(
+    call: OracleCall, theta: Array, value: Array, gradient: Array, direction: Array, scale: Array,
+    done: Array,
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """The new θ along Π_Θ(θ − λ direction), the value there, and which seeds move; others stay."""
+    xp, project = array_namespace(theta), call.theta_set.project
+    ahead = dot(gradient, project(theta - direction) - theta)
+    direction = xp.where((ahead < 0)[..., None], direction, scale[..., None] * gradient)
+    moved, lowest, found = theta, value, value != value
+    for halving in range(HALVINGS):
+        trial = project(theta - 0.5**halving * direction)
+        reached, promised = call.objective.value(trial), dot(gradient, trial - theta)
+        enough = (promised < -FLAT * abs(value)) & (reached <= value + ARMIJO * promised)
+        new = enough & ~found & ~done
+        moved = xp.where(new[..., None], trial, moved)
+        lowest = xp.where(new, reached, lowest)
+        found = found | new
+        if bool((found | done).all()):
+            break
+    return moved, lowest, found
 
 
 def _two_loops(pairs: list[Pair], scale: Array, gradient: Array) -> Array:

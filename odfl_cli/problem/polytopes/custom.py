@@ -1,7 +1,6 @@
 """A decision set from a file, minimised over its vertices if these can be listed, else by HiGHS."""
 
 import csv
-import os
 import zipfile
 from collections.abc import Mapping
 from functools import cached_property
@@ -50,15 +49,14 @@ class Custom(LinearSet):
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
         """The first vertex of least cost; without a list of them, the one that HiGHS reaches first."""
-        if not (finite := np.isfinite(costs).all(axis=1)).all():
-            raise self._no_optimum(costs, int(finite.argmin()))
-        if self.vertices is not None:
+        if self.vertices is not None and np.isfinite(costs).all():
             return cheapest_rows(self.vertices, costs)
         w = np.empty_like(costs)
         for row, cost in enumerate(costs):
-            vertex = self._solver.vertex(cost)
-            if vertex is None:
-                raise self._no_optimum(costs, row)
+            if (vertex := self._solver.vertex(cost)) is None:
+                largest = np.abs(cost).max()
+                reason = f"the solver found no optimum for costs up to {largest:g}"
+                raise RowError(row, len(costs), str(self.refusal(reason)))
             w[row] = vertex
         return w
 
@@ -73,10 +71,6 @@ class Custom(LinearSet):
     def refusal(self, reason: str) -> UserError:
         """The error, with the file's name."""
         return UserError(f"polytope.file={self.file}: {reason}")
-
-    def _no_optimum(self, costs: np.ndarray, row: int) -> RowError:
-        reason = f"the solver found no optimum for costs up to {np.abs(costs[row]).max():g}"
-        return RowError(row, len(costs), str(self.refusal(reason)))
 
     @cached_property
     def vertices(self) -> np.ndarray | None:
@@ -96,7 +90,7 @@ class Custom(LinearSet):
     @cached_property
     def _given(self) -> dict[str, np.ndarray]:
         try:
-            return _checked(_read(Path(self.file)))
+            return _check_arrays(_read(Path(self.file)))
         except ValueError as error:
             raise self.refusal(str(error)) from error
 
@@ -116,40 +110,32 @@ class Custom(LinearSet):
         return C[kept], e[kept]
 
     @cached_property
-    def _solver(self) -> "HiGHS":
+    def _solver(self) -> HiGHS:
         return HiGHS(*self.faces(), *self.equalities())
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    readers = {".yaml": _read_yaml, ".yml": _read_yaml, ".npz": _read_npz, ".csv": _read_csv}
-    if path.suffix.lower() not in readers:
-        raise ValueError("the name should end in .yaml, .npz or .csv")
-    if not os.path.isfile(path):
-        raise ValueError("there is no such file")
-    try:
-        return readers[path.suffix.lower()](path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"cannot be read ({error})") from error
-
-
-def _read_yaml(path: Path) -> Mapping[str, Any]:
     import yaml
 
+    kind = path.suffix.lower()
+    if kind not in {".yaml", ".yml", ".npz", ".csv"}:
+        raise ValueError("the name should end in .yaml, .npz or .csv")
+    if not path.is_file():
+        raise ValueError("there is no such file")
     try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if kind == ".csv":
+            return _read_csv(path)
+        given = dict(np.load(path)) if kind == ".npz" else yaml.safe_load(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot be read ({error})") from error
     except yaml.YAMLError as error:
         raise ValueError(f"not YAML ({' '.join(str(error).split())})") from error
+    except (TypeError, ValueError, zipfile.BadZipFile) as error:
+        reason = "not an NPZ file of numbers" if kind == ".npz" else str(error)
+        raise ValueError(reason) from error
     if not isinstance(given, dict):
         raise ValueError("should hold the keys A and b, and perhaps A_eq and b_eq")
     return given
-
-
-def _read_npz(path: Path) -> Mapping[str, Any]:
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            return dict(arrays)
-    except (ValueError, zipfile.BadZipFile) as error:
-        raise ValueError("not an NPZ file of numbers") from error
 
 
 def _read_csv(path: Path) -> Mapping[str, Any]:
@@ -170,7 +156,7 @@ def _read_csv(path: Path) -> Mapping[str, Any]:
     return {key: values for key, values in given.items() if values}
 
 
-def _checked(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def _check_arrays(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The four arrays, of fitting shapes and finite."""
     if unknown := [str(key) for key in given if key not in KEYS]:
         raise ValueError(f"{unknown[0]}: there is no such key; there are {', '.join(KEYS)}")
@@ -178,11 +164,18 @@ def _checked(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
         if key not in given and (partner in given or key == "A"):
             raise ValueError(f"{key} is missing")
     arrays = {key: _numbers(values, key) for key, values in given.items()}
-    dimension = _check_pair(arrays["A"], arrays["b"], "A", "b")
-    if "A_eq" not in arrays:
-        return {**arrays, "A_eq": np.zeros((0, dimension)), "b_eq": np.zeros(0)}
-    if _check_pair(arrays["A_eq"], arrays["b_eq"], "A_eq", "b_eq") != dimension:
-        raise ValueError(f"A has {dimension} columns and A_eq {arrays['A_eq'].shape[1]}")
+    for name, other in (("A", "b"), ("A_eq", "b_eq"))[: len(arrays) // 2]:
+        matrix, right = arrays[name], arrays[other]
+        if matrix.ndim != 2 or 0 in matrix.shape:
+            raise ValueError(f"{name} should be a table, one row per constraint")
+        if right.shape != (len(matrix),):
+            raise ValueError(f"{name} has {len(matrix)} rows; {other} should have as many numbers")
+        if not matrix.any(axis=1).all():
+            raise ValueError(f"row {int(matrix.any(axis=1).argmin()) + 1} of {name} is all zeros")
+    d = arrays["A"].shape[1]
+    arrays = {"A_eq": np.zeros((0, d)), "b_eq": np.zeros(0)} | arrays
+    if arrays["A_eq"].shape[1] != d:
+        raise ValueError(f"A has {d} columns and A_eq {arrays['A_eq'].shape[1]}")
     return arrays
 
 
@@ -196,14 +189,3 @@ def _numbers(values: Any, name: str) -> np.ndarray:
     if (np.abs(numbers) > LARGEST).any():
         raise ValueError(f"{name} holds a number beyond {LARGEST:g}")
     return numbers
-
-
-def _check_pair(matrix: np.ndarray, right: np.ndarray, name: str, right_name: str) -> int:
-    """The number of columns."""
-    if matrix.ndim != 2 or 0 in matrix.shape:
-        raise ValueError(f"{name} should be a table, one row per constraint")
-    if right.shape != (len(matrix),):
-        raise ValueError(f"{name} has {len(matrix)} rows; {right_name} should have as many numbers")
-    if not matrix.any(axis=1).all():
-        raise ValueError(f"row {int(matrix.any(axis=1).argmin()) + 1} of {name} is all zeros")
-    return matrix.shape[1]

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from odfl_cli.core.errors import UserError, message
+
 EXACT = 1e-9
 OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
@@ -15,6 +17,18 @@ OPTIONS: dict[str, bool | int | float | str] = {
 }
 
 
+def import_highs() -> Any:
+    """The module highspy, or a UserError where another library has loaded a HiGHS of its own."""
+    try:
+        import highspy
+    except ImportError as error:
+        raise UserError(
+            f"highspy cannot be imported ({message(error)}); where ortools was imported before it, "
+            "as by pyepo, begin your program with `import highspy`"
+        ) from error
+    return highspy
+
+
 class HiGHS:
     """One linear program whose objective changes.
 
@@ -23,15 +37,19 @@ class HiGHS:
     """
 
     def __init__(self, A: np.ndarray, b: np.ndarray, C: np.ndarray, e: np.ndarray) -> None:
-        import highspy
-
-        self._faces, self._rows, self._right = len(b), np.vstack([A, C]), np.concatenate([b, e])
+        highspy = import_highs()
         self._columns = np.arange(A.shape[1], dtype=np.int32)
         self._optimal = highspy.HighsModelStatus.kOptimal
         self._highs = highspy.Highs()
         for option, value in OPTIONS.items():
             self._highs.setOptionValue(option, value)
-        self._highs.passModel(self._program())
+        free, rows = np.full(A.shape[1], highspy.kHighsInf), np.vstack([A, C])
+        self._highs.addVars(len(free), -free, free)
+        lower = np.concatenate([np.full(len(b), -highspy.kHighsInf), e])
+        row, column = np.nonzero(rows)
+        starts = np.searchsorted(row, np.arange(len(rows))).astype(np.int32)
+        entries = len(row), starts, column.astype(np.int32), rows[row, column]
+        self._highs.addRows(len(rows), lower, np.concatenate([b, e]), *entries)
         self._lock = threading.Lock()
         self.bounded = self._reach_every_side()
         self._start = self._highs.getBasis()
@@ -63,21 +81,3 @@ class HiGHS:
         """
         units = np.eye(len(self._columns))
         return all(self._solve(cost) is not None for unit in units for cost in (unit, -unit))
-
-    def _program(self) -> Any:
-        import highspy
-
-        program = highspy.HighsLp()
-        program.num_row_, program.num_col_ = self._rows.shape
-        program.col_cost_ = np.zeros(program.num_col_)
-        program.col_lower_ = np.full(program.num_col_, -highspy.kHighsInf)
-        program.col_upper_ = np.full(program.num_col_, highspy.kHighsInf)
-        is_face = np.arange(program.num_row_) < self._faces
-        program.row_lower_ = np.where(is_face, -highspy.kHighsInf, self._right)
-        program.row_upper_ = self._right
-        row, column = np.nonzero(self._rows)
-        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        program.a_matrix_.start_ = np.searchsorted(row, np.arange(program.num_row_ + 1))
-        program.a_matrix_.index_ = column
-        program.a_matrix_.value_ = self._rows[row, column]
-        return program

@@ -12,11 +12,13 @@ from odfl_cli.core.errors import UserError
 SMALLEST_SLACK = 1e-9
 
 
-class Polytope(Protocol):
-    """A bounded polytope W = {w : A w ≤ b, C w = e}.
+class DecisionSet(Protocol):
+    """What every decision set W can do.
 
-    A set that treats all items alike, so that any may be missing from a round, names `least_offered`,
-    the number of items that a round must offer.
+    Nothing else is assumed of W: it may be given by its faces, as the answers of a solver, or as a
+    ball. A set that treats all items alike, so that any may be missing from a round, names
+    `least_offered`, the number of items that a round must offer. A set with a projection of its own
+    has `project(points)` and `project_vjp(points, v)`, [..., d] both, and `interior_point`.
     """
 
     @property
@@ -24,15 +26,15 @@ class Polytope(Protocol):
         """d, the length of a decision."""
 
     @property
-    def face_count(self) -> int:
-        """n, the number of inequalities."""
-
-    @property
-    def constant_sum(self) -> bool:
-        """Whether Σ w_i is the same for all w ∈ W, so that equal predictions change no decision."""
+    def constant_sum(self) -> bool | None:
+        """Whether Σ w_i is the same for all w ∈ W, so that equal predictions change no decision; None: unknown."""
 
     def minimise(self, costs: Array) -> Array:
-        """A vertex in argmin_{w∈W} ⟨costs, w⟩ over the last axis, [..., d]; ties: lowest index."""
+        """A w in argmin_{w∈W} ⟨costs, w⟩ over the last axis, [..., d]; ties: lowest index."""
+
+
+class Polytope(DecisionSet, Protocol):
+    """A bounded polytope W = {w : A w ≤ b, C w = e} that states its faces."""
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
         """(A [n, d], b [n]) of the inequalities A w ≤ b."""
@@ -47,8 +49,19 @@ class Polytope(Protocol):
         """Whether w [..., d] lies in W, [...]."""
 
 
-def is_simplex(polytope: Polytope) -> bool:
+def check_faces(polytope: DecisionSet, part: str, instead: str) -> None:
+    """A UserError where W does not state its faces, which `part` needs; it says what to choose instead."""
+    if not hasattr(polytope, "faces"):
+        name = type(polytope).__name__
+        raise UserError(
+            f"{part} needs the faces of the set, which {name} does not state; {instead}"
+        )
+
+
+def is_simplex(polytope: DecisionSet) -> bool:
     """Whether W is stated as {w ≥ 0, Σ w_i = 1}."""
+    if not hasattr(polytope, "faces") or not hasattr(polytope, "equalities"):
+        return False
     (A, b), (C, e) = polytope.faces(), polytope.equalities()
     nonnegative = np.array_equal(A, -np.eye(polytope.dimension)) and not b.any()
     return nonnegative and len(C) == 1 and bool((C == 1.0).all()) and e[0] == 1.0
@@ -64,11 +77,6 @@ class LinearSet(ABC):
     def equalities(self) -> tuple[np.ndarray, np.ndarray]:
         """(C [q, d], e [q]) with independent rows; none by default."""
         return np.zeros((0, self.faces()[0].shape[1])), np.zeros(0)
-
-    @property
-    def face_count(self) -> int:
-        """n."""
-        return len(self.faces()[1])
 
     @cached_property
     def constant_sum(self) -> bool:
@@ -104,28 +112,20 @@ class LinearSet(ABC):
         from scipy.optimize import linprog
 
         (A, b), (C, e) = self.faces(), self.equalities()
-        norms = np.linalg.norm(A, axis=1, keepdims=True)
-        free = np.zeros((len(e), 1))
-        goal = np.append(np.zeros(A.shape[1]), -1.0)
-        solved = linprog(
-            goal, np.hstack([A, norms]), b, np.hstack([C, free]), e, bounds=(None, None)
-        )
-        if solved.status == 2:  # s is free: only the equalities can fail
-            raise self.refusal("the equalities contradict each other")
-        if solved.status == 3:
-            raise self.refusal("the set is unbounded")
-        if solved.status != 0:
-            raise self.refusal(f"no interior point was found ({solved.message})")
-        self._check_slack(solved.x[-1])
-        return solved.x[:-1]
-
-    def _check_slack(self, slack: float) -> None:
-        if slack < -SMALLEST_SLACK:
+        wider = np.hstack([A, np.linalg.norm(A, axis=1, keepdims=True)])
+        goal, equal = np.append(np.zeros(A.shape[1]), -1.0), np.hstack([C, np.zeros((len(e), 1))])
+        solved = linprog(goal, wider, b, equal, e, bounds=(None, None))
+        reasons = {2: "the equalities contradict each other", 3: "the set is unbounded"}
+        if solved.status != 0:  # s is free: only the equalities can fail
+            failure = f"no interior point was found ({solved.message})"
+            raise self.refusal(reasons.get(solved.status, failure))
+        if (slack := solved.x[-1]) < -SMALLEST_SLACK:
             raise self.refusal("the set is empty")
         if slack <= SMALLEST_SLACK:
             raise self.refusal(
                 "no point is strictly inside every face; write faces that always bind as equalities"
             )
+        return solved.x[:-1]
 
     def refusal(self, reason: str) -> UserError:
         """The error for a set that cannot be used."""

@@ -3,49 +3,45 @@
 import copy
 import logging
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import torch
 
 from odfl_cli.core.errors import UserError, message
 from odfl_cli.core.streams import Draw, draw
-from odfl_cli.problem.predictors.module import Call, Model, Network, initial_parameters
+from odfl_cli.problem.predictors.module import Call, Network, initial_parameters
 
 log = logging.getLogger("odfl")
 
 PROBE, PROBES = "predictor/probe", 3
 
 
-def call_with_round(model: Model, X: torch.Tensor) -> torch.Tensor:
-    """The module is called with the X of the round."""
-    return model(X)
-
-
-def call_with_batch(model: Model, X: torch.Tensor) -> torch.Tensor:
-    """The module is called with a batch whose only entry is X."""
-    return model(X[None])
-
-
-def call_with_items(model: Model, X: torch.Tensor) -> torch.Tensor:
-    """The module is called with the features of one item after another."""
-    return torch.stack([model(x) for x in X])
+CALLS: tuple[Call, ...] = (
+    lambda model, X: model(X),
+    lambda model, X: model(X[None]),
+    lambda model, X: torch.stack([model(x) for x in X]),
+)
+"""With the X of a round, with a batch whose only entry it is, with the features of one item after another."""
 
 
 def inspect_module(
     module: torch.nn.Module, items: int, shape: tuple[int, ...], key: str
 ) -> Network:
-    """The network of a copy in double precision, or a UserError that begins with `key`."""
-    with _refusing(key), torch.random.fork_rng(devices=[]):
-        module = copy.deepcopy(module).double()
-        _check_parameters(module, key)
-        probes = torch.from_numpy(draw((0,), PROBE, Draw("normal", shape), 0, PROBES)[0])
-        with torch.no_grad():
-            call = _find_call(module, items, probes[0], key)
-            _check_pure(module, call, probes, key)
-        network = Network(module, items, shape, call, initial_parameters(module))
-        return replace(network, batched=_can_batch(network, probes, key))
+    """The network of a copy in double precision, or a UserError of one line that begins with `key`."""
+    try:
+        with torch.random.fork_rng(devices=[]):
+            module = copy.deepcopy(module).double()
+            _check_parameters(module, key)
+            probes = torch.from_numpy(draw((0,), PROBE, Draw("normal", shape), 0, PROBES)[0])
+            with torch.no_grad():
+                call = _find_call(module, items, probes[0], key)
+                _check_pure(module, call, probes, key)
+            network = Network(module, items, shape, call, initial_parameters(module))
+            return replace(network, batched=_can_batch(network, probes, key))
+    except UserError:
+        raise
+    except (Exception, SystemExit) as error:  # of the module
+        raise UserError(f"{key}: {message(error)}"[:300]) from error
 
 
 def _tensors(module: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -68,7 +64,7 @@ def _check_parameters(module: torch.nn.Module, key: str) -> None:
 def _find_call(module: torch.nn.Module, items: int, X: torch.Tensor, key: str) -> Call:
     """The first way to call the module that gives d costs."""
     reasons = []
-    for call in (call_with_round, call_with_batch, call_with_items):
+    for call in CALLS:
         try:
             output = call(module, X)
         except Exception as error:
@@ -128,14 +124,3 @@ def _can_batch(network: Network, probes: torch.Tensor, key: str) -> bool:
         torch.allclose(one, other, rtol=0, atol=atol)
         for one, other, atol in zip(plain, batched, near, strict=True)
     )
-
-
-@contextmanager
-def _refusing(key: str) -> Iterator[None]:
-    """Turns errors of the module into a UserError of one line."""
-    try:
-        yield
-    except UserError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise UserError(f"{key}: {message(error)}"[:300]) from error

@@ -51,19 +51,11 @@ class MLP:
         layers: list[torch.nn.Module] = []
         for number, (inputs, outputs) in enumerate(pairwise(sizes)):
             layer = torch.nn.Linear(inputs, outputs, self.bias, dtype=torch.float64)
-            torch.nn.init.zeros_(layer.weight)
-            if self.bias:
-                torch.nn.init.zeros_(layer.bias)
+            for parameter in layer.parameters():
+                torch.nn.init.zeros_(parameter)
             if number < self.depth - 1:
-                _fill(layer.weight, f"{INITIAL}/{number}")
+                spec = Draw("normal", (outputs, inputs))
+                normals = draw((0,), f"{INITIAL}/{number}", spec)[0, 0]
+                layer.weight.data += torch.from_numpy(normals / math.sqrt(inputs))
             layers += [layer, activation()]
         return torch.nn.Sequential(*layers[:-1])
-
-
-def _fill(weights: "torch.Tensor", stream: str) -> None:
-    """Normal with variance 1/inputs, from the stream of seed 0."""
-    import torch
-
-    normals = draw((0,), stream, Draw("normal", (weights.numel(),)))[0, 0]
-    with torch.no_grad():
-        weights += torch.from_numpy(normals / math.sqrt(weights.shape[1])).reshape(weights.shape)

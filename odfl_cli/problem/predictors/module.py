@@ -174,6 +174,7 @@ class ModulePredictor:
         """A copy of the seed's module with its parameters at θ [m]."""
         return self.network(seed).trained(theta)
 
+    @torch.inference_mode(False)  # its tensors cannot be differentiated
     def _evaluate(
         self, function: Callable[..., torch.Tensor], width: int, theta: Array, X: Array, *v: Array
     ) -> Array:
@@ -181,17 +182,6 @@ class ModulePredictor:
         if isinstance(theta, np.ndarray):
             tensors = (torch.tensor(array) for array in (theta, X, *v))
             return self._evaluate(function, width, *tensors).numpy()
-        with torch.inference_mode(False):  # its tensors cannot be differentiated
-            return self._evaluate_tensors(function, width, theta, X, *v)
-
-    def _evaluate_tensors(
-        self,
-        function: Callable[..., torch.Tensor],
-        width: int,
-        theta: torch.Tensor,
-        X: torch.Tensor,
-        *v: torch.Tensor,
-    ) -> torch.Tensor:
         shape, networks = self.networks[0].shape, self._on(theta)
         leading = X.shape[: X.ndim - len(shape)]
         of_seeds = (len(networks), *[1] * (len(leading) - 1)) if leading else ()

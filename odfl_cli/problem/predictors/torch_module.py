@@ -1,22 +1,28 @@
-"""`predictor=torch`: a module of the user's, by its name or as an object."""
+"""`predictor=torch`: a module of the user's, by its name or as an object.
 
-import difflib
+Its weights are in safetensors files, which hold numbers and nothing that is executed.
+"""
+
+import copy
 import inspect
 from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import torch
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 
 from odfl_cli.core.errors import UserError, message
 from odfl_cli.core.settings import CONFIG, Positive
 from odfl_cli.core.streams import Draw, draw
+from odfl_cli.core.text import did_you_mean
 from odfl_cli.problem.predictors.inspection import inspect_module
 from odfl_cli.problem.predictors.module import ModulePredictor, Network, learnt_parameters
-from odfl_cli.problem.predictors.weights import load_weights
 
 STREAM = "predictor/initial"
 KEY = "predictor.module"
@@ -41,10 +47,9 @@ class TorchModule:
     ) -> ModulePredictor:
         """The predictor of d = `items` costs from X of that shape, or a UserError that begins with `key`."""
         make = self._maker()
-        first = make(0)
         named = self.module if isinstance(self.module, str) else _name(self.module)
         key = key or f"{KEY}={named}"
-        network = inspect_module(first, items, shape, key)
+        network = inspect_module(make(0), items, shape, key)
         one_start = isinstance(self.module, torch.nn.Module) or self.weights
         build = (lambda seed: network) if one_start else partial(_build_network, make, network)
         return ModulePredictor(key, cache(build), self.radius, (network,))
@@ -57,9 +62,9 @@ class TorchModule:
                 raise UserError(f"predictor.{min(arguments)}: the module is an object already")
             return lambda seed: load_weights(self.module, self.weights)
         constructor = _constructor(self.module)
-        _check_names(constructor, {"weights": self.weights, "radius": self.radius})
-        _check_arguments(constructor, arguments)
-        return lambda seed: load_weights(_constructed(constructor, arguments, seed), self.weights)
+        own = {"weights": self.weights, "radius": self.radius}
+        _check_arguments(constructor, arguments, own)
+        return lambda seed: load_weights(_construct(constructor, arguments, seed), self.weights)
 
 
 def _build_network(make: Callable[[int], torch.nn.Module], first: Network, seed: int) -> Network:
@@ -89,33 +94,29 @@ def _constructor(module: Any) -> Callable[..., Any]:
     return found
 
 
-def _check_names(constructor: Callable[..., Any], own: dict[str, Any]) -> None:
-    """Refuses a key of the predictor's own that the constructor takes, or needs, as an argument."""
-    for key, parameter in inspect.signature(constructor).parameters.items():
-        if key in own and (own[key] is not None or parameter.default is parameter.empty):
-            raise UserError(
-                f"predictor.{key}: an argument of {_name(constructor)} has the name of this key of "
-                f"predictor=torch; rename it, or give partial({_name(constructor)}, {key}=…) in Python"
-            )
-
-
-def _check_arguments(constructor: Callable[..., Any], arguments: dict[str, Any]) -> None:
-    """Refuses keys that the constructor does not take, and misses none that it needs."""
+def _check_arguments(
+    constructor: Callable[..., Any], arguments: dict[str, Any], own: dict[str, Any]
+) -> None:
+    """Refuses keys that the constructor does not take, lacks, or shares with the predictor's `own`."""
     name, signature = _name(constructor), inspect.signature(constructor)
-    known = list(signature.parameters)
-    takes_all = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
-    for key in arguments:
-        if key not in known and not takes_all:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(known) or 'none'}"
-            raise UserError(f"predictor.{key}: {name} takes no such argument; {hint}")
+    known = signature.parameters
+    for key in own.keys() & known:
+        if own[key] is not None or known[key].default is inspect.Parameter.empty:
+            raise UserError(
+                f"predictor.{key}: an argument of {name} has the name of this key of "
+                f"predictor=torch; rename it, or give partial({name}, {key}=…) in Python"
+            )
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in known.values())
+    if unknown := [key for key in arguments if key not in known and not takes_all]:
+        near = did_you_mean(unknown[0], known)
+        raise UserError(f"predictor.{unknown[0]}: {name} takes no such argument; {near}")
     try:
         signature.bind(**arguments)
     except TypeError as error:
         raise UserError(f"{KEY}: {name}: {error}; add it as +predictor.<argument>=…") from error
 
 
-def _constructed(
+def _construct(
     constructor: Callable[..., Any], arguments: dict[str, Any], seed: int
 ) -> torch.nn.Module:
     """The module with what its constructor draws for the seed; torch's generator is left as it was."""
@@ -135,3 +136,39 @@ def _name(part: Any) -> str:
     """The class of an object, or the name of a class or function."""
     part = getattr(part, "func", part)
     return getattr(part, "__name__", type(part).__name__)
+
+
+def load_weights(module: torch.nn.Module, file: str | None) -> torch.nn.Module:
+    """The module, or a copy in double precision with the weights of the file, if there is one."""
+    if file is None:
+        return module
+    key, path = f"predictor.weights={file}", Path(file)
+    if not path.is_file():
+        raise UserError(f"{key}: there is no such file")
+    try:
+        found = load(path.read_bytes())
+    except OSError as error:
+        raise UserError(f"{key}: {error.strerror}") from error
+    except SafetensorError as error:
+        raise UserError(
+            f"{key}: not a safetensors file; "
+            "pickles are not loaded, write it with safetensors.torch.save_file"
+        ) from error
+    module = copy.deepcopy(module).double()
+    own = module.state_dict()
+    for name in sorted(own.keys() ^ found.keys()):
+        place = "the file lacks" if name in own else "the module has no"
+        raise UserError(f"{key}: {place} {name}")
+    for name, tensor in own.items():
+        if tensor.shape != found[name].shape:
+            shapes = f"{list(found[name].shape)}, the module needs {list(tensor.shape)}"
+            raise UserError(f"{key}: {name} has shape {shapes}")
+        if not bool(torch.isfinite(found[name]).all()):
+            raise UserError(f"{key}: {name} holds numbers that are not finite")
+    module.load_state_dict(found)
+    return module
+
+
+def packed_weights(module: torch.nn.Module) -> bytes:
+    """The content of a safetensors file with the module's state_dict."""
+    return save({name: tensor.clone().contiguous() for name, tensor in module.state_dict().items()})

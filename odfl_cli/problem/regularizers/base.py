@@ -1,10 +1,11 @@
 """The contract of a regulariser."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from odfl_cli.core.arrays import Array, to_numpy
+from odfl_cli.problem.polytopes.linear import is_simplex
 
 
 class Regularizer(Protocol):
@@ -14,7 +15,8 @@ class Regularizer(Protocol):
     row, which are then recorded. `steepness` is a constant with ‖∂w̃_α/∂g‖ ≤ steepness / α, and
     `in_paper` whether the paper's theorems cover it: both are needed for the bound. `is_softmax`
     says that w̃_α(g) = softmax(−g/α). `takes_offers`: that g = ∞ gives w̃ = 0, for items
-    that are not offered.
+    that are not offered. `pull_back(g, alpha, v)` takes the place of `vjp` where the Jacobian does not
+    follow from w̃ alone. `draw` and `with_draws`: what it draws at random in a round, see `perturbed`.
     """
 
     @property
@@ -28,11 +30,27 @@ class Regularizer(Protocol):
         """(∂w̃/∂g)ᵀ v at w = w̃_α(g), [..., d]."""
 
 
+def default_regularizer(polytope: Any) -> str:
+    """The choice of `regularizer` for a set that is given as an object."""
+    if is_simplex(polytope):
+        return "entropy"
+    if hasattr(polytope, "faces"):
+        return "log_barrier"
+    return "quadratic" if hasattr(polytope, "project") else "perturbed"
+
+
+def pull_back(regularizer: Any, g: Array, alpha: Array, v: Array) -> Array:
+    """(∂w̃/∂g)ᵀ v at g, [..., d]."""
+    if hasattr(regularizer, "pull_back"):
+        return regularizer.pull_back(g, alpha, v)
+    return regularizer.vjp(regularizer.smooth(g, alpha), alpha, v)
+
+
 def alpha_column(alpha: Array | float) -> np.ndarray:
     """Positive α as one number per row, [..., 1]."""
-    column = np.atleast_1d(np.asarray(alpha) if isinstance(alpha, float) else to_numpy(alpha))
+    column = np.array([alpha]) if isinstance(alpha, float) else np.atleast_1d(to_numpy(alpha))
     if column.shape[-1] != 1:
         raise ValueError(f"alpha should be one number per row, not of shape {column.shape}")
-    if not (column > 0).all():
+    if not column.min() > 0:
         raise ValueError("alpha should be positive")
     return column

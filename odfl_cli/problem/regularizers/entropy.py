@@ -6,14 +6,14 @@ from pydantic import SkipValidation
 
 from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.settings import settings
-from odfl_cli.problem.polytopes import Polytope, is_simplex
+from odfl_cli.problem.polytopes.linear import DecisionSet, is_simplex
 
 
 @settings
 class Entropy:
     """R(w) = Σ w_i ln w_i, defined on the simplex alone."""
 
-    polytope: SkipValidation[Polytope]
+    polytope: SkipValidation[DecisionSet]
     kernel = "entropy"
     is_softmax = True
     takes_offers = True  # e^−∞ is 0
@@ -23,7 +23,8 @@ class Entropy:
     def __post_init__(self) -> None:
         if not is_simplex(self.polytope):
             raise ValueError(
-                "the entropy smooths the simplex only; choose regularizer=log_barrier or quadratic"
+                "the entropy smooths the simplex only; choose regularizer=log_barrier or quadratic "
+                "where faces are stated, else perturbed"
             )
 
     @property

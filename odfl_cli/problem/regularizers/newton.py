@@ -1,4 +1,4 @@
-"""Damped Newton for the log barrier, for one decision (floats) or four (registers); kernels call it.
+"""Damped Newton for the log barrier, row by row, compiled.
 
 It minimises ⟨g/α, w⟩ − Σ ln s_i, s = b − A w, over C w = e, which is self-concordant. Faces that
 touch one item (bounds) make a diagonal D of the Hessian, the others (G) a low-rank rest, so that a
@@ -9,296 +9,244 @@ Newton step is one small solve: with E = [C; G] and W = diag(s_G⁻²),
 where e − C w takes back what rounding has moved w off the equalities.
 """
 
-from typing import NamedTuple
+import math
 
+import numba
 import numpy as np
+from numba import f8, i8, types, void
 
-from odfl_cli.core.compiling import inner
-from odfl_cli.core.lanes import any_less, load, log, root, store, where_less, zero_like
+from odfl_cli.core.compiling import COMMON, kernel
+from odfl_cli.problem.regularizers.log_barrier import Barrier
 
 ARMIJO, BACKTRACK, TO_THE_WALL = 0.1, 0.5, 0.8
 MOST_STEPS, MOST_TRIALS = 200, 60
 QUADRATIC = 0.01
 POLISHED = 0.01
 SMALL, LARGE = 1e-100, 1e100
+INTS, FLOATS, ROWS = i8[::1], f8[::1], f8[:, ::1]
+BARRIER = types.NamedTuple(
+    (
+        INTS, FLOATS, FLOATS, INTS, INTS, FLOATS, INTS, INTS, INTS, INTS, INTS, FLOATS,
+        FLOATS, FLOATS, f8,
+    ),
+    Barrier,
+)  # fmt: skip
+
+ordered = numba.njit(forceinline=True, fastmath={"contract"}, **COMMON)
+"""a·b + c may be rounded once; sums keep their order."""
 
 
-class Workspace(NamedTuple):
-    """Scratch arrays of the Newton steps."""
-
-    s: np.ndarray  # slacks, bounds first
-    inverses: np.ndarray  # 1/s
-    change: np.ndarray  # A · step / s
-    w: np.ndarray
-    q: np.ndarray  # g/α, up to multiples of C
-    gradient: np.ndarray
-    D_inverse: np.ndarray
-    step: np.ndarray
-    y: np.ndarray  # multipliers of E
-    products: np.ndarray  # E · something
-    missing: np.ndarray  # e − C w
-    K: np.ndarray  # E D⁻¹ Eᵀ + diag(0, W⁻¹), and then its factor
-
-
-@inner
-def workspace(barrier, lanes):
-    """For a barrier of that size; `lanes` is () for one decision, (LANES,) for four."""
-    n, d, size = barrier.right.shape[0], barrier.centre.shape[0], barrier.first.shape[0]
-    per_face, per_item = np.empty((3, n, *lanes)), np.empty((5, d, *lanes))
-    per_row, missing = np.empty((2, size, *lanes)), np.empty((barrier.e.shape[0], *lanes))
-    return Workspace(
-        per_face[0], per_face[1], per_face[2],
-        per_item[0], per_item[1], per_item[2], per_item[3], per_item[4],
-        per_row[0], per_row[1], missing, np.empty((size, size, *lanes)),
-    )  # fmt: skip
-
-
-@inner
+@ordered
 def dot(a, b):
     """⟨a, b⟩."""
-    total = zero_like(a)
+    total = 0.0
     for i in range(a.shape[0]):
-        total = total + load(a, (i,)) * load(b, (i,))
+        total += a[i] * b[i]
     return total
 
 
-@inner
-def copy(a, out):
-    """out = a; slices would first ask whether the two overlap."""
-    for i in range(out.shape[0]):
-        store(out, (i,), load(a, (i,)))
-
-
-@inner
-def add(out, i, value):
-    """out[i] += value."""
-    store(out, (i,), load(out, (i,)) + value)
-
-
-@inner
+@ordered
 def times(barrier, x, out):
     """out = E x, its first rows where out ends early."""
-    starts, columns, values = barrier.starts, barrier.columns, barrier.values
     for i in range(out.shape[0]):
-        total = zero_like(x)
-        for a in range(starts[i], starts[i + 1]):
-            total = total + values[a] * load(x, (columns[a],))
-        store(out, (i,), total)
+        out[i] = 0.0
+        for a in range(barrier.starts[i], barrier.starts[i + 1]):
+            out[i] += barrier.values[a] * x[barrier.columns[a]]
 
 
-@inner
+@ordered
 def add_transposed(barrier, y, out):
     """out += Eᵀ y; a y that ends early counts as zero from there."""
-    starts, columns, values = barrier.starts, barrier.columns, barrier.values
     for i in range(y.shape[0]):
-        for a in range(starts[i], starts[i + 1]):
-            add(out, columns[a], values[a] * load(y, (i,)))
+        for a in range(barrier.starts[i], barrier.starts[i + 1]):
+            out[barrier.columns[a]] += barrier.values[a] * y[i]
 
 
-@inner
-def faces_times(barrier, x, products, out):
-    """out = A x; products is scratch."""
-    items, slopes = barrier.items, barrier.slopes
-    bounds, equal = items.shape[0], barrier.e.shape[0]
+@ordered
+def faces_times(barrier, x, out):
+    """out = A x."""
+    bounds, equal = barrier.items.shape[0], barrier.e.shape[0]
     for i in range(bounds):
-        store(out, (i,), slopes[i] * load(x, (items[i],)))
-    if bounds < out.shape[0]:
-        times(barrier, x, products)
-        for i in range(bounds, out.shape[0]):
-            store(out, (i,), load(products, (equal + i - bounds,)))
+        out[i] = barrier.slopes[i] * x[barrier.items[i]]
+    for i in range(bounds, out.shape[0]):
+        out[i], row = 0.0, equal + i - bounds
+        for a in range(barrier.starts[row], barrier.starts[row + 1]):
+            out[i] += barrier.values[a] * x[barrier.columns[a]]
 
 
-@inner
-def set_slacks(barrier, work, w):
-    """s = b − A w."""
-    faces_times(barrier, w, work.products, work.s)
-    for i in range(work.s.shape[0]):
-        store(work.s, (i,), barrier.right[i] - load(work.s, (i,)))
-
-
-@inner
-def invert_slacks(work):
-    """1/s, so that nothing else divides by a slack."""
-    for i in range(work.s.shape[0]):
-        store(work.inverses, (i,), 1.0 / load(work.s, (i,)))
-
-
-@inner
-def set_gradient(barrier, work):
-    """∇ = q + Σ A_i / s_i."""
-    items, slopes, inverses, y = barrier.items, barrier.slopes, work.inverses, work.y
-    bounds, equal = items.shape[0], barrier.e.shape[0]
-    copy(work.q, work.gradient)
+@ordered
+def set_gradient(barrier, q, inverses, out):
+    """out = q + Σ A_i / s_i."""
+    bounds, equal = barrier.items.shape[0], barrier.e.shape[0]
+    for j in range(out.shape[0]):
+        out[j] = q[j]
     for i in range(bounds):
-        add(work.gradient, items[i], slopes[i] * load(inverses, (i,)))
-    if bounds < inverses.shape[0]:
-        for i in range(equal):
-            store(y, (i,), 0.0)
-        for i in range(bounds, inverses.shape[0]):
-            store(y, (equal + i - bounds,), load(inverses, (i,)))
-        add_transposed(barrier, y, work.gradient)
+        out[barrier.items[i]] += barrier.slopes[i] * inverses[i]
+    for i in range(bounds, inverses.shape[0]):
+        row = equal + i - bounds
+        for a in range(barrier.starts[row], barrier.starts[row + 1]):
+            out[barrier.columns[a]] += barrier.values[a] * inverses[i]
 
 
-@inner
-def set_system(barrier, work):
+@ordered
+def set_system(barrier, s, D_inverse, K):
     """K = E D⁻¹ Eᵀ + diag(0, W⁻¹), on the diagonal and below, from the first entry of every row."""
-    row, column, terms = barrier.row, barrier.column, barrier.terms
-    items, values = barrier.term_items, barrier.term_values
-    bounds, equal, K = barrier.items.shape[0], barrier.e.shape[0], work.K
+    bounds, equal = barrier.items.shape[0], barrier.e.shape[0]
     for i in range(K.shape[0]):
         for j in range(barrier.first[i], i):
-            store(K, (i, j), 0.0)
-    for k in range(row.shape[0]):
-        total = zero_like(work.w)
-        for a in range(terms[k], terms[k + 1]):
-            total = total + values[a] * load(work.D_inverse, (items[a],))
-        store(K, (row[k], column[k]), total)
+            K[i, j] = 0.0
+    for k in range(barrier.row.shape[0]):
+        total = 0.0
+        for a in range(barrier.terms[k], barrier.terms[k + 1]):
+            total += barrier.term_values[a] * D_inverse[barrier.term_items[a]]
+        K[barrier.row[k], barrier.column[k]] = total
     for i in range(equal, K.shape[0]):
-        slack = load(work.s, (bounds + i - equal,))
-        store(K, (i, i), load(K, (i, i)) + slack * slack)
+        slack = s[bounds + i - equal]
+        K[i, i] += slack * slack
 
 
-@inner
-def factor(K, first):
-    """The lower Cholesky factor of K in place, its diagonal inverted; row i begins at first[i]."""
+@ordered
+def solve(K, first, x):
+    """x = K⁻¹ x, both in place: K becomes its Cholesky factor with the diagonal inverted.
+
+    Row i of K begins at first[i].
+    """
     for i in range(K.shape[0]):
         for j in range(first[i], i + 1):
-            total = load(K, (i, j))
+            total = K[i, j]
             for k in range(max(first[i], first[j]), j):
-                total = total - load(K, (i, k)) * load(K, (j, k))
-            if i == j:
-                store(K, (i, i), 1.0 / root(total))
-            else:
-                store(K, (i, j), total * load(K, (j, j)))
-
-
-@inner
-def solve(L, first, x):
-    """x = (L Lᵀ)⁻¹ x in place, for an L with its diagonal inverted."""
+                total -= K[i, k] * K[j, k]
+            K[i, j] = 1.0 / math.sqrt(total) if i == j else total * K[j, j]
     for i in range(x.shape[0]):
-        total = load(x, (i,))
+        total = x[i]
         for k in range(first[i], i):
-            total = total - load(L, (i, k)) * load(x, (k,))
-        store(x, (i,), total * load(L, (i, i)))
+            total -= K[i, k] * x[k]
+        x[i] = total * K[i, i]
     for i in range(x.shape[0] - 1, -1, -1):
-        last = load(x, (i,)) * load(L, (i, i))
-        store(x, (i,), last)
+        x[i] *= K[i, i]
         for k in range(first[i], i):
-            store(x, (k,), load(x, (k,)) - load(L, (i, k)) * last)
+            x[k] -= K[i, k] * x[i]
 
 
-@inner
-def newton_step(barrier, work, v):
-    """The step for the gradient v with C·step = missing, and the multipliers y."""
-    items, slopes, inverses = barrier.items, barrier.slopes, work.inverses
-    D_inverse, y, step, missing = work.D_inverse, work.y, work.step, work.missing
-    for j in range(D_inverse.shape[0]):
-        store(D_inverse, (j,), 0.0)
-    for i in range(items.shape[0]):
-        pull = slopes[i] * load(inverses, (i,))
-        add(D_inverse, items[i], pull * pull)
+@ordered
+def newton_step(barrier, s, inverses, v, missing, step, y):
+    """The step for the gradient v with C·step = missing, and the multipliers y of E."""
+    D_inverse = np.zeros(step.shape[0])
+    for i in range(barrier.items.shape[0]):
+        pull = barrier.slopes[i] * inverses[i]
+        D_inverse[barrier.items[i]] += pull * pull
     for j in range(step.shape[0]):
-        inverse = 1.0 / load(D_inverse, (j,))
-        store(D_inverse, (j,), inverse)
-        store(step, (j,), zero_like(step) - inverse * load(v, (j,)))
+        D_inverse[j] = 1.0 / D_inverse[j]
+        step[j] = 0.0 - D_inverse[j] * v[j]
     times(barrier, step, y)
     for i in range(missing.shape[0]):
-        store(y, (i,), load(y, (i,)) - load(missing, (i,)))
-    set_system(barrier, work)
-    factor(work.K, barrier.first)
-    solve(work.K, barrier.first, y)
-    copy(v, step)
+        y[i] -= missing[i]
+    K = np.empty((y.shape[0], y.shape[0]))
+    set_system(barrier, s, D_inverse, K)
+    solve(K, barrier.first, y)
+    for j in range(step.shape[0]):
+        step[j] = v[j]
     add_transposed(barrier, y, step)
     for j in range(step.shape[0]):
-        store(step, (j,), zero_like(step) - load(D_inverse, (j,)) * load(step, (j,)))
+        step[j] = 0.0 - D_inverse[j] * step[j]
 
 
-@inner
+@ordered
 def line_search(slope, linear, change):
     """The longest tried fraction of the step that stays inside and decreases enough.
 
     Close to the minimum (decrement λ² = −slope small) the full step is safe by self-concordance,
     and the decrease drowns in rounding.
     """
-    largest = zero_like(change) + TO_THE_WALL
-    if not any_less(slope, -QUADRATIC):
-        return largest / TO_THE_WALL
+    if not slope < -QUADRATIC:
+        return 1.0
+    largest = TO_THE_WALL
     for i in range(change.shape[0]):
-        one = load(change, (i,))
-        largest = where_less(largest, one, one, largest)
-    t = where_less(slope, -QUADRATIC, TO_THE_WALL / largest, 1.0)
+        if largest < change[i]:
+            largest = change[i]
+    t = TO_THE_WALL / largest
     for _ in range(MOST_TRIALS):
-        excess = t * (linear - ARMIJO * slope) - log_product(t, change)
-        shorter = where_less(0.0, excess, BACKTRACK * t, t)
-        shorter = where_less(slope, -QUADRATIC, shorter, t)
-        if not any_less(shorter, t):
+        if not t * (linear - ARMIJO * slope) - log_product(t, change) > 0.0:
             break
-        t = shorter
+        t *= BACKTRACK
     return t
 
 
-@inner
+@ordered
 def log_product(t, change):
     """Σ ln(1 − t·change_i), by the logarithm of a product wherever that stays in range."""
-    total = zero_like(change)
-    product = total + 1.0
+    total, product = 0.0, 1.0
     for i in range(change.shape[0]):
-        product = product * (1.0 - t * load(change, (i,)))
-        if any_less(product, SMALL) or any_less(LARGE, product):
-            more = total + log(product)
-            total = where_less(product, SMALL, more, where_less(LARGE, product, more, total))
-            product = where_less(product, SMALL, 1.0, where_less(LARGE, product, 1.0, product))
-    return total + log(product)
+        product *= 1.0 - t * change[i]
+        if product < SMALL or product > LARGE:
+            total, product = total + math.log(product), 1.0
+    return total + math.log(product)
 
 
-@inner
-def smooth(barrier, work, g, alpha, w):
+@ordered
+def smooth(barrier, g, alpha, w):
     """w = w̃_α(g); returns the steps taken and the residual, ‖α∇‖ up to multiples of C."""
-    equal, tolerance, steps = barrier.e.shape[0], barrier.tolerance, zero_like(w)
-    residual, moving = steps + np.inf, steps + 1.0
-    copy(barrier.centre, w)
-    set_slacks(barrier, work, w)
-    for j in range(g.shape[0]):
-        store(work.q, (j,), load(g, (j,)) / alpha)
+    d, n, equal, steps, residual = g.shape[0], barrier.right.shape[0], barrier.e.shape[0], 0, np.inf
+    s, inverses, change = np.empty(n), np.empty(n), np.empty(n)
+    q, gradient, step = np.empty(d), np.empty(d), np.empty(d)  # q is g/α, up to multiples of C
+    y, missing = np.empty(barrier.first.shape[0]), np.empty(equal)
+    for j in range(d):
+        w[j], q[j] = barrier.centre[j], g[j] / alpha
+    faces_times(barrier, w, s)
+    for i in range(n):
+        s[i] = barrier.right[i] - s[i]
     for _ in range(MOST_STEPS):
-        invert_slacks(work)
-        set_gradient(barrier, work)
+        for i in range(n):  # so that nothing else divides by a slack
+            inverses[i] = 1.0 / s[i]
+        set_gradient(barrier, q, inverses, gradient)
         # One step from within the tolerance squares the error, and is the last.
-        moving = where_less(tolerance, residual, moving, 0.0)
-        residual = alpha * root(dot(work.gradient, work.gradient))
-        moving = where_less(POLISHED * tolerance, residual, moving, 0.0)
-        if not any_less(0.0, moving):
+        last = not barrier.tolerance < residual
+        residual = alpha * math.sqrt(dot(gradient, gradient))
+        if last or not POLISHED * barrier.tolerance < residual:
             break
-        steps = steps + moving
-        times(barrier, w, work.missing)
+        steps += 1
+        times(barrier, w, missing)
         for i in range(equal):
-            store(work.missing, (i,), barrier.e[i] - load(work.missing, (i,)))
-        newton_step(barrier, work, work.gradient)
-        faces_times(barrier, work.step, work.products, work.change)
-        for i in range(work.s.shape[0]):
-            store(work.change, (i,), load(work.change, (i,)) * load(work.inverses, (i,)))
-        slope, linear = dot(work.gradient, work.step), dot(work.q, work.step)
-        # A decision that is found stays as it is while others beside it move.
-        t = moving * line_search(slope, linear, work.change)
-        for j in range(w.shape[0]):
-            add(w, j, t * load(work.step, (j,)))
-        for i in range(work.s.shape[0]):
-            store(work.s, (i,), load(work.s, (i,)) * (1.0 - t * load(work.change, (i,))))
+            missing[i] = barrier.e[i] - missing[i]
+        newton_step(barrier, s, inverses, gradient, missing, step, y)
+        faces_times(barrier, step, change)
+        for i in range(n):
+            change[i] *= inverses[i]
+        t = line_search(dot(gradient, step), dot(q, step), change)
+        for j in range(d):
+            w[j] += t * step[j]
+        for i in range(n):
+            s[i] *= 1.0 - t * change[i]
         # Multiples of C do not move w̃: with them inside q, nothing large is left to cancel, and
         # what the full step leaves of ∇ is of second order.
-        for i in range(equal):
-            store(work.y, (i,), moving * load(work.y, (i,)))
-        add_transposed(barrier, work.y[:equal], work.q)
+        add_transposed(barrier, y[:equal], q)
     return steps, residual
 
 
-@inner
-def vjp(barrier, work, w, alpha, v, out):
+@ordered
+def vjp(barrier, w, alpha, v, out):
     """out = −(1/α) H⁻¹ v within the equalities at w = w̃_α, H = Σ s_i⁻² A_i A_iᵀ."""
-    set_slacks(barrier, work, w)
-    invert_slacks(work)
-    for i in range(work.missing.shape[0]):
-        store(work.missing, (i,), 0.0)
-    newton_step(barrier, work, v)
+    s, inverses = np.empty(barrier.right.shape[0]), np.empty(barrier.right.shape[0])
+    y, missing = np.empty(barrier.first.shape[0]), np.zeros(barrier.e.shape[0])
+    faces_times(barrier, w, s)
+    for i in range(s.shape[0]):
+        s[i] = barrier.right[i] - s[i]
+        inverses[i] = 1.0 / s[i]
+    newton_step(barrier, s, inverses, v, missing, out, y)
     for j in range(out.shape[0]):
-        store(out, (j,), load(work.step, (j,)) / alpha)
+        out[j] /= alpha
+
+
+@kernel(void(BARRIER, ROWS, ROWS, ROWS))
+def smooth_rows(barrier, g, alpha, out):
+    """out [N, d + 2] = w̃, Newton steps and residual for every row of g [N, d] and α [N, 1]."""
+    d = g.shape[1]
+    for row in range(g.shape[0]):
+        out[row, d], out[row, d + 1] = smooth(barrier, g[row], alpha[row, 0], out[row, :d])
+
+
+@kernel(void(BARRIER, ROWS, ROWS, ROWS, ROWS))
+def vjp_rows(barrier, w, alpha, v, out):
+    """The products for rows w and v [N, d], α [N, 1]; w are the decisions w̃."""
+    for row in range(v.shape[0]):
+        vjp(barrier, w[row], alpha[row, 0], v[row], out[row])

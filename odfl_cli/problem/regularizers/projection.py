@@ -5,14 +5,12 @@ alpha [N, 1]. They take g and α separately: at tiny α the point is far away, a
 along the set keep their digits.
 """
 
-import importlib
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.core.errors import RowError, UserError
-from odfl_cli.problem.polytopes import Polytope
+from odfl_cli.core.errors import RowError
+from odfl_cli.problem.polytopes.linear import Polytope
 
 ACTIVE = 1e-9  # a constraint with at most this slack, relative to its bound, is active
 RANK = 1e-10  # singular values below this share of the largest are zero
@@ -76,7 +74,6 @@ class Faces:
     """{A w ≤ b, C w = e}: the dual active-set method of Goldfarb and Idnani, row by row."""
 
     def __init__(self, polytope: Polytope) -> None:
-        quadprog()  # if it is missing, fail now and not in the middle of a run
         A, b = polytope.faces()
         size = np.linalg.norm(A, axis=1)
         self.A, self.b = A / size[:, None], b / size
@@ -169,15 +166,7 @@ def null_space(C: np.ndarray, dimension: int) -> np.ndarray:
 
 def nearest(point: np.ndarray, M: np.ndarray, slack: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """argmin ‖z − point‖ subject to M z ≤ slack, and the multipliers."""
-    solved = quadprog().solve_qp(np.eye(len(point)), point, -M.T, -slack)
+    from quadprog import solve_qp
+
+    solved = solve_qp(np.eye(len(point)), point, -M.T, -slack)
     return solved[0], solved[4]
-
-
-def quadprog() -> ModuleType:
-    """The package, needed by sets without a closed form only."""
-    try:
-        return importlib.import_module("quadprog")
-    except ImportError as error:
-        raise UserError(
-            "regularizer=quadratic on this polytope needs quadprog: pip install quadprog"
-        ) from error

@@ -5,16 +5,16 @@ from functools import cached_property
 import numpy as np
 from pydantic import SkipValidation
 
-from odfl_cli.core.arrays import Array, on_rows
+from odfl_cli.core.arrays import Array, like, on_rows
 from odfl_cli.core.settings import settings
-from odfl_cli.problem.polytopes import Polytope
+from odfl_cli.problem.polytopes.linear import Polytope, check_faces
 from odfl_cli.problem.regularizers.base import alpha_column
 from odfl_cli.problem.regularizers.projection import Faces, WeightedSum, weighted_sum
 
 
 @settings
 class Quadratic:
-    """R(w) = ½‖w − w₀‖² on any polytope, w₀ its interior point; closed forms on simplex, box, budget and knapsack.
+    """R(w) = ½‖w − w₀‖² on any polytope or ball, w₀ inside; closed forms on simplex, box, budget, knapsack, ball.
 
     At a prediction of 0, where learning starts, the smoothed decision is w₀, and it moves with the
     prediction. A projection of −g/α itself would start on a corner of a box or knapsack that holds 0
@@ -26,7 +26,8 @@ class Quadratic:
     steepness = 1.0  # a projection is non-expansive
 
     def __post_init__(self) -> None:
-        self.projection  # noqa: B018 - a missing solver is reported before a run starts
+        if not hasattr(self.polytope, "project"):
+            check_faces(self.polytope, "regularizer=quadratic", "choose regularizer=perturbed")
 
     @cached_property
     def suboptimality(self) -> float:
@@ -38,6 +39,8 @@ class Quadratic:
         budget, Σ(u_i − l_i)²/8 on a box. For the entropy n is ln d and for the log
         barrier the number of faces: an α of the same size smooths differently.
         """
+        if reach := getattr(self.polytope, "reach", None):  # max ‖w − w₀‖, where it is known
+            return reach**2 / 2
         lower, upper = self.extent
         centre = self.polytope.interior_point()
         chord = lower + upper - 2 * centre
@@ -57,6 +60,8 @@ class Quadratic:
 
     def smooth(self, g: Array, alpha: Array) -> Array:
         """Π_W(w₀ − g/α)."""
+        if hasattr(self.polytope, "project"):
+            return self.polytope.project(self._target(g, alpha))
         return on_rows(self.projection.project, g, alpha_column(alpha))
 
     def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
@@ -65,3 +70,13 @@ class Quadratic:
         P is the Jacobian of Π_W where that is differentiable, elsewhere one of its limits.
         """
         return -on_rows(self.projection.tangent, w, v) / alpha
+
+    def pull_back(self, g: Array, alpha: Array, v: Array) -> Array:
+        """The same at g: on a curved border the Jacobian depends on how far away w₀ − g/α is."""
+        if hasattr(self.polytope, "project_vjp"):
+            return -self.polytope.project_vjp(self._target(g, alpha), v) / alpha
+        return self.vjp(self.smooth(g, alpha), alpha, v)
+
+    def _target(self, g: Array, alpha: Array) -> Array:
+        """w₀ − g/α."""
+        return like(g, self.polytope.interior_point()) - g / alpha
