@@ -12,7 +12,8 @@ from odfl_cli.core.arrays import Array
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.core.streams import Draw, draw
-from odfl_cli.problem.oracles import OracleCall, uniform_in_ball
+from odfl_cli.feedback.base import Seen
+from odfl_cli.problem.oracles.base import OracleCall, uniform_in_ball
 from odfl_cli.problem.problem import Problem
 
 
@@ -49,8 +50,16 @@ class Algorithm:
     """The module in odfl_cli.engine.kernels that computes the same; subclasses do not inherit it."""
     takes_offers: ClassVar[bool] = False
     """Whether it can play rounds that do not offer every item: X has NaN there, costs have 0."""
+    needs_units: ClassVar[bool] = False
+    """Whether its constants have units, so that it learns in those of the data where Θ is left to them."""
+    explores: ClassVar[bool] = False
+    """Whether `decide` takes the draws of the round as a third argument; without it nothing is explored."""
+    sees: ClassVar[tuple[str, ...]] = ("full",)
+    """The kinds of feedback that it can learn from; for others than full it overrides `learn`."""
     noted: ClassVar[tuple[str, ...]] = ()
     """Fields [S] of the state that are recorded after every round."""
+    needs_horizon: ClassVar[bool] = False
+    """Whether its own numbers depend on T before the last round."""
     reported: ClassVar[tuple[str, ...]] = ()
     """Those of `noted` that are columns of every run, whatever the metrics."""
 
@@ -64,6 +73,11 @@ class Algorithm:
         """The algorithms that learn inside this one, from every round and whatever it plays."""
         return ()
 
+    @property
+    def uses_horizon(self) -> bool:
+        """Whether its numbers, or those of its learners, depend on T before the last round."""
+        return self.needs_horizon or any(one.uses_horizon for one in self.learners)
+
     def draws(self) -> dict[str, Draw]:
         """The randomness of one round by the name under which `update` receives it."""
         return {}
@@ -72,10 +86,31 @@ class Algorithm:
         """The state before round 1, θ_1 = 0. `truth` is θ* [S, p]: for clairvoyants only."""
         return State(t=0, theta=np.zeros((seeds, self.problem.parameters)))
 
+    def begin_again(self, state: Any) -> Any:
+        """The state before round 1, but for what earlier rounds may hand on: θ of `state`."""
+        return self.init(len(state.theta), None)._replace(theta=state.theta)
+
     def decide(self, state: Any, X: Array) -> tuple[Array, Array]:
         """ĉ = g(θ_t, X_t) and argmin_{w∈W} ⟨ĉ, w⟩, or a decision within κ of it; both [S, d]."""
         prediction = self.problem.predictor.predict(state.theta, X)
         return prediction, self.problem.decide(prediction)
+
+    def act(self, state: Any, X: Array, draws: dict[str, Array] | None) -> tuple[Array, Array]:
+        """What `decide` returns for the round with these draws: what is played, explored or not."""
+        decide: Any = self.decide
+        return decide(state, X, draws) if self.explores else decide(state, X)
+
+    def memo(self, state: Any, X: Array) -> Array:
+        """What it wants to know of its decision when the costs are seen, [S, k]; nothing, k = 0."""
+        return X.reshape(X.shape[0], -1)[:, :0]
+
+    def takes_feedback(self, kind: str) -> bool:
+        """Whether it can learn from this kind of feedback."""
+        return kind in self.sees
+
+    def learn(self, state: Any, seen: Seen, draws: dict[str, Array]) -> Any:
+        """The state after what is seen of a round."""
+        return self.update(state, seen.X, seen.costs, draws)
 
     def oracle_call(
         self, state: Any, X: Array, costs: Array, draws: dict[str, Array]
@@ -110,6 +145,17 @@ def start_points(name: str, problem: Problem, draws: dict[str, Array]) -> Array 
     """The starting points, uniform in Θ, [S, restarts, m]."""
     normals = draws.get(f"{name}/starts")
     return None if normals is None else uniform_in_ball(normals, problem.theta_set.radius)
+
+
+def smoothing_draws(name: str, problem: Problem) -> dict[str, Draw]:
+    """What the regulariser draws in a round, under the algorithm's name; nothing for most."""
+    spec = getattr(problem.regularizer, "draw", None)
+    return {f"{name}/smoothing": spec} if spec else {}
+
+
+def drawn_problem(name: str, problem: Problem, draws: dict[str, Array]) -> Problem:
+    """The problem whose regulariser has the draws of the round."""
+    return problem.with_draws(draws.get(f"{name}/smoothing"))
 
 
 @settings

@@ -5,11 +5,12 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.algorithms.base import Algorithm, Belief, start_draws, start_points
+from odfl_cli.algorithms.base import Algorithm, Belief, smoothing_draws, start_draws, start_points
+from odfl_cli.algorithms.units import unit_smoothing
 from odfl_cli.core.arrays import Array, to_numpy
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.core.streams import Draw
-from odfl_cli.problem.oracles import OracleCall
+from odfl_cli.problem.oracles.base import OracleCall
 from odfl_cli.problem.surrogate import PerturbedLeader
 
 
@@ -28,7 +29,8 @@ class DFFTPLState(NamedTuple):
 class DFFTPL(Algorithm):
     """Plays the oracle's minimiser of all smoothed losses so far minus a random linear term.
 
-    α = c_α m^{3/4} n^{1/2} T^{−1/4}  and  η = c_η m^{1/4} T^{−3/4} n^{−1/2}, both constant.
+    α = c_α m^{3/4} n^{1/2} T^{−1/4}  and  η = c_η m^{1/4} T^{−3/4} n^{−1/2}, both constant. Where Θ is
+    left to the data, α = c_α/2n in their units.
     """
 
     c_alpha: Positive = 1.0
@@ -36,6 +38,7 @@ class DFFTPL(Algorithm):
     belief: Belief = Field(default_factory=Belief)
     name = "df_ftpl"
     takes_offers = True
+    needs_units = needs_horizon = True
     kernel = "df_ftpl"
     noted = ("alpha", "eta")
 
@@ -45,18 +48,19 @@ class DFFTPL(Algorithm):
             "df_ftpl/slot": Draw("uniform"),
             "df_ftpl/sigma": Draw("exponential", (self.problem.parameters,)),
             "df_ftpl/sample": Draw("uniform", self.problem.oracle.sample_shape),
+            **smoothing_draws("df_ftpl", self.problem),
             **start_draws("df_ftpl", self.problem),
         }
 
     def init(self, seeds: int, truth: np.ndarray | None) -> DFFTPLState:
         """θ_1 = 0 and an empty history (the buffer takes memory only as it fills)."""
         problem = self.problem
-        capacity = problem.oracle.memory.capacity(problem.rounds)
+        capacity = problem.oracle.capacity(problem.rounds)
         return DFFTPLState(
             t=0,
             theta=np.zeros((seeds, problem.parameters)),
-            X=np.empty((seeds, capacity, *problem.shape)),
-            costs=np.empty((seeds, capacity, problem.items)),
+            X=np.zeros((seeds, capacity, *problem.shape)),
+            costs=np.zeros((seeds, capacity, problem.items)),
             alpha=np.full(seeds, self.alpha),
             eta=np.full(seeds, self.eta),
         )
@@ -68,17 +72,18 @@ class DFFTPL(Algorithm):
 
         Writes round t into the history; calling it twice for one round has the effect of one call.
         """
-        t, memory = state.t + 1, self.problem.oracle.memory
+        t, oracle = state.t + 1, self.problem.oracle
         # 4: H_t = H_{t−1} ∪ {(X_t, c_t)}
-        slots = memory.slots(np.asarray([t]), to_numpy(draws["df_ftpl/slot"])[:, None])[:, 0]
+        slots = oracle.slots(np.asarray([t]), to_numpy(draws["df_ftpl/slot"])[:, None])[:, 0]
         seeds = np.arange(len(slots))
         state.X[seeds, slots], state.costs[seeds, slots] = X, costs
+        drawn = draws.get("df_ftpl/smoothing")  # the same for all rounds of the history
         leader = PerturbedLeader(
-            self.problem,
+            self.problem.with_draws(None if drawn is None else drawn[:, None]),
             state.X,
             state.costs,
-            held=int(memory.held(t)),
-            t=int(memory.represented(t)),
+            held=int(oracle.held(t)),
+            t=int(oracle.represented(t)),
             alpha=self.alpha,
             # 5: σ_t with independent Exp(η) entries
             sigma=draws["df_ftpl/sigma"] / self.eta,
@@ -106,6 +111,8 @@ class DFFTPL(Algorithm):
     @property
     def alpha(self) -> float:
         """The smoothing α of every round."""
+        if self.problem.auto_radius:
+            return self.c_alpha * unit_smoothing(self.problem)
         m, n, T = self._sizes()
         return self.c_alpha * m**0.75 * n**0.5 * T**-0.25
 

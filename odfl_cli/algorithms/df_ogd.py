@@ -5,11 +5,20 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.algorithms.base import Algorithm, Belief, State, start_draws, start_points
+from odfl_cli.algorithms.base import (
+    Algorithm,
+    Belief,
+    State,
+    drawn_problem,
+    smoothing_draws,
+    start_draws,
+    start_points,
+)
+from odfl_cli.algorithms.units import Stepper, adaptive_rate
 from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.settings import Positive, Real, settings
 from odfl_cli.core.streams import Draw
-from odfl_cli.problem.oracles import OracleCall
+from odfl_cli.problem.oracles.base import OracleCall
 from odfl_cli.problem.surrogate import SmoothedCost
 
 
@@ -22,16 +31,18 @@ class DFOGDState(NamedTuple):
     path_length: Array  # [S]
     alpha: Array  # α_t of the last round, [S]
     eta: Array  # η_t of the last round, [S]
+    squares: Array  # Σ ∇² by coordinate where steps are adaptive, [S, m], else [S, 0]
 
 
 @settings
-class DFOGD(Algorithm):
+class DFOGD(Stepper):
     """Descends f̃_t at a random point between θ_t and the oracle's minimiser ϑ_t.
 
     α_t = c_α n^{−1/2} t^{−1/4} (1 + P_{t−1})^{1/4}  and  η_t = c_η n^{−1/2} t^{−3/4} (1 + P_t)^{3/4}.
     α_t takes P_{t−1} because P_t is known only once the oracle has minimised f̃_t, which needs α_t.
     A number for `delta` fixes every δ_t: 1 descends at θ_t, so that the oracle acts through P_t alone.
-    Of what `belief` scales, these schedules depend on n alone.
+    Of what `belief` scales, these schedules depend on n alone. Where steps are adaptive, AdaGrad
+    takes the place of η_t.
     """
 
     c_alpha: Positive = 1.0
@@ -46,19 +57,21 @@ class DFOGD(Algorithm):
     def draws(self) -> dict[str, Draw]:
         """δ_t ~ U[0, 1], or the constant, and the oracle's random starting points if it has any."""
         delta = Draw("uniform") if self.delta is None else Draw("constant", value=self.delta)
-        return {"df_ogd/delta": delta, **start_draws("df_ogd", self.problem)}
+        own = {"df_ogd/delta": delta, **smoothing_draws("df_ogd", self.problem)}
+        return {**own, **start_draws("df_ogd", self.problem)}
 
     def init(self, seeds: int, truth: np.ndarray | None) -> DFOGDState:
         """θ_1 = ϑ_0 = 0."""
         zero, none = np.zeros((seeds, self.problem.parameters)), np.zeros(seeds)
-        return DFOGDState(t=0, theta=zero, vartheta=zero, path_length=none, alpha=none, eta=none)
+        return DFOGDState(0, zero, zero, none, none, none, self.no_squares(seeds))
 
     def oracle_call(
         self, state: DFOGDState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> OracleCall:
         """f̃_t with α_t, to be minimised from ϑ_{t−1}."""
         alpha = self._alpha(state.t + 1, state.path_length)
-        loss = SmoothedCost(self.problem, X, costs, alpha[:, None])
+        problem = drawn_problem("df_ogd", self.problem, draws)
+        loss = SmoothedCost(problem, X, costs, alpha[:, None])
         points = start_points("df_ogd", self.problem, draws)
         return OracleCall(loss, self.problem.theta_set, state.vartheta, points=points)
 
@@ -66,7 +79,7 @@ class DFOGD(Algorithm):
         self, state: DFOGDState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> DFOGDState:
         """Lines 5 to 7 of Algorithm 2."""
-        t, theta_set = state.t + 1, self.problem.theta_set
+        t = state.t + 1
         call = self.oracle_call(state, X, costs, draws)
         loss = call.objective
         # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}; unchanged in rounds without a call
@@ -81,8 +94,9 @@ class DFOGD(Algorithm):
         u = vartheta + delta * (state.theta - vartheta)
         # 7: θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(u_t))
         eta = self._eta(t, path_length)
-        theta = theta_set.project(state.theta - eta[:, None] * loss.gradient(u))
-        return DFOGDState(t, theta, vartheta, path_length, loss.alpha[:, 0], eta)
+        theta, squares = self.descend(state.theta, loss.gradient(u), eta[:, None], state.squares)
+        eta = adaptive_rate(squares) if self.adaptive else eta
+        return DFOGDState(t, theta, vartheta, path_length, loss.alpha[:, 0], eta, squares)
 
     @property
     def n(self) -> float:
@@ -114,13 +128,19 @@ class OGD(Algorithm):
     c_eta: Positive = 1.0
     name = "ogd"
     takes_offers = True
+    needs_units = True
+
+    def draws(self) -> dict[str, Draw]:
+        """What the regulariser draws."""
+        return smoothing_draws("ogd", self.problem)
 
     def update(self, state: State, X: Array, costs: Array, draws: dict[str, Array]) -> State:
         """θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(θ_t))."""
         t, n = state.t + 1, self.problem.regularizer.suboptimality
         alpha = self.c_alpha * n**-0.5 * t**-0.25
         eta = self.c_eta * n**-0.5 * t**-0.75
-        gradient = SmoothedCost(self.problem, X, costs, alpha).gradient(state.theta)
+        problem = drawn_problem("ogd", self.problem, draws)
+        gradient = SmoothedCost(problem, X, costs, alpha).gradient(state.theta)
         return State(t, self.problem.theta_set.project(state.theta - eta * gradient))
 
 

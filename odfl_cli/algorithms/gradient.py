@@ -3,39 +3,52 @@
 The algorithms here differ in v_t, a (sub)gradient in ĉ_t = g(θ_t, X_t) of their loss, and in nothing else.
 """
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
+import numpy as np
 from pydantic import Field
 
-from odfl_cli.algorithms.base import Algorithm, State
+from odfl_cli.algorithms.base import drawn_problem, smoothing_draws
+from odfl_cli.algorithms.units import Stepper, unit_smoothing
 from odfl_cli.core.arrays import Array, dot
 from odfl_cli.core.settings import Integer, Positive, settings
 from odfl_cli.core.streams import Draw
-from odfl_cli.problem.offers import marked
-from odfl_cli.problem.polytopes import Polytope
+from odfl_cli.problem.offers import mark_missing
+from odfl_cli.problem.polytopes.linear import DecisionSet
+
+
+class GradientState(NamedTuple):
+    """θ_{t+1} and, where steps are adaptive, Σ ∇² by coordinate."""
+
+    t: int
+    theta: Array  # [S, m]
+    squares: Array  # [S, m], else [S, 0]
 
 
 @settings
-class GradientLearner(Algorithm):
+class GradientLearner(Stepper):
     """A subclass states v_t in `direction`."""
 
     eta: Positive = 0.01
+
+    def init(self, seeds: int, truth: np.ndarray | None) -> GradientState:
+        """θ_1 = 0."""
+        theta = np.zeros((seeds, self.problem.parameters))
+        return GradientState(0, theta, self.no_squares(seeds))
 
     def direction(self, prediction: Array, costs: Array, draws: dict[str, Array]) -> Array:
         """v_t for ĉ_t and c_t, all [S, d]."""
         raise NotImplementedError
 
-    @property
-    def smoothing(self) -> float:
-        """The amount by which `direction` smooths decisions; 0 where it does not."""
-        return 0.0
-
-    def update(self, state: State, X: Array, costs: Array, draws: dict[str, Array]) -> State:
+    def update(
+        self, state: GradientState, X: Array, costs: Array, draws: dict[str, Array]
+    ) -> GradientState:
         """θ_{t+1} = Π_Θ(θ_t − η ∇gᵀ v_t)."""
         predictor = self.problem.predictor
         v = self.direction(predictor.predict(state.theta, X), costs, draws)
-        step = self.eta * predictor.vjp(state.theta, X, v)
-        return State(state.t + 1, self.problem.theta_set.project(state.theta - step))
+        gradient = predictor.vjp(state.theta, X, v)
+        moved = self.descend(state.theta, gradient, self.eta, state.squares)
+        return GradientState(state.t + 1, *moved)
 
 
 @settings
@@ -91,7 +104,7 @@ class FenchelYoung(GradientLearner):
 
     With Ω = αR and predicted costs, which are scores with the sign turned,
     ℓ(ĉ, c) = max_{w∈W} (−⟨ĉ, w⟩ − Ω(w)) + ⟨ĉ, w*(c)⟩ + Ω(w*(c)). It is convex in ĉ; with the entropy
-    it is the logistic loss of the label w*(c).
+    it is the logistic loss of the label w*(c). With adaptive steps α is `alpha` times 1/2n units.
     Blondel, Martins & Niculae, *Learning with Fenchel–Young Losses*, JMLR 21, 2020.
     """
 
@@ -100,15 +113,16 @@ class FenchelYoung(GradientLearner):
     takes_offers = True
     kernel = "gradient"
 
+    def draws(self) -> dict[str, Draw]:
+        """What the regulariser draws."""
+        return smoothing_draws("fenchel_young", self.problem)
+
     def direction(self, prediction: Array, costs: Array, draws: dict[str, Array]) -> Array:
         """w*(c_t) − w̃_α(ĉ_t)."""
-        smoothed = self.problem.regularizer.smooth(prediction, self.alpha)
-        return self.problem.polytope.minimise(marked(costs, prediction)) - smoothed
-
-    @property
-    def smoothing(self) -> float:
-        """α."""
-        return self.alpha
+        problem = drawn_problem("fenchel_young", self.problem, draws)
+        alpha = self.alpha * (unit_smoothing(problem) if self.adaptive else 1.0)
+        smoothed = problem.regularizer.smooth(prediction, alpha)
+        return problem.polytope.minimise(mark_missing(costs, prediction)) - smoothed
 
 
 @settings
@@ -141,20 +155,15 @@ class Perturbed(GradientLearner):
         above_mean = (paid - paid.mean(-1)[:, None])[..., None]
         return (above_mean * noise).sum(-2) / (self.epsilon * (self.samples - 1))
 
-    @property
-    def smoothing(self) -> float:
-        """ε."""
-        return self.epsilon
 
-
-def spo_plus_loss(polytope: Polytope, prediction: Array, costs: Array) -> Array:
+def spo_plus_loss(polytope: DecisionSet, prediction: Array, costs: Array) -> Array:
     """ℓ(ĉ, c) = max_w (c − 2ĉ)ᵀw + 2ĉᵀw*(c) − cᵀw*(c), over the last axis."""
-    best = polytope.minimise(marked(costs, prediction))
+    best = polytope.minimise(mark_missing(costs, prediction))
     worst = polytope.minimise(2.0 * prediction - costs)
     return dot(costs - 2.0 * prediction, worst) + dot(2.0 * prediction - costs, best)
 
 
-def spo_plus_subgradient(polytope: Polytope, prediction: Array, costs: Array) -> Array:
+def spo_plus_subgradient(polytope: DecisionSet, prediction: Array, costs: Array) -> Array:
     """∂ℓ/∂ĉ = 2 (w*(c) − w*(2ĉ − c))."""
-    best = polytope.minimise(marked(costs, prediction))
+    best = polytope.minimise(mark_missing(costs, prediction))
     return 2.0 * (best - polytope.minimise(2.0 * prediction - costs))

@@ -13,8 +13,9 @@ import numpy as np
 from pydantic import Field, SkipValidation
 
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.algorithms.mixture import Mixture, build
-from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.algorithms.hedge import exponential_weights
+from odfl_cli.algorithms.mixture import Mixture, build_learner
+from odfl_cli.core.arrays import Array, array_namespace, like
 from odfl_cli.core.errors import RowError, UserError
 from odfl_cli.core.matrices import TINY
 from odfl_cli.core.settings import Real, settings
@@ -25,22 +26,27 @@ class GuardState(NamedTuple):
 
     t: int
     theta: Array  # of the base, [S, m]
-    log_weights: Array  # ln v_k, [S, 1 + N]
-    reach: Array  # the largest |ℓ_0 − ℓ_k| so far, [S]
+    gains: Array  # B ln(v_k / prior), in units of costs, [S, 1 + N]
+    reach: Array  # B, the range: as given, or the largest |ℓ_0 − ℓ_k| so far, [S]
     states: tuple[Any, ...]  # of the base, then of the rivals
 
 
 @settings
 class Guard(Mixture):
-    """Plays Σ_k p_k w*(θ_k) with p ∝ v; v_0 of the base stays, v_k ← v_k (1 + η (ℓ_0 − ℓ_k)/range).
+    """Plays Σ_k p_k w*(θ_k) with p ∝ v; v_0 of the base stays, v_k ← v_k (1 + η (ℓ_0 − ℓ_k)/B).
 
-    Rivals begin with a share η of the weight. With costs ℓ in a known range, in any sequence of rounds:
+    Rivals begin with a share η of the weight. B is `range`, which bounds |ℓ_0 − ℓ_k|. In any rounds:
 
-        Σ ℓ ≤ Σ ℓ_0 + range · ln(1/(1 − η))/η                       (at most 1.39 range in all)
-        Σ ℓ ≤ Σ ℓ_k + η Σ (ℓ_0 − ℓ_k)²/range + range · ln(N/η)/η     for each of N rivals.
+        Σ ℓ ≤ Σ ℓ_0 + B ln(1/(1 − η))/η                       (at most 1.39 B in all)
+        Σ ℓ ≤ Σ ℓ_k + η Σ (ℓ_0 − ℓ_k)²/B + B ln(N/η)/η        for each of N rivals.
 
-    η = ½ √(ln T / T) makes the second O(√(T ln T)); a large η leaves the base sooner. `range` bounds
-    |ℓ_0 − ℓ_k|; empty: the largest difference so far, for which the bounds hold in its units.
+    η = ½ √(ln T / T) makes the second O(√(T ln T)); a large η leaves the base sooner.
+
+    Without `range`, B is the largest difference so far. Where it grows from B to B', the differences
+    of that round count by B/B', and v_k/prior is raised to the power B/B'. As Σ q u^a ≤ (Σ q u)^a for
+    a ≤ 1, B ln Σ v does not grow by this, so that the first bound holds for the costs as they are
+    counted; what is not counted is at most Σ (B' − B) = B in all. The bounds have B more, or 2B for
+    rivals: at most 2.39 B above the base. One outlier makes B large, and the guard slow.
     """
 
     base: SkipValidation[Callable[..., Algorithm]]
@@ -62,43 +68,41 @@ class Guard(Mixture):
         """The base, then the rivals."""
         rivals = {f"algo.rivals.{name}": rival for name, rival in self.rivals.items() if rival}
         parts = {"algo.base": self.base, **rivals}
-        return tuple(build(part, key, problem=self.problem) for key, part in parts.items())
+        return tuple(build_learner(part, key, self.problem) for key, part in parts.items())
 
     def init(self, seeds: int, truth: np.ndarray | None) -> GuardState:
         """Weight 1 − η on the base, η divided among the rivals."""
         states = tuple(learner.init(seeds, None) for learner in self.learners)
         rivals = len(states) - 1
-        prior = np.log([1.0 - self.eta, *[self.eta / rivals] * rivals])
-        weights = np.tile(prior, (seeds, 1))
-        return GuardState(0, states[0].theta, weights, np.zeros(seeds), states)
+        reach = np.full(seeds, self.range or 0.0)
+        return GuardState(0, states[0].theta, np.zeros((seeds, 1 + rivals)), reach, states)
 
     def shares(self, state: GuardState) -> Array:
-        """Proportional to the weights, [S, 1 + N]."""
-        xp, logs = array_namespace(state.log_weights), state.log_weights
-        weights = xp.exp(logs - xp.max(logs, axis=-1)[..., None])
-        return weights / weights.sum(-1)[..., None]
+        """Proportional to the weights v, [S, 1 + N]."""
+        xp, rivals = array_namespace(state.gains), len(self.learners) - 1
+        prior = like(state.gains, np.log([1.0 - self.eta, *[self.eta / rivals] * rivals]))
+        return exponential_weights(
+            -prior - state.gains / xp.clip(state.reach, min=TINY)[..., None], 1.0
+        )
 
     def leader(self, state: GuardState) -> Array:
         """The base."""
-        leader = array_namespace(state.log_weights).zeros_like(state.log_weights)
+        leader = array_namespace(state.gains).zeros_like(state.gains)
         leader[..., 0] = 1.0
         return leader
 
     def weigh(self, state: GuardState, paid: Array) -> GuardState:
-        """v_k by what the rivals would have paid."""
+        """v_k by what the rivals would have paid, and the range."""
         xp = array_namespace(paid)
         lead = paid[..., :1] - paid
         reach = xp.maximum(state.reach, xp.max(xp.abs(lead), axis=-1))
         if self.range is not None and bool(xp.any(reach > self.range)):
             row = int(xp.argmax(reach))
-            raise RowError(row, reach.shape[0], self.too_far(float(reach[row])))
-        scale = xp.clip(reach, min=TINY) if self.range is None else 0.0 * reach + self.range
-        weights = state.log_weights + xp.log1p(self.eta * lead / scale[..., None])
-        return state._replace(log_weights=weights, reach=reach)
-
-    def too_far(self, reach: float) -> str:
-        """The message about costs that differ by more than `range`, for which there is no bound."""
-        return (
-            f"algo.range={self.range:g}: the base's cost and a rival's differ by {reach:.6g}; "
-            "give a range that is larger, or none (algo.range=null)"
-        )
+            far = f"the base's cost and a rival's differ by {float(reach[row]):.6g}"
+            hint = "give a range that is larger, or none (algo.range=null)"
+            raise RowError(row, reach.shape[0], f"algo.range={self.range:g}: {far}; {hint}")
+        counted = (
+            lead / xp.clip(reach, min=TINY)[..., None]
+        )  # lead/B, or (B/B') lead/B where B grows
+        gains = state.gains + state.reach[..., None] * xp.log1p(self.eta * counted)
+        return state._replace(gains=gains, reach=reach)

@@ -37,6 +37,7 @@ class Hedge(Algorithm):
     c_eta: Positive = 1.0
     name = "hedge"
     takes_offers = True
+    needs_units = needs_horizon = True
 
     def draws(self) -> dict[str, Draw]:
         """Which expert is played next."""

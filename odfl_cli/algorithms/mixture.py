@@ -1,18 +1,21 @@
 """Algorithms that learn side by side, and a mixture of their decisions."""
 
 from abc import abstractmethod
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from pydantic import ValidationError
 
 from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.algorithms.units import in_units
 from odfl_cli.config.schema import refusal
 from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.errors import RoundError, RowError, UserError
 from odfl_cli.core.settings import settings
 from odfl_cli.core.streams import Draw
+from odfl_cli.problem.problem import Problem
 
 
 @settings
@@ -66,6 +69,12 @@ class Mixture(Algorithm):
             name.removeprefix(prefix): x for name, x in draws.items() if name.startswith(prefix)
         }
 
+    def begin_again(self, state: Any) -> Any:
+        """Equal chances for all learners; those that do not depend on T go on."""
+        pairs = zip(self.learners, state.states, strict=True)
+        states = tuple(one.begin_again(s) if one.uses_horizon else s for one, s in pairs)
+        return self.with_states(self.init(len(state.theta), None), states)
+
     def decide(self, state: Any, X: Array) -> tuple[Array, Array]:
         """The leader's prediction and the mixture of all decisions, [S, d]."""
         predictions, decisions = self._votes(state, X)
@@ -77,25 +86,29 @@ class Mixture(Algorithm):
         paid = dot(self._votes(state, X)[1], costs[..., None, :])
         self._check(paid)
         states = tuple(
-            one.update(inner, X, costs, self.draws_of(k, draws))
+            one.update(inner, X, self._learned(one, X, costs), self.draws_of(k, draws))
             for k, (one, inner) in enumerate(zip(self.learners, state.states, strict=True))
         )
         state = self.weigh(state, paid)._replace(t=state.t + 1)
         return self.with_states(state, states)
+
+    def _learned(self, learner: Algorithm, X: Array, costs: Array) -> Array:
+        """What the learner learns from: the costs by a target of its own, if it has one."""
+        own, shared = learner.problem, self.problem
+        return costs if own.target == shared.target else own.learning_target(costs, X)
 
     def weigh_block(
         self, state: Any, paid: np.ndarray
     ) -> tuple[Any, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
         """What the mixture does in rounds in which its learners paid [S, B, N].
 
-        Returns the state but for `theta` and `states`, the costs [S, B], the number of the leader
+        Returns the state but for `theta` and `states`, the shares [S, B, N], the number of the leader
         [S, B], and the notes, [S, B] each.
         """
-        less = paid - paid[..., :1]  # than the first: equal costs mix to exactly that cost
-        cost, leader = np.empty(paid.shape[:2]), np.empty(paid.shape[:2], dtype=np.int64)
+        shares, leader = np.empty(paid.shape), np.empty(paid.shape[:2], dtype=np.int64)
         notes = {name: np.empty(paid.shape[:2]) for name in self.noted}
         for i in range(paid.shape[1]):
-            cost[:, i] = paid[:, i, 0] + dot(self.shares(state), less[:, i])
+            shares[:, i] = self.shares(state)
             leader[:, i] = self.leader(state).argmax(-1)
             try:
                 self._check(paid[:, i])
@@ -104,7 +117,7 @@ class Mixture(Algorithm):
                 raise RoundError(i, error.row, str(error)) from error
             for name, values in notes.items():
                 values[:, i] = getattr(state, name)
-        return state, cost, leader, notes
+        return state, shares, leader, notes
 
     def with_states(self, state: Any, states: tuple[Any, ...]) -> Any:
         """The state with those of the learners, and the leader's θ; 0 where its predictor differs."""
@@ -127,11 +140,22 @@ class Mixture(Algorithm):
         wrong = ~xp.isfinite(paid)
         if bool(xp.any(wrong)):
             row, k = (int(index[0]) for index in xp.nonzero(wrong))
-            raise RowError(row, paid.shape[0], self.complaint(k, float(paid[row, k])))
+            pays = f"{self.labels[k]} pays {float(paid[row, k])}"
+            raise RowError(row, paid.shape[0], f"algo={self.name}: {pays}, which cannot be weighed")
 
-    def complaint(self, k: int, paid: float) -> str:
-        """The message about learner k that pays no finite number."""
-        return f"algo={self.name}: {self.labels[k]} pays {paid}, which cannot be weighed"
+
+def build_learner(part: Any, key: str, problem: Problem) -> Any:
+    """The algorithm that the setting `key` describes, in units of the data where it needs them."""
+    return in_units(build(part, key, problem=problem))
+
+
+def with_own_problem(part: partial[Any], problem: Problem) -> tuple[Any, Problem]:
+    """The part, and the problem with the target and the oracle's settings that the part has of its own."""
+    own = dict(part.keywords)
+    target, oracle = own.pop("target", problem.target), own.pop("oracle", {})
+    changed = replace(problem, target=target, oracle=replace(problem.oracle, **oracle))
+    same = target == problem.target and not oracle
+    return partial(part.func, *part.args, **own), problem if same else changed
 
 
 def build(part: Any, key: str, **given: Any) -> Any:
@@ -140,6 +164,8 @@ def build(part: Any, key: str, **given: Any) -> Any:
         group = "predictor" if ".predictors." in key else "algo"
         raise UserError(f"{key}={part}: choose a file of the group {group}, as {group}@{key}=NAME")
     try:
+        if "problem" in given and isinstance(part, partial):
+            part, given["problem"] = with_own_problem(part, given["problem"])
         return part(**given)
     except ValidationError as error:
         raise refusal(error, key) from error

@@ -51,14 +51,14 @@ class RollingMean(Algorithm):
         count = xp.astype(known, X.dtype).sum(1)
         total = xp.where(known, seen, xp.zeros_like(seen)).sum(1)
         mean = xp.where(count > 0, total / xp.clip(count, min=1.0), state.latest)
-        prediction = self.problem.marked(mean, X)
+        prediction = self.problem.mark_missing(mean, X)
         return prediction, self.problem.decide(prediction)
 
     def update(
         self, state: PastState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> PastState:
         """The oldest round gives way to this one."""
-        xp, seen = array_namespace(X), self.problem.marked(costs, X)
+        xp, seen = array_namespace(X), self.problem.mark_missing(costs, X)
         past = xp.concat([state.past[:, 1:], seen[:, None]], axis=1)
         latest = xp.where(xp.isnan(seen), state.latest, seen)
         return PastState(state.t + 1, state.theta, past, latest)
@@ -134,6 +134,6 @@ class Always(Algorithm):
         wanted[list(self.items)] = -1.0
         lead = X.shape[: X.ndim - len(self.problem.shape)]
         zero = xp.zeros((*lead, self.problem.items), dtype=X.dtype, device=X.device)
-        prediction = self.problem.marked(zero, X)
+        prediction = self.problem.mark_missing(zero, X)
         chosen = like(X, wanted)
         return prediction, self.problem.decide(prediction + chosen)

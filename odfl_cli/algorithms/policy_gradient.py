@@ -14,6 +14,7 @@ from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.core.streams import Draw
+from odfl_cli.feedback.base import FULL, Seen
 
 
 class PolicyGradientState(NamedTuple):
@@ -26,16 +27,18 @@ class PolicyGradientState(NamedTuple):
 
 @settings
 class PolicyGradient(Algorithm):
-    """Samples an item i ~ π = softmax(−ĉ/α) and learns from its cost alone.
+    """Plays an item i ~ π = softmax(−ĉ/α) and learns from its cost alone.
 
     E[(c_i − b) ∇ log π_i] = ∇⟨c, π⟩ = ∇f̃_α: unbiased for the smoothed cost of the entropy, for any
-    baseline b computed from earlier rounds. The decision it plays is the best predicted one, as for
-    every algorithm, so that costs are comparable; the sampled item serves the gradient alone.
+    baseline b computed from earlier rounds. Delayed costs are learned from at the θ of their arrival.
     """
 
     eta: Positive = 0.001
     alpha: Positive = 0.1
     name = "policy_gradient"
+    needs_units = True
+    explores = True
+    sees = ("full", "semi_bandit", "bandit")
 
     def __post_init__(self) -> None:
         if not getattr(self.problem.regularizer, "is_softmax", False):
@@ -45,25 +48,40 @@ class PolicyGradient(Algorithm):
             )
 
     def draws(self) -> dict[str, Draw]:
-        """Which item is sampled."""
+        """Which item is played."""
         return {"policy_gradient/item": Draw("uniform")}
 
     def init(self, seeds: int, truth: np.ndarray | None) -> PolicyGradientState:
         """θ_1 = 0 and the baseline 0."""
         return PolicyGradientState(0, np.zeros((seeds, self.problem.parameters)), np.zeros(seeds))
 
+    def decide(
+        self, state: PolicyGradientState, X: Array, draws: dict[str, Array] | None = None
+    ) -> tuple[Array, Array]:
+        """ĉ, and the item that is drawn; without draws the best predicted one."""
+        xp, prediction = array_namespace(X), self.problem.predictor.predict(state.theta, X)
+        if draws is None:
+            return prediction, self.problem.decide(prediction)
+        policy = self.problem.regularizer.smooth(prediction, self.alpha)
+        drawn = pick(policy, draws["policy_gradient/item"])[:, None]
+        items = xp.arange(self.problem.items, device=X.device)
+        return prediction, xp.astype(items == drawn, X.dtype)
+
     def update(
         self, state: PolicyGradientState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> PolicyGradientState:
+        """From the cost of the item that is played."""
+        w, memo = self.decide(state, X, draws)[1], self.memo(state, X)
+        return self.learn(state, FULL.show(X, costs, w, memo, state.t + 1), draws)
+
+    def learn(
+        self, state: PolicyGradientState, seen: Seen, draws: dict[str, Array]
+    ) -> PolicyGradientState:
         """θ_{t+1} = Π_Θ(θ_t − η (c_i − b_t) ∇gᵀ (π − e_i)/α)."""
-        problem, t = self.problem, state.t + 1
+        problem, t, X, paid = self.problem, state.t + 1, seen.X, seen.paid
         policy = problem.regularizer.smooth(problem.predictor.predict(state.theta, X), self.alpha)
-        sampled = pick(policy, draws["policy_gradient/item"])
-        xp = array_namespace(X)
-        chosen = xp.astype(xp.arange(problem.items, device=X.device) == sampled[:, None], X.dtype)
-        paid = (chosen * costs).sum(-1)
         # ∇_ĉ log π_i = (π − e_i)/α
-        score = (policy - chosen) / self.alpha
+        score = (policy - seen.w) / self.alpha
         gradient = problem.predictor.vjp(state.theta, X, (paid - state.baseline)[:, None] * score)
         theta = problem.theta_set.project(state.theta - self.eta * gradient)
         return PolicyGradientState(t, theta, state.baseline + (paid - state.baseline) / t)

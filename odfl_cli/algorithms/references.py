@@ -1,5 +1,8 @@
 """References that learn nothing: one plays without the features, one with a random θ, one with the true θ*."""
 
+from functools import cached_property
+from typing import Any, cast
+
 import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm, State
@@ -20,15 +23,27 @@ class Uniform(Algorithm):
     name = "uniform"
     takes_offers = True
 
+    def __post_init__(self) -> None:
+        if not hasattr(self.problem.polytope, "interior_point"):
+            name = type(self.problem.polytope).__name__
+            raise UserError(
+                f"algo=uniform plays the centre of the set, which {name} does not state; choose algo=frozen"
+            )
+
+    @cached_property
+    def centre(self) -> np.ndarray:
+        """The interior point of W, [d]."""
+        return cast(Any, self.problem.polytope).interior_point()
+
     def decide(self, state: State, X: Array) -> tuple[Array, Array]:
         """ĉ = 0 and the polytope's interior point, or what is left of it if items are not offered."""
         xp = array_namespace(X)
         lead = X.shape[: X.ndim - len(self.problem.shape)]
         prediction = xp.zeros((*lead, self.problem.items), dtype=X.dtype, device=X.device)
-        point = like(X, self.problem.polytope.interior_point())
+        point = like(X, self.centre)
         if self.problem.offers_all:
             return prediction, prediction + point
-        return self.problem.marked(prediction, X), centre(point, X[..., 0])
+        return self.problem.mark_missing(prediction, X), centre(point, X[..., 0])
 
 
 @settings
@@ -40,6 +55,7 @@ class Frozen(Algorithm):
     """
 
     name = "frozen"
+    needs_units = True
 
     def draws(self) -> dict[str, Draw]:
         """The direction; those of later rounds are not used."""

@@ -45,6 +45,7 @@ class Restart(Algorithm):
     eta: Positive = 1.0
     share: Annotated[Real, Field(gt=0, le=1)] = 0.01
     name = "restart"
+    needs_units = True
 
     def __post_init__(self) -> None:
         if type(self.learner).update is Algorithm.update:
@@ -60,6 +61,11 @@ class Restart(Algorithm):
     def learner(self) -> Algorithm:
         """The algorithm that is copied."""
         return build(self.base, "algo.base", problem=self.problem)
+
+    @property
+    def uses_horizon(self) -> bool:
+        """Where that of the copies does."""
+        return self.learner.uses_horizon
 
     def draws(self) -> dict[str, Draw]:
         """Which copy is played next, and what a copy draws."""
@@ -78,16 +84,16 @@ class Restart(Algorithm):
         """Reweights the copies by their costs, updates them, and restarts those whose interval ends."""
         xp, t = array_namespace(X), state.t + 1
         inner = {name.removeprefix("restart/"): drawn for name, drawn in draws.items()}
-        weights = self._reweighted(state, X, costs)
+        weights = self._weigh(state, X, costs)
         copies = [self.learner.update(copy, X, costs, inner) for copy in state.states]
         thetas = xp.stack([copy.theta for copy in copies], axis=1)
         seeds = xp.arange(thetas.shape[0], device=X.device)
         theta = thetas[seeds, pick(weights, draws["restart/choice"])]
         for k in self.restarting(t):
-            copies[k] = self.restarted(theta)
+            copies[k] = self.start_anew(theta)
         return RestartState(t, theta, weights, tuple(copies))
 
-    def _reweighted(self, state: RestartState, X: Array, costs: Array) -> Array:
+    def _weigh(self, state: RestartState, X: Array, costs: Array) -> Array:
         """v_k ∝ v_k exp(−η ⟨c_t, w*(θ_k)⟩), then `share` of the total is spread evenly."""
         xp, polytope = array_namespace(X), self.problem.polytope
         thetas = xp.stack([copy.theta for copy in state.states], axis=1)
@@ -104,7 +110,7 @@ class Restart(Algorithm):
         """The rounds that copy k has learnt from after round t."""
         return t if k == self.copies - 1 else t % (self.shortest * 2**k)
 
-    def restarted(self, theta: Array) -> Any:
+    def start_anew(self, theta: Array) -> Any:
         """The initial state of a copy, with θ replaced."""
         xp = array_namespace(theta)
         blank = self.learner.init(theta.shape[0], None)

@@ -11,8 +11,9 @@ from pydantic import Field
 
 from odfl_cli.algorithms.base import LinearLearner
 from odfl_cli.core.arrays import Array, array_namespace, dot, like
-from odfl_cli.core.matrices import TINY, solved, weighted_sum
+from odfl_cli.core.matrices import TINY, weighted_sum
 from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
+from odfl_cli.feedback.base import Seen
 
 
 class RLSState(NamedTuple):
@@ -45,7 +46,7 @@ class RLS(LinearLearner):
     memories: tuple[PositiveInt, ...] = ()
     name = "rls"
     takes_offers = True
-    kernel = "rls"
+    sees = ("full", "semi_bandit", "bandit")
 
     @property
     def fading(self) -> np.ndarray:
@@ -60,24 +61,44 @@ class RLS(LinearLearner):
         return RLSState(0, np.zeros((seeds, m)), gram, moment, moment.copy(), omega, missed)
 
     def update(self, state: RLSState, X: Array, costs: Array, draws: dict[str, Array]) -> RLSState:
+        """As below, for all rows of D and all costs."""
+        return self._regress(state, self.design(X), costs)
+
+    def learn(self, state: RLSState, seen: Seen, draws: dict[str, Array]) -> RLSState:
+        """The rows of the costs that are seen; of what was paid alone, one row: wᵀD and ⟨c, w⟩."""
+        xp, D = array_namespace(seen.X), self.design(seen.X)
+        if seen.kind == "full":
+            return self._regress(state, D, seen.costs)
+        if seen.kind == "bandit":
+            return self._regress(state, weighted_sum(D, seen.w)[..., None, :], seen.paid[..., None])
+        known = ~xp.isnan(seen.costs)
+        D, zero = xp.where(known[..., None], D, xp.zeros_like(D)), xp.zeros_like(seen.costs)
+        rows = xp.clip(xp.astype(known, D.dtype).sum(-1), min=1.0)
+        return self._regress(state, D, xp.where(known, seen.costs, zero), rows)
+
+    def _regress(
+        self, state: RLSState, D: Array, costs: Array, rows: Array | None = None
+    ) -> RLSState:
         """θ_j = (λI + G_j)⁻¹ b_j with G_j ← φ_j G_j + DᵀD and b_j ← φ_j b_j + Dᵀc; θ = Π_Θ(Σ ω_j θ_j)."""
-        xp, D = array_namespace(X), self.design(X)
-        omega, missed = self._which_memory(state, D, costs)
-        phi = like(X, self.fading)
+        xp = array_namespace(D)
+        omega, missed = self._which_memory(state, D, costs, D.shape[-2] if rows is None else rows)
+        phi = like(D, self.fading)
         gram = (D[..., None] * D[..., None, :]).sum(-3)[..., None, :, :]
         gram = phi[:, None, None] * state.gram + gram
         moment = phi[:, None] * state.moment + weighted_sum(D, costs)[..., None, :]
-        identity = xp.eye(gram.shape[-1], dtype=gram.dtype, device=X.device)
-        thetas = solved(gram + self.ridge * identity, moment)
+        identity = xp.eye(gram.shape[-1], dtype=gram.dtype, device=D.device)
+        thetas = xp.linalg.solve(gram + self.ridge * identity, moment[..., None])[..., 0]
         theta = self.problem.theta_set.project((omega[..., None] * thetas).sum(-2))
         return RLSState(state.t + 1, theta, gram, moment, thetas, omega, missed)
 
-    def _which_memory(self, state: RLSState, D: Array, costs: Array) -> tuple[Array, Array]:
-        """ω_j after this round, [S, J], and the sum of squared errors, [S]."""
+    def _which_memory(
+        self, state: RLSState, D: Array, costs: Array, rows: Array | int
+    ) -> tuple[Array, Array]:
+        """ω_j after this round, [S, J], and the sum of mean squared errors over its rows, [S]."""
         xp, t, J = array_namespace(D), state.t + 1, len(self.fading)
         predictions = dot(D[..., None, :, :], state.thetas[..., None, :])
         combined = (state.omega[..., None] * predictions).sum(-2)
-        missed = state.missed + ((costs - combined) ** 2).sum(-1) / D.shape[-2]
+        missed = state.missed + ((costs - combined) ** 2).sum(-1) / rows
         usual = xp.clip(missed / t, min=TINY)
         score = -0.5 * ((costs[..., None, :] - predictions) ** 2).sum(-1) / usual[..., None]
         weight = state.omega * xp.exp(score - xp.max(score, axis=-1)[..., None])

@@ -15,12 +15,12 @@ import numpy as np
 from pydantic import SkipValidation
 
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.algorithms.mixture import Mixture, build
+from odfl_cli.algorithms.mixture import Mixture, build, build_learner
 from odfl_cli.core.arrays import Array, array_namespace, dot, like
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.matrices import TINY
 from odfl_cli.core.settings import PositiveInt, settings
-from odfl_cli.problem.predictors import Predictor
+from odfl_cli.problem.predictors.base import Predictor
 
 
 class VoteState(NamedTuple):
@@ -36,6 +36,8 @@ class VoteState(NamedTuple):
     paid: Array  # Σ_t ℓ_k, [S, N]
     detour: Array  # Σ_t of what was played less the mixture: 0 where the mixture is played, [S]
     certificate: Array  # bound on the regret to every expert, per round, [S]
+    played: Array  # Σ_t of what was played, [S]
+    expert_regret: Array  # what was played less what the best expert so far paid, per round, [S]
     states: tuple[Any, ...]
 
 
@@ -57,7 +59,8 @@ class Vote(Mixture):
 
     s is the largest difference of two experts' costs so far. Where it grows from s to s', r counts by
     s/s' in that round: all of these add at most the last s to a regret. A larger s lowers R²/C, so
-    that B stays a bound. The certificate is min_k (L_k + bound_k) − min_k L_k with L_k the experts'
+    that B stays a bound. `expert_regret` is the regret to the best fixed expert, by realised costs, which
+    is known as all experts' costs are seen; the certificate is what could be promised of it: min_k (L_k + bound_k) − min_k L_k with L_k the experts'
     costs: the regret to every expert is at most that to the best. With `play` = heaviest, the
     decision of the expert with the most weight, it includes what this paid above the mixture.
     """
@@ -68,8 +71,9 @@ class Vote(Mixture):
     play: Literal["mixed", "heaviest"] = "mixed"
     shortest: PositiveInt = 64
     name = "vote"
-    noted = ("certificate",)
-    reported = ("certificate",)
+    needs_horizon = True  # for the lengths of intervals and their prior
+    noted = ("certificate", "expert_regret")
+    reported = noted
 
     def __post_init__(self) -> None:
         if len(self.learners) < 2:
@@ -85,16 +89,16 @@ class Vote(Mixture):
 
     def _expert(self, name: str, slash: str, predictor: str) -> Algorithm:
         """The algorithm `name` for the problem, with the predictor that is named after a slash."""
-        part, problem = known(self.settings, name, "algo.settings"), self.problem
+        part, problem = find_part(self.settings, name, "algo.settings"), self.problem
         if slash:
             key = f"algo.predictors.{predictor}"
-            own = build(known(self.predictors, predictor, "algo.predictors"), key)
+            own = build(find_part(self.predictors, predictor, "algo.predictors"), key)
             try:
                 problem = problem.with_predictor(own)
             except UserError as error:
                 raise UserError(f"{key}: {error}") from error
         try:
-            return build(part, f"algo.settings.{name}", problem=problem)
+            return build_learner(part, f"algo.settings.{name}", problem)
         except UserError as error:
             expert = f"algo.experts: {name}/{predictor}: " if slash else ""
             raise UserError(f"{expert}{error}") from error
@@ -134,6 +138,8 @@ class Vote(Mixture):
             paid=zeros((seeds, N)),
             detour=zeros(seeds),
             certificate=zeros(seeds),
+            played=zeros(seeds),
+            expert_regret=zeros(seeds),
             states=states,
         )
 
@@ -147,11 +153,16 @@ class Vote(Mixture):
 
     def weigh(self, state: VoteState, paid: Array) -> VoteState:
         """What the copies have gained, the weights that follow, and the certificate."""
-        state = self._counted(state, paid)
-        certificate = self._certificate(state) / state.t
-        return state._replace(weights=self._weights(state), certificate=certificate)
+        cost = paid[..., 0] + dot(self.shares(state), paid - paid[..., :1])
+        state = self._count_round(state, paid)._replace(played=state.played + cost)
+        least = array_namespace(paid).min(state.paid, axis=-1)
+        return state._replace(
+            weights=self._weights(state),
+            certificate=self._certificate(state) / state.t,
+            expert_regret=(state.played - least) / state.t,
+        )
 
-    def _counted(self, state: VoteState, paid: Array) -> VoteState:
+    def _count_round(self, state: VoteState, paid: Array) -> VoteState:
         """R, C, B and s after a round in which the experts paid [S, N]; copies begin anew."""
         xp, t = array_namespace(paid), state.t + 1
         less = paid - paid[..., :1]  # than the first: the regret between equal costs is exactly 0
@@ -195,7 +206,7 @@ class Vote(Mixture):
         return reached + state.scale + state.detour
 
 
-def known(parts: dict[str, Any], name: str, key: str) -> Any:
+def find_part(parts: dict[str, Any], name: str, key: str) -> Any:
     """The part of that name of the setting `key`, or a UserError that lists those there are."""
     if not isinstance(parts, dict):
         raise UserError(f"{key}={parts}: parts by name, see conf/algo/vote.yaml")

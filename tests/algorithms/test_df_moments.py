@@ -8,12 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.problems import composed_job, make_problem, random_rounds
 
-from odfl_cli.algorithms import RLS, DFMoments
-from odfl_cli.algorithms.df_moments import signal_share
+from odfl_cli.algorithms.df_moments import DFMoments, signal_share
+from odfl_cli.algorithms.rls import RLS
 from odfl_cli.core.errors import UserError
-from odfl_cli.environments import Rounds
-from odfl_cli.problem.polytopes import Assignment, Box, Budget, Knapsack, ShortestPath, Simplex
-from odfl_cli.problem.predictors import Affine, Linear, PerItem
+from odfl_cli.environments.base import Rounds
+from odfl_cli.problem.polytopes.assignment import Assignment
+from odfl_cli.problem.polytopes.box import Box
+from odfl_cli.problem.polytopes.budget import Budget
+from odfl_cli.problem.polytopes.knapsack import Knapsack
+from odfl_cli.problem.polytopes.shortest_path import ShortestPath
+from odfl_cli.problem.polytopes.simplex import Simplex
+from odfl_cli.problem.predictors.linear import Affine, Linear, PerItem
 from odfl_cli.runs.simulate import simulate
 
 WIDE = 1e9  # a radius that never binds
@@ -96,6 +101,80 @@ def test_after_a_change_the_short_memory_takes_over():
     assert (states[250].omega[:, 2] > 0.9).all()
     best = (costs == costs.min(-1, keepdims=True)).swapaxes(0, 1)
     assert (decisions[240:] == best[240:]).all(-1).mean() > 0.9
+
+
+def linear_rounds(seeds=3, rounds=200, items=10):
+    """Linear costs with normal noise, and what they are without it, [S, T, K]."""
+    drawn = random_rounds(seeds, rounds, items, 3)
+    means = drawn.X @ np.array([1.0, -1.0, 0.5])
+    return Rounds(drawn.X, means + drawn.costs - drawn.costs.mean()), means
+
+
+def paid(algorithm, rounds, means):
+    """The mean of the costs without noise over the second half of the rounds, [S]."""
+    decisions = play(algorithm, rounds)[1].swapaxes(0, 1)
+    return (decisions * means).sum(-1)[:, rounds.costs.shape[1] // 2 :].mean(-1)
+
+
+def spoil_one_cost(costs, rng):
+    costs[:, 60, 3] += 1e6
+
+
+def spoil_a_round(costs, rng):
+    costs[:, 60] *= 1e6
+
+
+def add_cauchy_noise(costs, rng):
+    costs += rng.standard_cauchy(costs.shape)
+
+
+def add_shocks(costs, rng):
+    costs += 30.0 * rng.normal(size=costs.shape[:2])[..., None]
+
+
+@pytest.mark.parametrize(
+    "spoil", [spoil_one_cost, spoil_a_round, add_cauchy_noise, add_shocks], ids=lambda f: f.__name__
+)
+def test_outlying_costs_and_common_shocks_do_little_harm(spoil):
+    """What is learnt decides nearly as well as what clean costs teach; without the rules it does not."""
+    clean, means = linear_rounds()
+    costs = clean.costs.copy()
+    spoil(costs, np.random.default_rng(0))
+    robust = DFMoments(problem=make_problem(items=10))
+    best = paid(robust, clean, means).mean()
+    ours, others = (
+        paid(algorithm, Rounds(clean.X, costs), means).mean()
+        for algorithm in (robust, replace(robust, robust=False))
+    )
+    assert ours < 0.97 * best
+    assert others - best > 4 * abs(ours - best)
+
+
+def test_clipping_by_hand():
+    """Seven costs of size 1 and one of 100: at N = 8 the limit is 8^¼ · 100^⅛."""
+    problem = replace(make_problem(features=1), polytope=Box(dimension=4))
+    X, costs = np.zeros((1, 2, 4, 1)), np.array([[[1.0, -1.0, 1.0, -1.0], [1.0, -1.0, 1.0, 100.0]]])
+    X[0, 1, 3] = 1.0
+    state = play(DFMoments(problem=problem), Rounds(X, costs))[0][-1]
+    assert state.first[0, 0, 0] == pytest.approx(8**0.25 * 100**0.125, rel=1e-14)
+
+
+@pytest.mark.parametrize("chosen", [1, 2])
+def test_an_item_that_is_not_offered_does_not_exist(chosen):
+    """Rounds of four items beside the same rounds with two more that cannot be played."""
+    rounds = random_rounds(2, 40, 4, 3)
+    X, costs = np.full((2, 40, 6, 3), np.nan), np.zeros((2, 40, 6))
+    here = np.array([0, 2, 3, 5])
+    X[:, :, here], costs[:, :, here] = rounds.X, rounds.costs
+    four, six = (
+        replace(make_problem(items=items), polytope=Budget(dimension=items, k=chosen))
+        for items in (4, 6)
+    )
+    few = play(DFMoments(problem=four), rounds)
+    many = play(DFMoments(problem=six.with_offers()), Rounds(X, costs))
+    np.testing.assert_array_equal(many[1][..., here], few[1])
+    for ours, theirs in zip(many[0][-1], few[0][-1], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
 
 @st.composite

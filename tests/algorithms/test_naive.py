@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from support.problems import composed_job, make_problem, random_rounds
 
-from odfl_cli.algorithms import Algorithm, Always, Forecast, LastWeek, RollingMean, Yesterday
+from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.algorithms.naive import Always, Forecast, LastWeek, RollingMean, Yesterday
 from odfl_cli.core.errors import UserError
 
 NAIVE = ("yesterday", "last_week", "rolling_mean", "forecast", "always")

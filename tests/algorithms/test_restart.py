@@ -6,12 +6,10 @@ from support.commands import odfl
 from support.playing import final_regret, play
 from support.problems import composed_job, make_problem, random_rounds
 
-from odfl_cli.algorithms import (
-    DFOGD,
-    PFOGD,
-    RLS,
-    Restart,
-)
+from odfl_cli.algorithms.df_ogd import DFOGD
+from odfl_cli.algorithms.gradient import PFOGD
+from odfl_cli.algorithms.restart import Restart
+from odfl_cli.algorithms.rls import RLS
 from odfl_cli.runs.simulate import simulate
 
 

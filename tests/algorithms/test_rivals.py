@@ -11,21 +11,15 @@ from pydantic import ValidationError
 from support.playing import WIDE, final_regret, play
 from support.problems import composed_job, finite_difference, make_problem, random_rounds
 
-from odfl_cli.algorithms import (
-    DFOGD,
-    OGD,
-    PFOGD,
-    RLS,
-    FenchelYoung,
-    Hedge,
-    Perturbed,
-    PolicyGradient,
-    Restart,
-)
-from odfl_cli.algorithms.hedge import exponential_weights, pick
+from odfl_cli.algorithms.df_ogd import DFOGD, OGD
+from odfl_cli.algorithms.gradient import PFOGD, FenchelYoung, Perturbed
+from odfl_cli.algorithms.hedge import Hedge, exponential_weights, pick
+from odfl_cli.algorithms.policy_gradient import PolicyGradient
+from odfl_cli.algorithms.restart import Restart
+from odfl_cli.algorithms.rls import RLS
 from odfl_cli.core.errors import UserError
-from odfl_cli.problem.polytopes import Budget
-from odfl_cli.problem.regularizers import LogBarrier
+from odfl_cli.problem.polytopes.budget import Budget
+from odfl_cli.problem.regularizers.log_barrier import LogBarrier
 from odfl_cli.problem.surrogate import SmoothedCost
 from odfl_cli.runs.simulate import simulate
 

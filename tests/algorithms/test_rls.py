@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from support.playing import WIDE, final_regret, play
 from support.problems import choices, composed_job, make_problem, random_rounds
+from support.samples import some_of
 
-from odfl_cli.algorithms import (
-    RLS,
-    DFMoments,
-)
+from odfl_cli.algorithms.df_moments import DFMoments
+from odfl_cli.algorithms.rls import RLS
 from odfl_cli.core.errors import UserError
-from odfl_cli.problem.predictors import Linear
+from odfl_cli.problem.predictors.linear import Linear
 from odfl_cli.runs.simulate import simulate
 
 
@@ -96,6 +95,7 @@ def test_memories_are_weighed_by_how_well_they_predicted():
 LEARNABLE = ("predictor=quadratic", "data.items=20", "data.features=4", "seeds=[1000,1001,1002]")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("drift", "gain"), [("paper", (-0.004, 0.01)), ("switching", (0.02, 1.0))])
 def test_forgetting_that_is_chosen_online(drift, gain):
     """Level with plain RLS where nothing changes; pays less where θ* changes every 500 rounds."""
@@ -107,6 +107,7 @@ def test_forgetting_that_is_chosen_online(drift, gain):
     assert gain[0] < plain - adaptive < gain[1]
 
 
+@pytest.mark.thorough
 def test_quadratic_features_pay_less_than_the_best_linear_decision():
     """On the paper's data: least squares from the first round, against θ* known throughout."""
     world = ("horizon.rounds=2000", "seeds=[1000,1001,1002,1003]")
@@ -149,11 +150,12 @@ REALISABLE = (
 
 
 LEAST_SQUARES = {"rls", "rls_adaptive", "rls_forgetting", "df_moments", "guard", "vote"}
+LEAST_SQUARES |= {"epsilon_greedy", "explore_then_commit", "thompson", "ucb"}
 """These play least squares too where the linear model is right, or follow whoever does."""
 RIVALS = sorted(set(choices("algo")) - LEAST_SQUARES - {"clairvoyant"})
 
 
-@pytest.mark.parametrize("rival", RIVALS)
+@pytest.mark.parametrize("rival", some_of(RIVALS, 6))
 def test_rls_beats_everyone_where_the_linear_model_is_right(rival):
     """In cost on average over the seeds, in squared error for every seed; all see the same data."""
     regret, mse = final_regret("rls", *REALISABLE)

@@ -1,5 +1,6 @@
 """The vote: its potential, its certificate for any costs, and what its experts do in it."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,15 +11,19 @@ from hypothesis import strategies as st
 from support.problems import block_of, choices, composed, composed_job, make_problem, random_rounds
 from support.samples import examples
 
-from odfl_cli.algorithms import OGD, PFOGD, RLS, Algorithm, Vote
-from odfl_cli.algorithms.base import State
-from odfl_cli.algorithms.vote import log_weight
+from odfl_cli.algorithms.base import Algorithm, State
+from odfl_cli.algorithms.df_ogd import OGD
+from odfl_cli.algorithms.gradient import PFOGD
+from odfl_cli.algorithms.mixture import with_own_problem
+from odfl_cli.algorithms.rls import RLS
+from odfl_cli.algorithms.vote import Vote, log_weight
 from odfl_cli.core.arrays import dot
 from odfl_cli.core.errors import RoundError, RowError, UserError
-from odfl_cli.engine import ArrayEngine, Auto
-from odfl_cli.environments import Rounds
-from odfl_cli.problem.predictors import MLP
-from odfl_cli.problem.predictors.weights import packed_weights
+from odfl_cli.engine.array_engine import ArrayEngine
+from odfl_cli.engine.auto import Auto
+from odfl_cli.environments.base import Rounds
+from odfl_cli.problem.predictors.mlp import MLP
+from odfl_cli.problem.predictors.torch_module import packed_weights
 from odfl_cli.runs.simulate import simulate
 
 ITEMS = 3
@@ -283,7 +288,7 @@ def test_the_predictor_of_an_expert_has_its_own_radius():
 
 def test_every_algorithm_and_every_predictor_that_needs_no_key_can_be_an_expert():
     node = composed("algo=vote").algo
-    assert set(node.settings) == set(choices("algo")) - {"vote"}
+    assert set(node.settings) == set(choices("algo")) - {"vote", "pool"}
     assert set(node.predictors) == set(choices("predictor")) - {"torch"}  # which module?
 
 
@@ -303,3 +308,49 @@ def test_experts_that_pay_no_number_are_named():
     vote = vote_of()
     with pytest.raises(RowError, match="expert first pays nan, which cannot be weighed"):
         played(vote, Rounds(np.eye(ITEMS)[None, None], np.array([[[0.0, np.nan, 1.0]]])))
+
+
+KNAPSACK = ("polytope=knapsack", "regularizer=log_barrier", "data=polynomial", "data.items=6")
+
+
+@pytest.mark.parametrize(
+    ("outer", "algo", "world"),
+    [
+        (("algo=vote",), "df_ftpl", ()),
+        (("algo=vote",), "df_ogd", KNAPSACK),
+        (("algo=guard",), "df_ogd", KNAPSACK),
+        (("algo=guard", "algo@algo.base=spo", "algo.rivals.spo=null"), "spo", KNAPSACK),
+        (("algo=restart", "algo@algo.base=df_ogd"), "df_ogd", KNAPSACK),
+    ],
+    ids=str,
+)
+def test_learners_inside_others_have_the_constants_that_they_have_alone(outer, algo, world):
+    """conf/tuned reaches them: the algorithm's settings, its oracle's and what it learns from."""
+    outside = composed_job(*outer, *world).algorithm
+    inside = outside.learners or (outside.learner,)
+    (one,) = (learner for learner in inside if learner.name == algo)
+    alone = composed_job(f"algo={algo}", *world).algorithm
+    assert replace(one, problem=alone.problem) == alone
+    assert (one.problem.oracle, one.problem.target) == (alone.problem.oracle, alone.problem.target)
+
+
+def test_a_typed_value_replaces_a_tuned_one_inside_others():
+    job = composed_job("algo=guard", "algo.rivals.df_ogd.c_alpha=7", *KNAPSACK)
+    assert [one.c_alpha for one in job.algorithm.learners if one.name == "df_ogd"] == [7.0]
+
+
+def test_what_an_expert_learns_from_is_tuned_as_well():
+    assert composed("algo=vote", "data=prices").algo.settings.spo.target == "asinh"
+    problem = make_problem()
+    part, own = with_own_problem(
+        partial(PFOGD, eta=0.5, target="rank", oracle={"lr": 0.2}), problem
+    )
+    assert (part.keywords, own.target, own.oracle.lr) == ({"eta": 0.5}, "rank", 0.2)
+
+
+def test_the_regret_to_the_best_expert_is_known_and_certified():
+    result = simulate(composed_job("algo=vote", "algo.experts=[rls,spo]", "horizon.rounds=40"))
+    best = result.state.paid.min(-1) / 40
+    regret = result.table["expert_regret"][:, -1]
+    np.testing.assert_allclose(regret, result.table["avg_cost"][:, -1] - best, atol=1e-12)
+    assert (regret <= result.table["certificate"][:, -1]).all()

@@ -1,0 +1,114 @@
+"""An algorithm behind feedback: it gets what is seen of a round, when it is seen, and nothing else."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from pydantic import SkipValidation
+
+from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.core.arrays import Array
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.settings import settings
+from odfl_cli.core.streams import Draw
+from odfl_cli.feedback.base import Feedback, Seen
+
+FITTING = "algo=rls, thompson, ucb, epsilon_greedy, explore_then_commit or weighted"
+
+
+class ObservedState(NamedTuple):
+    """The learner's state, and the rounds whose costs it has not seen, in the order t mod (longest + 1)."""
+
+    t: int
+    theta: Array  # [S, m]
+    learner: Any
+    waiting: Array  # how many rounds have been played whose costs were not seen, [S]
+    queue: tuple[Array, ...]  # X, costs, paid, w and memo of these, [S, longest + 1, …] each
+
+    def __getattr__(self, name: str) -> Any:
+        """What the learner notes."""
+        return getattr(self.learner, name)
+
+
+@settings
+class Observed(Algorithm):
+    """`base` with `feedback`. An update has the draws of the round in which its costs arrive."""
+
+    base: SkipValidation[Algorithm]
+    feedback: SkipValidation[Feedback]
+
+    def __post_init__(self) -> None:
+        late = ("waiting",) if self.feedback.delay else ()
+        for attribute in ("name", "takes_offers", "explores", "noted", "reported"):
+            value = getattr(self.base, attribute)
+            value = (*value, *late) if attribute in ("noted", "reported") else value
+            object.__setattr__(self, attribute, value)
+
+    def __getattr__(self, name: str) -> Any:
+        """Its constants are those of the base."""
+        if name.startswith("__") or name == "base":
+            raise AttributeError(name)
+        return getattr(self.base, name)
+
+    @property
+    def uses_horizon(self) -> bool:
+        """Where the base does."""
+        return self.base.uses_horizon
+
+    def draws(self) -> dict[str, Draw]:
+        """Those of the base."""
+        return self.base.draws()
+
+    def init(self, seeds: int, truth: np.ndarray | None) -> ObservedState:
+        """Nothing is waiting."""
+        state, items = self.base.init(seeds, truth), (self.problem.items,)
+        memo = self.base.memo(state, np.zeros((seeds, *self.problem.shape)))
+        shapes = [self.problem.shape, items, (), items, memo.shape[1:]]
+        queue = tuple(np.zeros((seeds, self.feedback.longest + 1, *shape)) for shape in shapes)
+        return ObservedState(0, state.theta, state, np.zeros(seeds), queue)
+
+    def decide(
+        self, state: ObservedState, X: Array, draws: dict[str, Array] | None = None
+    ) -> tuple[Array, Array]:
+        """The base's."""
+        return self.base.act(state.learner, X, draws)
+
+    def update(
+        self, state: ObservedState, X: Array, costs: Array, draws: dict[str, Array]
+    ) -> ObservedState:
+        """The base learns from the rounds whose costs arrive, oldest first."""
+        t, learner, late = state.t + 1, state.learner, self.feedback.longest + 1
+        w, memo = self.decide(state, X, draws)[1], self.base.memo(learner, X)
+        seen = self.feedback.show(X, costs, w, memo, t)
+        for values, kept in zip(seen[:5], state.queue, strict=True):
+            kept[:, t % late] = values
+        arrived = self.feedback.arrivals(t)
+        for s in arrived:
+            old = Seen._make([*(kept[:, s % late] for kept in state.queue), s, self.feedback.kind])
+            learner = self.base.learn(learner, old, draws)
+        waiting = state.waiting + (1 - len(arrived))
+        return ObservedState(t, learner.theta, learner, waiting, state.queue)
+
+
+def observe(algorithm: Any, feedback: Feedback) -> Any:
+    """The algorithm behind the feedback; itself where all is seen at once.
+
+    A UserError where it cannot learn from that, which names those that fit, or where nothing arrives.
+    """
+    if feedback.is_plain:
+        return algorithm
+    if feedback.delay >= algorithm.problem.rounds:
+        raise UserError(
+            f"feedback.delay={feedback.delay}: no cost arrives within "
+            f"horizon.rounds={algorithm.problem.rounds}"
+        )
+    slope = np.arange(1.0, algorithm.problem.items + 1.0)
+    used = algorithm.problem.polytope.minimise(np.stack([slope, -slope])) != 0
+    if feedback.kind == "semi_bandit" and used.all():
+        raise UserError(
+            "feedback=semi_bandit: every decision uses all items; choose full or bandit"
+        )
+    if not algorithm.takes_feedback(feedback.kind):
+        raise UserError(
+            f"feedback={feedback.kind}: algo={algorithm.name} needs all costs; choose {FITTING}"
+        )
+    return Observed(problem=algorithm.problem, base=algorithm, feedback=feedback)

@@ -1,0 +1,212 @@
+"""Units of the data: learners whose constants would have units learn from numbers without any.
+
+A feature is divided by the root mean square of its column in the rounds so far, the one to be decided
+included, and costs by the root mean square of all costs so far. θ, the radius of Θ, step sizes and
+smoothing then mean the same on all data: multiplying the costs or a column by a positive number
+changes no decision. Ross, Mineiro & Langford, *Normalized Online Learning*, UAI 2013.
+"""
+
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import SkipValidation
+
+from odfl_cli.algorithms.base import Algorithm, on_problem
+from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.settings import settings
+from odfl_cli.core.streams import Draw
+from odfl_cli.problem.offers import replace_nan
+from odfl_cli.problem.oracles.base import OracleCall
+from odfl_cli.problem.problem import Problem
+
+REACH = 0.4
+"""D of `Stepper.descend`, in units: chosen on groups of the foreign problems that no table reports."""
+
+
+class Units(NamedTuple):
+    """Sums of squares over the rounds so far, and how many numbers they are of."""
+
+    features: Array  # [S, p]
+    offered: Array  # [S]
+    costs: Array  # [S]
+    seen: Array  # [S]
+
+    @classmethod
+    def unknown(cls, seeds: int, features: int) -> "Units":
+        """Before the first round."""
+        return cls(np.zeros((seeds, features)), *np.zeros((3, seeds)))
+
+    def with_features(self, X: Array) -> "Units":
+        """With the features X [S, d, p] of a round; NaN does not count."""
+        columns = _columns(X, self.features.shape[-1])
+        offered = _count(columns[..., 0])
+        squares = (replace_nan(columns, 0.0) ** 2).sum(-2)
+        return self._replace(features=self.features + squares, offered=self.offered + offered)
+
+    def with_costs(self, costs: Array) -> "Units":
+        """With the costs [S, d] of a round; NaN does not count."""
+        squares = (replace_nan(costs, 0.0) ** 2).sum(-1)
+        return self._replace(costs=self.costs + squares, seen=self.seen + _count(costs))
+
+    def scale_features(self, X: Array) -> Array:
+        """X in units, in its own shape."""
+        scale = _root_mean(self.features, self.offered[:, None])
+        return (_columns(X, scale.shape[-1]) / scale[:, None, :]).reshape(X.shape)
+
+    @property
+    def cost(self) -> Array:
+        """The unit of costs, [S, 1]."""
+        return _root_mean(self.costs, self.seen)[:, None]
+
+
+def _columns(X: Array, features: int) -> Array:
+    """X [S, d, p]; a picture has one scale and is one column, [S, pixels, 1]."""
+    return X.reshape(X.shape[0], -1, features)
+
+
+def _count(values: Array) -> Array:
+    """How many values of a row are numbers, [S]."""
+    xp = array_namespace(values)
+    return xp.astype(~xp.isnan(values), values.dtype).sum(-1)
+
+
+def _root_mean(squares: Array, count: Array) -> Array:
+    """The root of the mean; 1 where everything was zero so far."""
+    xp = array_namespace(squares)
+    mean = squares / xp.clip(count, min=1.0)
+    return xp.sqrt(xp.where(mean > 0.0, mean, xp.ones_like(mean)))
+
+
+class InUnitsState(NamedTuple):
+    """The learner's state, whose θ is in units, and the units."""
+
+    t: int
+    theta: Array  # [S, m]
+    units: Units
+    learner: Any
+
+    def __getattr__(self, name: str) -> Any:
+        """What the learner notes."""
+        return getattr(self.learner, name)
+
+
+@settings
+class InUnits(Algorithm):
+    """`base` on features and costs in units; what it predicts and pays is in those of the data."""
+
+    base: SkipValidation[Algorithm]
+
+    def __post_init__(self) -> None:
+        for attribute in ("name", "takes_offers", "explores", "noted", "reported"):
+            object.__setattr__(self, attribute, getattr(self.base, attribute))
+
+    @cached_property
+    def learner(self) -> Algorithm:
+        """The base on the problem in units."""
+        return on_problem(self.base, self.problem.in_units)
+
+    def __getattr__(self, name: str) -> Any:
+        """Its constants are those of the base."""
+        if name.startswith("__") or name == "base":
+            raise AttributeError(name)
+        return getattr(self.base, name)
+
+    def draws(self) -> dict[str, Draw]:
+        """Those of the learner."""
+        return self.learner.draws()
+
+    def init(self, seeds: int, truth: np.ndarray | None) -> InUnitsState:
+        """No units are known."""
+        state = self.learner.init(seeds, truth)
+        columns = self.problem.features if len(self.problem.shape) == 2 else 1
+        return InUnitsState(0, state.theta, Units.unknown(seeds, columns), state)
+
+    @property
+    def uses_horizon(self) -> bool:
+        """Where that of the learner does."""
+        return self.learner.uses_horizon
+
+    def begin_again(self, state: InUnitsState) -> InUnitsState:
+        """The units stay."""
+        return state._replace(t=0, learner=self.learner.begin_again(state.learner))
+
+    def decide(
+        self, state: InUnitsState, X: Array, draws: dict[str, Array] | None = None
+    ) -> tuple[Array, Array]:
+        """ĉ = σ g(θ_t, X_t / s) with the units s and σ, and the decision for it."""
+        scaled = state.units.with_features(X).scale_features(X)
+        prediction, explored = self.learner.act(state.learner, scaled, draws)
+        prediction = state.units.cost * prediction
+        return prediction, explored if draws else self.problem.decide(prediction)
+
+    def oracle_call(
+        self, state: InUnitsState, X: Array, costs: Array, draws: dict[str, Array]
+    ) -> OracleCall | None:
+        """The learner's."""
+        units = state.units.with_features(X).with_costs(costs)
+        seen = units.scale_features(X), costs / units.cost
+        return self.learner.oracle_call(state.learner, *seen, draws)
+
+    def update(
+        self, state: InUnitsState, X: Array, costs: Array, draws: dict[str, Array]
+    ) -> InUnitsState:
+        """The learner learns from X_t / s and c_t / σ."""
+        units = state.units.with_features(X).with_costs(costs)
+        seen = units.scale_features(X), costs / units.cost
+        learner = self.learner.update(state.learner, *seen, draws)
+        return InUnitsState(state.t + 1, learner.theta, units, learner)
+
+
+def in_units(algorithm: Any) -> Any:
+    """The algorithm; in units if its constants have some and Θ or its steps are left to the data."""
+    chosen = algorithm.problem.auto_radius or getattr(algorithm, "step", None) == "adaptive"
+    if not (chosen and algorithm.needs_units):
+        return algorithm
+    return InUnits(problem=algorithm.problem, base=algorithm)
+
+
+def unit_smoothing(problem: Problem) -> float:
+    """α = 1/2n units: a smoothed decision then costs at most half a unit more than the best, as predicted."""
+    return 0.5 / problem.regularizer.suboptimality
+
+
+def adaptive_rate(squares: Array) -> Array:
+    """D / (Σ_{s≤t} ‖∇_s‖²)^{1/2}, the size of adaptive steps in one number, [S]."""
+    return REACH / _root_mean(squares.sum(-1), array_namespace(squares).ones_like(squares[..., 0]))
+
+
+@settings
+class Stepper(Algorithm):
+    """A learner that descends: `step` says whether by its constants or by AdaGrad in units of the data.
+
+    None is adaptive where Θ is left to the data, else scheduled.
+    Duchi, Hazan & Singer, *Adaptive Subgradient Methods*, JMLR 12, 2011.
+    """
+
+    step: Literal["scheduled", "adaptive"] | None = None
+    needs_units = True
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether steps are AdaGrad's, so that η has no effect."""
+        return self.step == "adaptive" or (self.step is None and self.problem.auto_radius)
+
+    def no_squares(self, seeds: int) -> np.ndarray:
+        """The sums of squares before round 1, [S, m] where steps are adaptive, else [S, 0]."""
+        return np.zeros((seeds, self.problem.parameters if self.adaptive else 0))
+
+    def descend(
+        self, theta: Array, gradient: Array, eta: Array | float, squares: Array
+    ) -> tuple[Array, Array]:
+        """Π_Θ(θ − η ∇), or with D m^{−1/2} / (Σ_{s≤t} ∇_{s,j}²)^{1/2} in place of η, and these sums.
+
+        D is `REACH`.
+        """
+        if self.adaptive:
+            squares = squares + gradient**2
+            ones = array_namespace(squares).ones_like(squares)
+            moved = theta - REACH * theta.shape[-1] ** -0.5 * gradient / _root_mean(squares, ones)
+        else:
+            moved = theta - eta * gradient
+        return self.problem.theta_set.project(moved), squares

@@ -1,0 +1,1 @@
+"""What of a round's costs an algorithm sees, and when."""

@@ -1,0 +1,103 @@
+"""Learners in units of the data: the scale of costs and features changes no decision."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from support.problems import algorithm_class, choices, composed_job, make_problem, random_rounds
+
+from odfl_cli.algorithms.gradient import PFOGD
+from odfl_cli.algorithms.units import REACH, InUnits, Units
+from odfl_cli.core.streams import draw_all
+from odfl_cli.problem.problem import UNIT_RADIUS
+
+SCALED = [name for name in choices("algo") if algorithm_class(name).needs_units]
+SEEDS, ROUNDS, ITEMS, FEATURES = (3, 4), 25, 5, 3
+
+
+@cache
+def learner(algo, *overrides):
+    return composed_job(
+        f"algo={algo}", "theta_radius=auto", f"data.items={ITEMS}", f"data.features={FEATURES}",
+        f"horizon.rounds={ROUNDS}", *overrides,
+    ).algorithm  # fmt: skip
+
+
+def play(algorithm, X, costs, order=slice(None)):
+    """Predictions and decisions of every round, [T, S, d]; `order` sorts what is drawn for items."""
+    state, plays = algorithm.init(len(SEEDS), None), []
+    drawn = draw_all(SEEDS, algorithm.draws(), 0, ROUNDS)
+    drawn = {k: v[..., order] if v.shape[-1:] == (ITEMS,) else v for k, v in drawn.items()}
+    for t in range(ROUNDS):
+        plays.append(algorithm.decide(state, X[:, t]))
+        now = {name: values[:, t] for name, values in drawn.items()}
+        state = algorithm.update(state, X[:, t], costs[:, t], now)
+    return map(np.array, zip(*plays, strict=True))
+
+
+@pytest.mark.parametrize("predictor", ["linear", "per_item"])
+@pytest.mark.parametrize("algo", SCALED)
+def test_units_of_costs_and_features_change_no_decision(algo, predictor):
+    algorithm = learner(algo, f"predictor={predictor}")
+    X, costs = random_rounds(len(SEEDS), ROUNDS, ITEMS, FEATURES)
+    predictions, decisions = play(algorithm, X, costs)
+    for factor in (1e-6, 1e6):
+        column = np.array([1.0, factor, 1.0])
+        for scaled in ((X, factor * costs), (X * column, costs), (X / factor, factor * costs)):
+            same, chosen = play(algorithm, *scaled)
+            unit = np.abs(scaled[1]).max() / np.abs(costs).max()
+            np.testing.assert_array_equal(chosen, decisions)
+            np.testing.assert_allclose(same, unit * predictions, rtol=1e-6, atol=1e-9 * unit)
+
+
+@pytest.mark.parametrize("algo", sorted({*SCALED} - {"policy_gradient", "spo_printed"}))
+def test_the_order_of_items_changes_no_prediction(algo):
+    """Two use the order: a draw of policy_gradient samples by it, spo_printed learns from ties at θ = 0."""
+    algorithm, order = learner(algo), np.array([3, 0, 4, 1, 2])
+    X, costs = random_rounds(len(SEEDS), ROUNDS, ITEMS, FEATURES)
+    predictions, _ = play(algorithm, X, costs)
+    sorted_, _ = play(algorithm, X[:, :, order], costs[:, :, order], order)
+    np.testing.assert_allclose(sorted_, predictions[..., order], rtol=1e-7, atol=1e-9)
+
+
+def test_units_are_root_mean_squares_of_what_was_seen():
+    """Two rounds of two items by hand; the second item of round 2 is not offered."""
+    units = Units.unknown(1, 1)
+    units = units.with_features(np.array([[[3.0], [4.0]]])).with_costs(np.array([[1.0, 7.0]]))
+    assert units.cost[0, 0] == 5.0
+    units = units.with_features(np.array([[[1.0], [np.nan]]]))
+    scaled = units.scale_features(np.array([[[2.0], [np.nan]]]))
+    np.testing.assert_allclose(scaled[0, :, 0], [2.0 / np.sqrt(26.0 / 3.0), np.nan], rtol=1e-15)
+    units = units.with_costs(np.array([[2.0, np.nan]]))
+    assert units.cost[0, 0] == pytest.approx(np.sqrt(54.0 / 3.0))
+
+
+def test_columns_of_zeros_keep_their_unit():
+    units = Units.unknown(1, 2).with_features(np.zeros((1, 3, 2))).with_costs(np.zeros((1, 3)))
+    np.testing.assert_array_equal(units.scale_features(np.zeros((1, 3, 2))), 0.0)
+    assert units.cost[0, 0] == 1.0
+
+
+def test_adaptive_steps_by_hand():
+    """Coordinates of size 3 then 4: steps 3/3 and 4/5 of D/√m; where nothing pulls, nothing moves."""
+    algorithm = PFOGD(problem=make_problem(features=2), step="adaptive")
+    theta, squares = np.zeros((1, 2)), np.zeros((1, 2))
+    theta, squares = algorithm.descend(theta, np.array([[3.0, 0.0]]), 1.0, squares)
+    theta, squares = algorithm.descend(theta, np.array([[-4.0, 0.0]]), 1.0, squares)
+    np.testing.assert_allclose(theta, [[-REACH / np.sqrt(2) * (1.0 - 0.8), 0.0]], rtol=1e-14)
+    np.testing.assert_array_equal(squares, [[25.0, 0.0]])
+
+
+def test_what_chooses_units():
+    """theta_radius=auto for all learners with constants that have some, algo.step for one; else nobody."""
+    assert isinstance(learner("df_ftpl"), InUnits)
+    assert learner("df_ftpl").learner.problem.theta_set.radius == UNIT_RADIUS
+    assert not isinstance(learner("rls"), InUnits)
+    stepped = composed_job("algo=spo", "algo.step=adaptive", "theta_radius=3").algorithm
+    assert isinstance(stepped, InUnits)
+    assert stepped.learner.adaptive
+    assert stepped.learner.problem.theta_set.radius == 3.0
+    scheduled = learner("spo", "algo.step=scheduled")
+    assert isinstance(scheduled, InUnits)
+    assert not scheduled.learner.adaptive
+    assert not isinstance(composed_job("algo=spo").algorithm, InUnits)
