@@ -2,19 +2,18 @@
 
 from typing import Any, ClassVar
 
-import numpy as np
-
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
-from odfl_cli.engine.base import NO_ROUNDS, Engine, Trace
+from odfl_cli.engine.base import Draws, Engine, Trace
+from odfl_cli.engine.groups import Group, count_processes, join, play_in_processes, split
 from odfl_cli.engine.mixture_engine import mixture_engine
 from odfl_cli.engine.rounds import play_rounds
-from odfl_cli.environments import Rounds
+from odfl_cli.environments.base import Rounds
 
 
 @settings
-class ArrayEngine:
+class ArrayEngine(Engine):
     """Calls decide and update per round, all seeds at once."""
 
     name: ClassVar[str] = "array"
@@ -25,20 +24,14 @@ class ArrayEngine:
             raise UserError("engine=array: the predictor is a torch module; choose engine=torch")
         return mixture_engine(algorithm, self) or self
 
-    def start(self, algorithm: Algorithm) -> None:
-        """Nothing is to be loaded."""
-
-    def advance(
-        self,
-        algorithm: Algorithm,
-        state: Any,
-        rounds: Rounds,
-        draws: dict[str, np.ndarray],
-        asked: np.ndarray = NO_ROUNDS,
-    ) -> tuple[Any, Trace]:
-        """Plays the block; numbers that overflow are found in the trace."""
-        with np.errstate(all="ignore"):
-            return play_rounds(algorithm, state, *rounds, draws, asked)
+    def play(self, algorithm: Any, state: Any, rounds: Rounds, draws: Draws) -> tuple[Any, Trace]:
+        """Round after round; seeds side by side where the decision set has a slow solver."""
+        processes = count_processes(algorithm, rounds)
+        if processes > 1:
+            size = -(-len(rounds.costs) // processes)
+            whole = Group(algorithm, state, rounds, draws)
+            return join(play_in_processes(split(whole, size)), size)
+        return play_rounds(algorithm, state, *rounds, draws)
 
 
 def needs_torch(algorithm: Algorithm) -> bool:

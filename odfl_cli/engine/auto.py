@@ -2,7 +2,7 @@
 
 import logging
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.engine.array_engine import ArrayEngine, needs_torch
 from odfl_cli.engine.base import Engine

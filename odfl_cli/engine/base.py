@@ -1,73 +1,69 @@
 """The contract of an engine, and what it records of every round."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm
-from odfl_cli.environments import Rounds
+from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.environments.base import Rounds
 
-NEWTON_STEPS, KAPPA_GAP = "newton_steps", "kappa_gap"
+NEWTON_STEPS, KAPPA_GAP, SOLVER_LIMITS = "newton_steps", "kappa_gap", "solver_limits"
+MEANS = "law/means"
+"""The name among the draws of E[c_t | X_t] [S, B, d], where kappa_rule=worst."""
 
 
 def note_names(algorithm: Algorithm) -> tuple[str, ...]:
     """The names of everything that is recorded of a round beside cost and error."""
     steps = (NEWTON_STEPS,) if hasattr(algorithm.problem.regularizer, "smooth_counting") else ()
     gap = (KAPPA_GAP,) if algorithm.problem.kappa > 0 else ()
-    return (*algorithm.noted, *steps, *gap)
+    counts = getattr(algorithm.problem.polytope, "counts_limits", False)
+    limits = (SOLVER_LIMITS,) if counts else ()
+    return (*algorithm.noted, *steps, *gap, *limits)
 
 
 NO_ROUNDS = np.empty(0, dtype=np.int64)
-NO_THETAS = np.empty((0, 0, 0))
+
+Draws = dict[str, np.ndarray]
+"""What an algorithm draws in a block of rounds, by name, [S, B, …]."""
 
 Play = Callable[[int], None]
 """Plays a block of rounds for group number k of seeds, or seed k; fills the state and the trace."""
 
 
 class Trace(NamedTuple):
-    """What is recorded of a block of rounds, [S, B] each, and the parameters of some of them."""
+    """What is recorded of a block of rounds, [S, B] each."""
 
     cost: np.ndarray  # ⟨c_t, w_t⟩
     mse: np.ndarray  # mean over items of (ĉ_t − c_t)²
     notes: dict[str, np.ndarray]  # by name: fields of the state, figures of the parts
-    asked: np.ndarray = NO_ROUNDS  # places in the block whose θ_t is kept, ascending, [A]
-    thetas: np.ndarray = NO_THETAS  # θ_t of these, [S, A, m]
+    decision: np.ndarray = NO_ROUNDS  # w_t [S, B, d], or the number of its only item, [S, B]
 
     @classmethod
-    def blank(
-        cls, algorithm: Algorithm, seeds: int, rounds: int, asked: np.ndarray = NO_ROUNDS
-    ) -> "Trace":
-        """Zeros, to be filled."""
+    def blank(cls, algorithm: Algorithm, seeds: int, rounds: int) -> "Trace":
+        """A trace of zeros for a kernel to write to."""
         names = note_names(algorithm)
         cost, mse, *notes = np.zeros((2 + len(names), seeds, rounds))
-        thetas = np.zeros((seeds, len(asked), algorithm.problem.parameters))
-        return cls(cost, mse, dict(zip(names, notes, strict=True)), asked, thetas)
+        decision = np.zeros((seeds, rounds), dtype=np.int64)
+        return cls(cost, mse, dict(zip(names, notes, strict=True)), decision)
 
     @classmethod
-    def together(cls, traces: Sequence["Trace"]) -> "Trace":
-        """One trace of different seeds in the same rounds."""
-        return cls._concatenated(traces, traces[0].asked, axis=0)
-
-    @classmethod
-    def joined(cls, traces: Sequence["Trace"]) -> "Trace":
-        """One trace of consecutive blocks."""
+    def join(cls, traces: Sequence["Trace"], axis: int) -> "Trace":
+        """One trace of different seeds in the same rounds (axis 0), or of consecutive blocks (1)."""
         if len(traces) == 1:
             return traces[0]
-        starts = np.cumsum([0, *(trace.cost.shape[1] for trace in traces[:-1])])
-        places = [start + trace.asked for start, trace in zip(starts, traces, strict=True)]
-        return cls._concatenated(traces, np.concatenate(places), axis=1)
+        cost, mse, notes, decision = zip(*traces, strict=True)
+        join = partial(np.concatenate, axis=axis)
+        noted = {name: join([each[name] for each in notes]) for name in notes[0]}
+        return cls(join(cost), join(mse), noted, join(decision))
 
-    @classmethod
-    def _concatenated(cls, traces: Sequence["Trace"], asked: np.ndarray, axis: int) -> "Trace":
-        join = lambda parts: np.concatenate(list(parts), axis=axis)  # noqa: E731
-        return cls(
-            join(trace.cost for trace in traces),
-            join(trace.mse for trace in traces),
-            {name: join(trace.notes[name] for trace in traces) for name in traces[0].notes},
-            asked,
-            join(trace.thetas for trace in traces),
-        )
+    def cut(self, start: int, stop: int) -> "Trace":
+        """The trace of some of its rounds."""
+        part = slice(start, stop)
+        notes = {name: values[:, part] for name, values in self.notes.items()}
+        decision = self.decision[:, part] if self.decision.size else self.decision
+        return Trace(self.cost[:, part], self.mse[:, part], notes, decision)
 
 
 class Engine(Protocol):
@@ -79,19 +75,18 @@ class Engine(Protocol):
 
     def start(self, algorithm: Algorithm) -> None:
         """Loads what the run needs, so that loading is not counted as learning."""
+        return
 
     def advance(
-        self,
-        algorithm: Algorithm,
-        state: Any,
-        rounds: Rounds,
-        draws: dict[str, np.ndarray],
-        asked: np.ndarray = NO_ROUNDS,
+        self, algorithm: Algorithm, state: Any, rounds: Rounds, draws: Draws
     ) -> tuple[Any, Trace]:
-        """The state after the block and its trace, in numpy arrays.
+        """The state after the block and its trace, in numpy arrays."""
+        with np.errstate(all="ignore"):  # numbers that overflow are found in the trace
+            return self.play(algorithm, state, rounds, draws)
 
-        The trace has θ_t of the rounds `asked`, places in the block, where the algorithm decides by θ_t alone.
-        """
+    def play(self, algorithm: Any, state: Any, rounds: Rounds, draws: Draws) -> tuple[Any, Trace]:
+        """What `advance` returns."""
+        raise NotImplementedError
 
 
 class EngineChoice(Protocol):

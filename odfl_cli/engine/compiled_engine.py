@@ -4,20 +4,18 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, ClassVar
 
-import numpy as np
-
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.core.cores import on_threads
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import PositiveInt, settings
-from odfl_cli.engine.base import NO_ROUNDS, Engine, Trace
+from odfl_cli.engine.base import Draws, Engine, Trace
 from odfl_cli.engine.kernels import missing_kernel
 from odfl_cli.engine.mixture_engine import mixture_engine
-from odfl_cli.environments import Rounds
+from odfl_cli.environments.base import Rounds
 
 
 @settings
-class CompiledEngine:
+class CompiledEngine(Engine):
     """Runs seeds in parallel on `threads` cores; a seed's numbers do not depend on how many."""
 
     threads: PositiveInt | None = None
@@ -35,21 +33,13 @@ class CompiledEngine:
         """Compiles the kernel, or loads it from disk."""
         kernel_module(algorithm)
 
-    def advance(
-        self,
-        algorithm: Algorithm,
-        state: Any,
-        rounds: Rounds,
-        draws: dict[str, np.ndarray],
-        asked: np.ndarray = NO_ROUNDS,
-    ) -> tuple[Any, Trace]:
+    def play(self, algorithm: Any, state: Any, rounds: Rounds, draws: Draws) -> tuple[Any, Trace]:
         """One kernel call per group of seeds; the kernels release the interpreter's lock."""
         seeds, length = rounds.costs.shape[:2]
-        trace = Trace.blank(algorithm, seeds, length, asked)
+        trace = Trace.blank(algorithm, seeds, length)
         kernel = kernel_module(algorithm)
         state, play = kernel.prepare(algorithm, state, rounds, draws, trace)
-        with np.errstate(all="ignore"):  # numbers that overflow are found in the trace
-            on_threads(play, -(-seeds // getattr(kernel, "SEEDS_AT_ONCE", 1)), self.threads)
+        on_threads(play, -(-seeds // getattr(kernel, "SEEDS_AT_ONCE", 1)), self.threads)
         return state, trace
 
 

@@ -5,14 +5,23 @@ from typing import Any
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.core.arrays import dot
 from odfl_cli.core.errors import RoundError
-from odfl_cli.engine.base import NEWTON_STEPS, NO_ROUNDS, Engine, EngineChoice, Trace, note_names
-from odfl_cli.environments import Rounds
+from odfl_cli.engine.base import (
+    NEWTON_STEPS,
+    SOLVER_LIMITS,
+    Draws,
+    Engine,
+    EngineChoice,
+    Trace,
+    note_names,
+)
+from odfl_cli.environments.base import Rounds
 
 
 @dataclass(frozen=True)
-class MixtureEngine:
+class MixtureEngine(Engine):
     """Plays the learners of a mixture one after another; then the mixture weighs what they paid.
 
     The learners learn from every round whatever the mixture plays, so that their rounds come first.
@@ -30,33 +39,38 @@ class MixtureEngine:
         for engine, learner in zip(self.engines, algorithm.learners, strict=True):
             engine.start(learner)
 
-    def advance(
-        self,
-        algorithm: Any,
-        state: Any,
-        rounds: Rounds,
-        draws: dict[str, np.ndarray],
-        asked: np.ndarray = NO_ROUNDS,
-    ) -> tuple[Any, Trace]:
-        """The state after the block and its trace; a RoundError for the first round that fails."""
+    def play(self, algorithm: Any, state: Any, rounds: Rounds, draws: Draws) -> tuple[Any, Trace]:
+        """Every learner's block, then the mixture's; a RoundError for the first round that fails."""
         played, failures = [], []
         learners = zip(self.engines, algorithm.learners, state.states, strict=True)
         for k, (engine, learner, inner) in enumerate(learners):
             try:
-                played.append(engine.advance(learner, inner, rounds, algorithm.draws_of(k, draws)))
+                drawn = algorithm.draws_of(k, draws)
+                played.append(engine.advance(learner, inner, rounds, drawn))
             except RoundError as failure:
                 failures.append(failure)
         if failures:
             raise min(failures, key=lambda failure: (failure.round_index, failure.seed_index))
         states, traces = zip(*played, strict=True)
         paid = np.stack([trace.cost for trace in traces], axis=-1)
-        with np.errstate(all="ignore"):
-            state, cost, leader, notes = algorithm.weigh_block(state, paid)
+        state, shares, leader, notes = algorithm.weigh_block(state, paid)
         errors = np.stack([trace.mse for trace in traces], axis=-1)
         mse = np.take_along_axis(errors, leader[..., None], axis=-1)[..., 0]
-        if NEWTON_STEPS in note_names(algorithm):
-            notes[NEWTON_STEPS] = sum(trace.notes[NEWTON_STEPS] for trace in traces)
-        return algorithm.with_states(state, states), Trace(cost, mse, notes)
+        for name in {NEWTON_STEPS, SOLVER_LIMITS}.intersection(note_names(algorithm)):
+            notes[name] = sum(trace.notes[name] for trace in traces)
+        cost = paid[..., 0] + dot(
+            shares, paid - paid[..., :1]
+        )  # equal costs mix to exactly that cost
+        decision = np.zeros(rounds.costs.shape)
+        for k, trace in enumerate(traces):
+            decision += shares[..., k, None] * as_vectors(trace.decision, rounds.costs.shape[-1])
+        mixed = Trace(cost, mse, notes, decision)
+        return algorithm.with_states(state, states), mixed
+
+
+def as_vectors(decision: np.ndarray, d: int) -> np.ndarray:
+    """Decisions of a trace as vectors, [S, B, d]."""
+    return decision if decision.ndim == 3 else np.arange(d) == decision[..., None]
 
 
 def mixture_engine(algorithm: Algorithm, choice: EngineChoice) -> MixtureEngine | None:

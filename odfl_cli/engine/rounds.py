@@ -3,54 +3,63 @@ but its `decide` and `update`.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm, on_problem
+from odfl_cli.algorithms.base import Algorithm, on_problem
 from odfl_cli.core.arrays import Array, array_namespace, dot, to_numpy
-from odfl_cli.core.errors import RoundError, RowError
-from odfl_cli.engine.base import KAPPA_GAP, NEWTON_STEPS, Trace, note_names
-from odfl_cli.problem.problem import predicted_gap
+from odfl_cli.core.errors import RoundError, RowError, UserError
+from odfl_cli.engine.base import KAPPA_GAP, MEANS, NEWTON_STEPS, SOLVER_LIMITS, Trace, note_names
+from odfl_cli.problem.problem import predicted_gap, worst_within
 
 
 def play_rounds(
-    algorithm: Algorithm,
-    state: Any,
-    X: Array,
-    costs: Array,
-    draws: dict[str, Array],
-    asked: np.ndarray,
+    algorithm: Algorithm, state: Any, X: Array, costs: Array, draws: dict[str, Array]
 ) -> tuple[Any, Trace]:
-    """The state after the rounds X [S, B, d, p], costs [S, B, d], and their trace.
-
-    The trace has θ_t of the rounds `asked`, places in the block.
-    """
+    """The state after the rounds X [S, B, d, p], costs [S, B, d], and their trace."""
     names = note_names(algorithm)
     algorithm, counter = _count_newton_steps(algorithm, len(costs))
-    problem, rows, thetas = algorithm.problem, [], []
-    wanted = set(asked.tolist())
+    problem, rows, decisions = algorithm.problem, [], []
+    _check_theta(algorithm, state, "init", len(costs))
     for i in range(costs.shape[1]):
         X_t, c_t = X[:, i], costs[:, i]
         draws_t = {name: values[:, i] for name, values in draws.items()}
-        learned = problem.learned(c_t, X_t)
-        if i in wanted:
-            thetas.append(state.theta)
+        learned = problem.learning_target(c_t, X_t)
         try:
-            prediction, decision = algorithm.decide(state, X_t)
+            prediction, decision = algorithm.act(state, X_t, draws_t)
+            if MEANS in draws_t:
+                chosen = problem.polytope, prediction, draws_t[MEANS], problem.kappa
+                decision = worst_within(*chosen)
             state = algorithm.update(state, X_t, learned, draws_t)
         except RowError as error:  # the first axis is the seeds
             raise RoundError(i, error.row * len(costs) // error.rows, str(error)) from error
+        if i == 0:
+            _check_theta(algorithm, state, "update", len(costs))
         notes = {name: getattr(state, name) for name in algorithm.noted}
         if counter:
             notes[NEWTON_STEPS] = counter.take()
         if KAPPA_GAP in names:
             notes[KAPPA_GAP] = predicted_gap(problem.polytope, prediction, decision)
+        if SOLVER_LIMITS in names:
+            notes[SOLVER_LIMITS] = cast(Any, problem.polytope).take_limited(len(costs))
         missed = problem.squared_error(prediction, learned)
+        decisions.append(decision)
         rows.append((dot(c_t, decision), missed, *(notes[name] for name in names)))
     cost, mse, *columns = (_stack(column) for column in zip(*rows, strict=True))
-    kept = _stack(thetas) if thetas else np.empty((len(costs), 0, problem.parameters))
-    return state, Trace(cost, mse, dict(zip(names, columns, strict=True)), asked, kept)
+    return state, Trace(cost, mse, dict(zip(names, columns, strict=True)), _stack(decisions))
+
+
+def _check_theta(algorithm: Algorithm, state: Any, function: str, seeds: int) -> None:
+    """Refuses the state of an algorithm of your own without θ [S, m]."""
+    expected = (seeds, algorithm.problem.parameters)
+    found = getattr(getattr(state, "theta", None), "shape", None)
+    if found is None or tuple(found) != expected:
+        shape = f"of shape {tuple(found)}" if found is not None else "missing"
+        raise UserError(
+            f"{algorithm.name}: theta is {shape} in the state that {function} returns; "
+            f"[seeds, parameters] are {expected}"
+        )
 
 
 def _stack(values: Any) -> np.ndarray:

@@ -3,20 +3,20 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from operator import itemgetter
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm, on_problem
-from odfl_cli.core.arrays import join_arrays, map_arrays
-from odfl_cli.core.errors import RoundError, UserError
+from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.core.arrays import map_arrays
+from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.core.text import tell
-from odfl_cli.engine.base import NO_ROUNDS, Engine, Trace
+from odfl_cli.engine.base import Draws, Engine, Trace
+from odfl_cli.engine.groups import Group, join, split
 from odfl_cli.engine.mixture_engine import mixture_engine
 from odfl_cli.engine.rounds import play_rounds
-from odfl_cli.environments import Rounds
+from odfl_cli.environments.base import Rounds
 
 log = logging.getLogger("odfl")
 
@@ -24,7 +24,7 @@ Dtype = Literal["float64", "float32"]
 
 
 @settings
-class TorchEngine:
+class TorchEngine(Engine):
     """Calls decide and update per round; takes any algorithm, predictor and device.
 
     Arrays outside the engine have double precision; `dtype` is that of the tensors. `seeds_at_once`
@@ -62,34 +62,13 @@ class TorchEngine:
             return f"{probe.device} ({torch.cuda.get_device_name(probe.device)})"
         return str(probe.device)
 
-    def advance(
-        self,
-        algorithm: Algorithm,
-        state: Any,
-        rounds: Rounds,
-        draws: dict[str, np.ndarray],
-        asked: np.ndarray = NO_ROUNDS,
-    ) -> tuple[Any, Trace]:
-        """Plays the block, one group of seeds after another where they do not fit together."""
-        seeds = len(rounds.costs)
-        size = self.seeds_at_once or seeds
-        if size >= seeds:
-            return self._play(algorithm, state, rounds, draws, asked)
-        states, traces = [], []
-        for first in range(0, seeds, size):
-            part = slice(first, first + size)
-            group = on_problem(algorithm, algorithm.problem.rows(part))
-            before = map_arrays(state, np.ndarray, itemgetter(part))
-            data = Rounds(rounds.X[part], rounds.costs[part])
-            drawn = {name: values[part] for name, values in draws.items()}
-            try:
-                after, trace = self._play(group, before, data, drawn, asked)
-            except RoundError as error:
-                place = error.round_index, first + error.seed_index
-                raise RoundError(*place, str(error)) from error
-            states.append(after)
-            traces.append(trace)
-        return join_arrays(states), Trace.together(traces)
+    def play(self, algorithm: Any, state: Any, rounds: Rounds, draws: Draws) -> tuple[Any, Trace]:
+        """One group of seeds after another where they do not fit together."""
+        seeds, size = len(rounds.costs), self.seeds_at_once
+        if not size or size >= seeds:
+            return self._play_together(algorithm, state, rounds, draws)
+        groups = split(Group(algorithm, state, rounds, draws), size)
+        return join((self._play_together(*group) for group in groups), size)
 
     def _to_tensor(self, values: np.ndarray) -> Any:
         """On the device, real numbers with the engine's precision."""
@@ -99,23 +78,18 @@ class TorchEngine:
         dtype = getattr(torch, self.dtype) if tensor.is_floating_point() else tensor.dtype
         return tensor.to(self.device, dtype)
 
-    def _play(
-        self,
-        algorithm: Algorithm,
-        state: Any,
-        rounds: Rounds,
-        draws: dict[str, np.ndarray],
-        asked: np.ndarray,
+    def _play_together(
+        self, algorithm: Algorithm, state: Any, rounds: Rounds, draws: Draws
     ) -> tuple[Any, Trace]:
-        """Plays seeds together."""
+        """Plays all seeds at once, in tensors."""
         import torch
 
         tensor = self._to_tensor
         drawn = {name: tensor(values) for name, values in draws.items()}
-        with torch.inference_mode(), np.errstate(all="ignore"), _one_thread():
+        with torch.inference_mode(), _one_thread():
             state = map_arrays(state, np.ndarray, tensor)
-            X, costs = (tensor(values) for values in rounds)
-            state, trace = play_rounds(algorithm, state, X, costs, drawn, asked)
+            X, costs = map(tensor, rounds)
+            state, trace = play_rounds(algorithm, state, X, costs, drawn)
             return map_arrays(state, torch.Tensor, _to_array), trace
 
 

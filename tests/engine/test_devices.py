@@ -12,7 +12,8 @@ from support.samples import each_once, some_of
 
 from odfl_cli.core.arrays import map_arrays
 from odfl_cli.core.errors import UserError
-from odfl_cli.engine import CompiledEngine, TorchEngine
+from odfl_cli.engine.compiled_engine import CompiledEngine
+from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.problem.predictors.torch_module import TorchModule
 from odfl_cli.runs.simulate import Job, simulate
 

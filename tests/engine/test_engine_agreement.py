@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 from support.problems import composed_job, make_problem, with_kernel
 from support.samples import each_once, examples
 
-from odfl_cli.algorithms import Algorithm
-from odfl_cli.engine import ArrayEngine, CompiledEngine, Engine
-from odfl_cli.environments import Rounds, Sin4
-from odfl_cli.problem.oracles import SGD
+from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.engine.array_engine import ArrayEngine
+from odfl_cli.engine.base import Engine
+from odfl_cli.engine.compiled_engine import CompiledEngine
+from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.sin4 import Sin4
+from odfl_cli.problem.oracles.descent import SGD
 from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.simulate import Job, Simulation, simulate
 

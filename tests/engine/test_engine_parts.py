@@ -10,27 +10,31 @@ from hypothesis import strategies as st
 from support.problems import composed_job, make_problem
 from support.samples import examples
 
-from odfl_cli.algorithms import Algorithm
-from odfl_cli.core.errors import RoundError
-from odfl_cli.engine import ArrayEngine, Engine, TorchEngine, Trace
+from odfl_cli.algorithms.base import Algorithm, State
+from odfl_cli.core.errors import RoundError, UserError
+from odfl_cli.core.settings import settings
+from odfl_cli.engine.array_engine import ArrayEngine
+from odfl_cli.engine.base import Engine, Trace
 from odfl_cli.engine.kernels import kernel_of
-from odfl_cli.environments import Rounds
+from odfl_cli.engine.torch_engine import TorchEngine
+from odfl_cli.environments.base import Rounds
 from odfl_cli.problem.ball import Ball
-from odfl_cli.problem.oracles import SGD
-from odfl_cli.problem.polytopes import (
-    Assignment,
-    Box,
-    Budget,
-    Custom,
-    Knapsack,
-    Polytope,
-    ShortestPath,
-    Simplex,
-)
-from odfl_cli.problem.predictors import Affine, Linear, PerItem, Predictor, Quadratic
+from odfl_cli.problem.oracles.descent import SGD
+from odfl_cli.problem.polytopes.assignment import Assignment
+from odfl_cli.problem.polytopes.box import Box
+from odfl_cli.problem.polytopes.budget import Budget
+from odfl_cli.problem.polytopes.custom import Custom
+from odfl_cli.problem.polytopes.knapsack import Knapsack
+from odfl_cli.problem.polytopes.linear import Polytope
+from odfl_cli.problem.polytopes.shortest_path import ShortestPath
+from odfl_cli.problem.polytopes.simplex import Simplex
+from odfl_cli.problem.predictors.base import Predictor
+from odfl_cli.problem.predictors.linear import Affine, Linear, PerItem, Quadratic
 from odfl_cli.problem.problem import Problem
-from odfl_cli.problem.regularizers import Entropy, LogBarrier, Regularizer
-from odfl_cli.problem.regularizers import Quadratic as Projection
+from odfl_cli.problem.regularizers.base import Regularizer
+from odfl_cli.problem.regularizers.entropy import Entropy
+from odfl_cli.problem.regularizers.log_barrier import LogBarrier
+from odfl_cli.problem.regularizers.quadratic import Quadratic as Projection
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 
@@ -236,3 +240,28 @@ def test_paths_that_tie_but_for_rounding_are_equal() -> None:
     worse = costs.copy()
     worse[right] += 1e-9
     assert grid.minimise(worse[None])[0][down] == 1.0
+
+
+@settings
+class Misshapen(Algorithm):
+    """Returns θ of the wrong shape from `init` or from `update`."""
+
+    first: int
+    then: int
+    name = "misshapen"
+
+    def init(self, seeds, truth):
+        return State(0, np.zeros((seeds, self.first)))
+
+    def update(self, state, X, costs, draws):
+        return State(state.t + 1, np.zeros((len(costs), self.then)))
+
+
+@pytest.mark.parametrize(("first", "then", "function"), [(1, 3, "init"), (3, 1, "update")])
+def test_parameters_of_another_shape_are_refused(first: int, then: int, function: str) -> None:
+    problem = make_problem(items=2)
+    algorithm = Misshapen(problem=problem, first=first, then=then)
+    rounds = Rounds(np.ones((4, 2, 2, 3)), np.ones((4, 2, 2)))
+    told = rf"shape \(4, 1\) in the state that {function} returns; .* are \(4, 3\)"
+    with pytest.raises(UserError, match=told):
+        ArrayEngine().advance(algorithm, algorithm.init(4, None), rounds, {})

@@ -30,5 +30,5 @@ def test_the_exponential_of_what_is_no_number_is_none() -> None:
 def test_the_transposed_product_takes_every_item_once(items: int) -> None:
     rng = np.random.default_rng(items)
     X, v, out = rng.normal(size=(items, 3)), rng.normal(size=items), np.empty(3)
-    import_module("odfl_cli.engine.kernels.steps").vjp(X, v, out)
+    import_module("odfl_cli.engine.kernels.matrices").vjp(X, v, out)
     np.testing.assert_allclose(out, X.T @ v, rtol=1e-13)

@@ -8,10 +8,11 @@ import pytest
 import torch
 from support.problems import block_of, choices, composed_job, make_job
 
-from odfl_cli.algorithms import PFOGD
+from odfl_cli.algorithms.gradient import PFOGD
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
-from odfl_cli.engine import ArrayEngine, TorchEngine
+from odfl_cli.engine.array_engine import ArrayEngine
+from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.runs.simulate import simulate
 
 
@@ -34,11 +35,11 @@ def test_trace_equals_a_loop_on_numpy_arrays(algo, engine):
     state = job.algorithm.init(3, truth)
     for t in range(10):
         X, c = rounds.X[:, t], rounds.costs[:, t]
-        prediction, decision = job.algorithm.decide(state, X)
+        now = {name: values[:, t] for name, values in draws.items()}
+        prediction, decision = job.algorithm.act(state, X, now)
         for s in range(3):
             assert trace.cost[s, t] == pytest.approx(c[s] @ decision[s], rel=1e-9)
             assert trace.mse[s, t] == pytest.approx(np.mean((prediction[s] - c[s]) ** 2), rel=1e-9)
-        now = {name: values[:, t] for name, values in draws.items()}
         state = job.algorithm.update(state, X, c, now)
     assert type(end) is type(state)
     assert end.t == 10

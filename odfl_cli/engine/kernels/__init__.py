@@ -6,7 +6,7 @@ here that plays it. A subclass may compute something else, so that it does not i
 
 from typing import Any
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms.base import Algorithm
 
 PAPERS_PROBLEM = {
     "predictor": "linear",
@@ -27,6 +27,8 @@ def missing_kernel(algorithm: Algorithm) -> str | None:
     problem = algorithm.problem
     if kernel_of(algorithm) is None:
         return f"algo {type(algorithm).__name__}"
+    if getattr(algorithm, "adaptive", False):
+        return "algo.step=adaptive"
     if problem.beyond_papers:
         return problem.beyond_papers
     for name, kernel in PAPERS_PROBLEM.items():

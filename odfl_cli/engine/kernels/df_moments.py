@@ -6,6 +6,7 @@ import numpy as np
 from numba import b1, f8, i8, types, void
 
 from odfl_cli.algorithms.df_moments import (
+    LIMIT_EXPONENT,
     POWER_STEPS,
     TINY,
     WIDTH_EXPONENT,
@@ -13,18 +14,31 @@ from odfl_cli.algorithms.df_moments import (
     DFMomentsState,
 )
 from odfl_cli.core.compiling import inner, kernel
-from odfl_cli.engine.base import Play, Trace
+from odfl_cli.core.lanes import copy, dot
+from odfl_cli.engine.base import Draws, Play, Trace
 from odfl_cli.engine.kernels.matrices import (
+    blend,
+    blend_rows,
     invert,
     product,
     quadratic_form,
     solve,
+    symmetric_product,
     times,
     trace_of_square,
 )
-from odfl_cli.engine.kernels.steps import PLAYED, cheapest, decide, project, rows_of
-from odfl_cli.environments import Rounds
-from odfl_cli.problem.regularizers.newton import copy, dot
+from odfl_cli.engine.kernels.steps import (
+    CUBE,
+    MATRIX,
+    RECORD,
+    VECTOR,
+    cheapest,
+    decide,
+    each_seed,
+    project,
+    record_of,
+)
+from odfl_cli.environments.base import Rounds
 
 
 class Rules(NamedTuple):
@@ -33,42 +47,31 @@ class Rules(NamedTuple):
     fading: np.ndarray  # γ_j, [J]
     sizes: np.ndarray  # n_A, [2]
     errors: np.ndarray  # 1 + s √(2/n_A), [2]
+    standard_errors: float
     curvature: bool
     refine: bool
+    robust: bool
     radius: float  # of Θ
 
 
-class Space(NamedTuple):
-    """Arrays that the lines share."""
+class Seen(NamedTuple):
+    """The statistics of a round, and the metric with this round in it."""
 
-    g: np.ndarray  # [d], as those up to y
-    push: np.ndarray
-    r: np.ndarray
-    y: np.ndarray  # centred costs
     columns: np.ndarray  # centred Xᵀ, [m, d]
-    weighted: np.ndarray  # the same times r
-    z: np.ndarray  # [m], as those up to q
-    x: np.ndarray
-    q: np.ndarray
-    gram: np.ndarray  # XᵀX, [m, m], as those up to solving
-    Z: np.ndarray
-    sigma: np.ndarray
-    inverse: np.ndarray
-    seen: np.ndarray  # Σ⁻¹Z
-    B: np.ndarray
-    solving: np.ndarray
-    told: np.ndarray  # Σ⁻¹M_j, [J, m, m]
-    squares: np.ndarray  # ‖z‖², ‖Z‖²
-    score: np.ndarray  # [J]
+    z: np.ndarray  # [m]
+    gram: np.ndarray  # XᵀX, [m, m]
+    Z: np.ndarray  # [m, m]
+    sigma: np.ndarray  # Σ, [m, m]
+    inverse: np.ndarray  # Σ⁻¹, [m, m]
+    scaled: np.ndarray  # Σ⁻¹Z, [m, m]
+    squares: tuple[float, float]  # ‖z‖², ‖Z‖²
 
 
-VECTOR, MATRIX, CUBE = f8[::1], f8[:, ::1], f8[:, :, ::1]
-RULES = types.NamedTuple((VECTOR, VECTOR, VECTOR, b1, b1, f8), Rules)
-SUMS = types.NamedTuple(
-    (i8, *[VECTOR] * 5, CUBE, MATRIX, CUBE, VECTOR, MATRIX, MATRIX, *[VECTOR] * 6),
+RULES = types.NamedTuple((VECTOR, VECTOR, VECTOR, f8, b1, b1, b1, f8), Rules)
+STATE = types.NamedTuple(
+    (i8, *[VECTOR] * 7, CUBE, MATRIX, CUBE, VECTOR, MATRIX, MATRIX, *[VECTOR] * 6),
     DFMomentsState,
 )
-"""The state of one seed before the block, whose arrays are filled in place; numbers but t are [1]."""
 
 
 @inner
@@ -112,228 +115,210 @@ def normalise(sigma, u):
 
 
 @inner
-def perturb(X, costs, t, sums, space):
-    """Line 9: push = w(g + hc) − w(g − hc)."""
-    g, push, shifted = space.g, space.push, space.r
-    times(X, sums.v, g)
-    sums.spread[0] += variance(g)
-    sums.spread[1] += variance(costs)
-    h = t**WIDTH_EXPONENT * np.sqrt(sums.spread[0] / max(sums.spread[1], TINY))
-    for i in range(g.shape[0]):
-        shifted[i] = g[i] + h * costs[i]
-        g[i] -= h * costs[i]
-    push[:] = 0.0
-    push[cheapest(shifted)] += 1.0
-    push[cheapest(g)] -= 1.0
-
-
-@inner
-def centre(X, costs, t, sums, space):
-    """Line 2: the columns and costs that the statistics are made of."""
-    columns, y = space.columns, space.y
-    for i in range(X.shape[0]):
-        y[i] = costs[i]
+def centre(X, costs, t, rules, state, columns, y):
+    """Line 2: the columns of X, [m, d], and the costs that the statistics are computed from."""
+    d, N = costs.shape[0], state.counts[0] + costs.shape[0]
+    if t == 1:
+        state.location[0] = np.sort(costs)[d // 2]
+    for i in range(d):
+        y[i] = costs[i] - state.location[0]
         for q in range(X.shape[1]):
             columns[q, i] = X[i, q]
-    sums.cost_mean[0] += (mean(y) - sums.cost_mean[0]) / t
-    for i in range(y.shape[0]):
-        y[i] -= sums.cost_mean[0]
-    for q in range(columns.shape[0]):
+    if rules.robust:
+        clip(y, N, state.logs)
+    state.location[0] += mean(y) * d / N
+    for q in range(X.shape[1]):
         column = columns[q]
-        for i in range(column.shape[0]):
+        for i in range(d):
             if column[i] != column[0]:
-                sums.varied[q] = 1.0
-        sums.column_mean[q] += (mean(column) - sums.column_mean[q]) / t
-        for i in range(column.shape[0]):
-            column[i] = (column[i] - sums.column_mean[q]) * sums.varied[q]
+                state.varied[q] = 1.0
+        state.column_mean[q] += (mean(column) - state.column_mean[q]) * d / N
+        for i in range(d):
+            column[i] = (column[i] - state.column_mean[q]) * state.varied[q]
 
 
 @inner
-def take_statistics(rules, sums, space):
-    """Line 3: z, Z, XᵀX and the metric with this round in it."""
-    columns, r = space.columns, space.r
-    m, d = columns.shape
-    copy(space.y, r)
-    for q in range(m):
-        for i in range(d):
-            r[i] -= columns[q, i] * sums.b[q]
+def clip(y, N, logs):
+    """The second half of line 2."""
+    for value in y:
+        if value != 0.0:
+            logs[0] += np.log(abs(value))
+            logs[1] += 1.0
+    limit = N**LIMIT_EXPONENT * np.exp(logs[0] / max(logs[1], 1.0))
+    for i in range(y.shape[0]):
+        y[i] = min(max(y[i], -limit), limit)
+
+
+@inner
+def find_shock(r, t, rules, shocks):
+    """ρ r̄ of line 3."""
     middle = mean(r)
+    shocks[0] += middle * middle
+    shocks[1] += variance(r) / max(r.shape[0] - 1.0, 1.0)
+    error = 1.0 + rules.standard_errors * np.sqrt(2.0 / t)
+    return signal_share(error * shocks[1], shocks[0]) * middle
+
+
+@inner
+def take_statistics(t, rules, columns, y, state):
+    """Line 3."""
+    m, d = columns.shape
+    N, r, weighted = state.counts[0] + d, y.copy(), np.empty((m, d))
+    for q in range(m):
+        blend(r, 1.0, -state.b[q], columns[q])
+    middle = mean(r)
+    if rules.robust:
+        y -= find_shock(r, t, rules, state.shocks)
     for q in range(m):
         for i in range(d):
-            space.weighted[q, i] = columns[q, i] * (r[i] - middle)
-    N = sums.counts[0] + d
-    for q in range(m):
-        space.z[q] = dot(columns[q], space.y)
-        for k in range(q + 1):
-            gram = dot(columns[q], columns[k])
-            Z = dot(space.weighted[q], columns[k]) if rules.curvature else 0.0
-            space.gram[q, k], space.gram[k, q] = gram, gram
-            space.Z[q, k], space.Z[k, q] = Z, Z
-            sigma = (sums.gram[0, q, k] + gram) / N
-            space.sigma[q, k], space.sigma[k, q] = sigma, sigma
-            space.inverse[q, k], space.inverse[k, q] = sigma, sigma
-    add_ridge(space.inverse, N)
-    invert(space.inverse)
-    product(space.inverse, space.Z, space.seen)
-    space.squares[0] = quadratic_form(space.inverse, space.z)
-    space.squares[1] = trace_of_square(space.seen)
+            weighted[q, i] = columns[q, i] * (r[i] - middle) if rules.curvature else 0.0
+    gram, Z = symmetric_product(columns, columns), symmetric_product(weighted, columns)
+    sigma = state.gram[0].copy()
+    blend_rows(sigma, 1.0 / N, 1.0 / N, gram)
+    inverse = sigma.copy()
+    add_ridge(inverse, N)
+    invert(inverse)
+    z, scaled = times(columns, y, np.empty(m)), product(inverse, Z)
+    squares = quadratic_form(inverse, z), trace_of_square(scaled)
+    return Seen(columns, z, gram, Z, sigma, inverse, scaled, squares)
 
 
 @inner
-def weigh_memories(t, rules, sums, space):
-    """Line 4; leaves Σ⁻¹M_j in `told`."""
-    d, J = space.y.shape[0], sums.counts.shape[0]
+def weigh_memories(t, rules, seen, scaled, state):
+    """Line 4, with `scaled` the Σ⁻¹M_j, [J, m, m]."""
+    d, J = seen.columns.shape[1], state.counts.shape[0]
+    share = d / (state.counts[0] + d)
+    usual_z = max((state.noise[0, 0] + seen.squares[0]) * share, TINY)
+    usual_Z = max((state.noise[0, 1] + seen.squares[1]) * share, TINY)
+    score, best, total = np.empty(J), np.inf, 0.0
     for j in range(J):
-        product(space.inverse, sums.second[j], space.told[j])
-    if t == 1:
-        return
-    usual_z = (sums.noise[0, 0] + space.squares[0]) / (t * d * d)
-    usual_Z = (sums.noise[0, 1] + space.squares[1]) / (t * d * d)
-    best = -np.inf
+        z, Z = state.first[j].copy(), scaled[j].copy()
+        blend(z, -state.kept[j, 0] * d / state.counts[j], 1.0, seen.z)
+        blend_rows(Z, -state.kept[j, 1] * d / state.counts[j], 1.0, seen.scaled)
+        missed_z = quadratic_form(seen.inverse, z) * (rules.sizes[0] / usual_z)
+        score[j] = 0.5 * (missed_z + trace_of_square(Z) * (rules.sizes[1] / usual_Z))
+        best = min(best, score[j])
     for j in range(J):
-        one, two = sums.kept[j, 0] / sums.counts[j], sums.kept[j, 1] / sums.counts[j]
-        for q in range(space.x.shape[0]):
-            space.x[q] = space.z[q] / d - one * sums.first[j, q]
-            for k in range(space.x.shape[0]):
-                space.B[q, k] = space.seen[q, k] / d - two * space.told[j, q, k]
-        missed_z = quadratic_form(space.inverse, space.x) * (rules.sizes[0] / max(usual_z, TINY))
-        missed_Z = trace_of_square(space.B) * (rules.sizes[1] / max(usual_Z, TINY))
-        space.score[j] = -0.5 * (missed_z + missed_Z)
-        best = max(best, space.score[j])
-    total = 0.0
+        state.omega[j] *= np.exp(best - score[j])
+        total += state.omega[j]
     for j in range(J):
-        sums.omega[j] *= np.exp(space.score[j] - best)
-        total += sums.omega[j]
-    for j in range(J):
-        sums.omega[j] = (1.0 - 1.0 / t) * sums.omega[j] / total + 1.0 / t / J
+        state.omega[j] = (1.0 - 1.0 / t) * state.omega[j] / total + 1.0 / t / J
 
 
 @inner
-def remember_and_shrink(rules, sums, space):
-    """Lines 5 and 6."""
-    d, m = space.y.shape[0], space.z.shape[0]
-    for j in range(sums.counts.shape[0]):
+def remember_and_shrink(rules, seen, scaled, state):
+    """Lines 5 and 6; `scaled` becomes Σ⁻¹M_j with this round in it."""
+    for j in range(state.counts.shape[0]):
         gamma = rules.fading[j]
-        sums.counts[j] = gamma * sums.counts[j] + d
-        for q in range(m):
-            sums.first[j, q] = gamma * sums.first[j, q] + space.z[q]
-            for k in range(m):
-                sums.gram[j, q, k] = gamma * sums.gram[j, q, k] + space.gram[q, k]
-                sums.second[j, q, k] = gamma * sums.second[j, q, k] + space.Z[q, k]
-                space.told[j, q, k] = gamma * space.told[j, q, k] + space.seen[q, k]
+        state.counts[j] = gamma * state.counts[j] + seen.columns.shape[1]
+        blend(state.first[j], gamma, 1.0, seen.z)
+        blend_rows(state.gram[j], gamma, 1.0, seen.gram)
+        blend_rows(state.second[j], gamma, 1.0, seen.Z)
+        blend_rows(scaled[j], gamma, 1.0, seen.scaled)
         for a in range(2):
-            sums.noise[j, a] = gamma * gamma * sums.noise[j, a] + space.squares[a]
-        size = quadratic_form(space.inverse, sums.first[j])
-        kept = signal_share(rules.errors[0] * sums.noise[j, 0], size)
-        sums.kept[j, 0] = max(kept, 1.0 / sums.counts[j])
-        size = trace_of_square(space.told[j])
-        sums.kept[j, 1] = signal_share(rules.errors[1] * sums.noise[j, 1], size)
+            state.noise[j, a] = gamma * gamma * state.noise[j, a] + seen.squares[a]
+        size = quadratic_form(seen.inverse, state.first[j])
+        share = signal_share(rules.errors[0] * state.noise[j, 0], size)
+        state.kept[j, 0] = max(share, 1.0 / state.counts[j])
+        size = trace_of_square(scaled[j])
+        state.kept[j, 1] = signal_share(rules.errors[1] * state.noise[j, 1], size)
 
 
 @inner
-def combine(sums, space):
-    """Line 7: b and B."""
-    m, N = space.z.shape[0], dot(sums.omega, sums.counts)
-    space.solving[:] = 0.0
-    sums.b[:] = 0.0
-    space.B[:] = 0.0
-    for j in range(sums.counts.shape[0]):
-        omega = sums.omega[j]
-        one, two = omega * sums.kept[j, 0], omega * sums.kept[j, 1] / N
-        for q in range(m):
-            sums.b[q] += one * sums.first[j, q]
-            for k in range(m):
-                space.solving[q, k] += omega * sums.gram[j, q, k]
-                space.B[q, k] += two * space.told[j, q, k]
-    add_ridge(space.solving, N)
-    solve(space.solving, sums.b)
+def combine(scaled, state):
+    """Line 7: b, and B [m, m]."""
+    m, N = state.b.shape[0], dot(state.omega, state.counts)
+    gram, B = np.zeros((m, m)), np.zeros((m, m))
+    state.b[:] = 0.0
+    for j in range(state.counts.shape[0]):
+        omega = state.omega[j]
+        blend_rows(gram, 1.0, omega, state.gram[j])
+        blend_rows(B, 1.0, omega * state.kept[j, 1] / N, scaled[j])
+        blend(state.b, 1.0, omega * state.kept[j, 0], state.first[j])
+    add_ridge(gram, N)
+    solve(gram, state.b)
+    return B
 
 
 @inner
-def turn(sums, space):
+def turn(B, seen, state):
     """Line 8: the direction u."""
-    u, x = sums.u, space.x
-    times(space.sigma, sums.b, x)
-    sign = -1.0 if dot(u, x) < 0.0 else 1.0
-    radius = np.sqrt(max(trace_of_square(space.B), 0.0))
-    for q in range(u.shape[0]):
-        u[q] *= sign
+    u, x = state.u, np.empty(state.u.shape[0])
+    sign = -1.0 if dot(u, times(seen.sigma, state.b, x)) < 0.0 else 1.0
+    radius = np.sqrt(max(trace_of_square(B), 0.0))
     for _ in range(POWER_STEPS):
-        times(space.B, u, x)
-        for q in range(u.shape[0]):
-            u[q] = sums.b[q] + radius * u[q] - x[q]
-        normalise(space.sigma, u)
+        times(B, u, x)
+        blend(u, sign * radius, -sign, x)
+        blend(u, 1.0, 1.0, state.b)
+        normalise(seen.sigma, u)
+        sign = 1.0
 
 
 @inner
-def refine(rules, sums, space):
+def perturb(t, columns, y, state):
+    """q of line 9."""
+    m, d = columns.shape
+    g, q = np.zeros(d), np.empty(m)
+    for k in range(m):
+        blend(g, 1.0, state.v[k], columns[k])
+    state.spread[0] += variance(g)
+    state.spread[1] += variance(y)
+    h = t**WIDTH_EXPONENT * np.sqrt(state.spread[0] / max(state.spread[1], TINY))
+    blend(g, 1.0, h, y)
+    higher = cheapest(g)
+    blend(g, 1.0, -2.0 * h, y)
+    lower = cheapest(g)
+    for k in range(m):
+        q[k] = columns[k, higher] - columns[k, lower]
+    return q
+
+
+@inner
+def refine(t, rules, y, seen, state):
     """Lines 9 and 10: θ before it is projected on Θ."""
-    q, v = space.q, sums.v
-    times(space.columns, space.push, q)
-    sums.pull_noise[0] += quadratic_form(space.inverse, q)
-    for i in range(q.shape[0]):
-        sums.pull[i] += q[i]
-        v[i] = sums.u[i]
-    if not rules.refine:
-        return
-    size = quadratic_form(space.inverse, sums.pull)
-    kept = signal_share(rules.errors[0] * sums.pull_noise[0], size)
-    length = kept / np.sqrt(max(sums.pull_noise[0], TINY))
-    times(space.inverse, sums.pull, q)
-    for i in range(q.shape[0]):
-        v[i] -= length * q[i]
-    normalise(space.sigma, v)
+    q = perturb(t, seen.columns, y, state)
+    state.pull_noise[0] += quadratic_form(seen.inverse, q)
+    blend(state.pull, 1.0, 1.0, q)
+    copy(state.u, state.v)
+    if rules.refine:
+        size = quadratic_form(seen.inverse, state.pull)
+        share = signal_share(rules.errors[0] * state.pull_noise[0], size)
+        length = share / np.sqrt(max(state.pull_noise[0], TINY))
+        blend(state.v, 1.0, -length, times(seen.inverse, state.pull, q))
+        normalise(seen.sigma, state.v)
 
 
-@kernel(void(RULES, CUBE, MATRIX, SUMS, PLAYED))
-def play(rules, X, costs, sums, played):
-    """A block of rounds of one seed: X [B, d, m], costs [B, d]."""
-    d, m, J = X.shape[1], X.shape[2], sums.counts.shape[0]
-    space = Space(
-        np.empty(d), np.empty(d), np.empty(d), np.empty(d),
-        np.empty((m, d)), np.empty((m, d)), np.empty(m), np.empty(m), np.empty(m),
-        np.empty((m, m)), np.empty((m, m)), np.empty((m, m)), np.empty((m, m)),
-        np.empty((m, m)), np.empty((m, m)), np.empty((m, m)), np.empty((J, m, m)),
-        np.empty(2), np.empty(J),
-    )  # fmt: skip
+@kernel(void(RULES, CUBE, MATRIX, STATE, RECORD))
+def play(rules, X, costs, state, record):
+    """A block of rounds of one seed: X [B, d, m], costs [B, d]; the arrays of the state are updated."""
+    d, m = X.shape[1:]
+    prediction, y = np.empty(d), np.empty(d)
+    columns, scaled = np.empty((m, d)), np.empty_like(state.second)
     for i in range(costs.shape[0]):
-        t = sums.t + i + 1
-        decide(X, costs, i, sums.theta, space.g, played)  # 1
-        perturb(X[i], costs[i], t, sums, space)  # 9 needs X and c as they came
-        centre(X[i], costs[i], t, sums, space)  # 2
-        take_statistics(rules, sums, space)  # 3
-        weigh_memories(t, rules, sums, space)  # 4
-        remember_and_shrink(rules, sums, space)  # 5 and 6
-        combine(sums, space)  # 7
-        turn(sums, space)  # 8
-        refine(rules, sums, space)  # 9 and 10
-        copy(sums.v, sums.theta)
-        project(sums.theta, rules.radius)
+        t = state.t + i + 1
+        decide(X, costs, i, state.theta, prediction, record)  # 1
+        centre(X[i], costs[i], t, rules, state, columns, y)  # 2
+        seen = take_statistics(t, rules, columns, y, state)  # 3
+        for j in range(scaled.shape[0]):
+            scaled[j] = product(seen.inverse, state.second[j])
+        if t > 1:
+            weigh_memories(t, rules, seen, scaled, state)  # 4
+        remember_and_shrink(rules, seen, scaled, state)  # 5 and 6
+        turn(combine(scaled, state), seen, state)  # 7 and 8
+        refine(t, rules, y, seen, state)  # 9 and 10
+        copy(state.v, state.theta)
+        project(state.theta, rules.radius)
 
 
 def prepare(
-    algorithm: DFMoments,
-    state: DFMomentsState,
-    rounds: Rounds,
-    draws: dict[str, np.ndarray],
-    trace: Trace,
+    algorithm: DFMoments, state: DFMomentsState, rounds: Rounds, draws: Draws, trace: Trace
 ) -> tuple[DFMomentsState, Play]:
-    """The state after the block, and what fills it for seed number s."""
-    rules = Rules(
-        algorithm.fading,
-        algorithm.sizes,
-        algorithm.errors,
-        algorithm.curvature,
-        algorithm.refine,
-        algorithm.problem.theta_set.radius,
-    )
-    filled = {name: values.copy() for name, values in state._asdict().items() if name != "t"}
+    """The state after the block, and the function that computes it and the trace for seed number s."""
+    radius, sizes = algorithm.problem.theta_set.radius, (algorithm.sizes, algorithm.errors)
+    switches = (algorithm.curvature, algorithm.refine, algorithm.robust)
+    rules = Rules(algorithm.fading, *sizes, algorithm.standard_errors, *switches, radius)
 
-    def play_seed(s: int) -> None:
-        arrays = [np.atleast_1d(values[s]).copy() for values in filled.values()]
-        sums = DFMomentsState(state.t, *arrays)
-        play(rules, rounds.X[s], rounds.costs[s], sums, rows_of(trace, s))
-        for values, after in zip(filled.values(), arrays, strict=True):
-            values[s] = after if values.ndim > 1 else after[0]
+    def play_seed(own: DFMomentsState, s: int) -> None:
+        play(rules, rounds.X[s], rounds.costs[s], own, record_of(trace, s))
 
-    return state._replace(t=state.t + rounds.costs.shape[1], **filled), play_seed
+    return each_seed(state, rounds.costs.shape[1], DFMomentsState._fields[1:], play_seed)

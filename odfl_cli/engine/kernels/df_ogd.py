@@ -5,16 +5,13 @@ from typing import cast
 import numpy as np
 from numba import f8, i8, void
 
-from odfl_cli.algorithms import DFOGD
-from odfl_cli.algorithms.df_ogd import DFOGDState
+from odfl_cli.algorithms.df_ogd import DFOGD, DFOGDState
 from odfl_cli.core.compiling import exact, kernel
 from odfl_cli.core.lanes import LANES, in_lanes, load, root, spread, store
-from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.linear_lanes import descend, played, predict
-from odfl_cli.engine.kernels.steps import theta_rows
-from odfl_cli.environments import Rounds
-from odfl_cli.problem.oracles import SGD
-from odfl_cli.problem.regularizers.newton import copy
+from odfl_cli.engine.base import Draws, Play, Trace
+from odfl_cli.engine.kernels.linear import descend, played, predict
+from odfl_cli.environments.base import Rounds
+from odfl_cli.problem.oracles.descent import SGD
 
 SEEDS_AT_ONCE = LANES
 
@@ -44,17 +41,17 @@ def move_between(theta, vartheta, delta, u):
 @kernel(
     void(
         f8[:, :, ::1], f8[:, :, ::1], f8[:, :, ::1], i8, f8[:, ::1], f8[:, ::1], f8[:, ::1],
-        f8, f8, f8, f8, i8, f8, i8, f8[:, :, ::1], i8[::1], f8[:, :, ::1],
+        f8, f8, f8, f8, i8, f8, i8, f8[:, :, ::1],
     )
 )  # fmt: skip
 def play(
     X, costs, deltas, t, theta, vartheta, path,
-    c_alpha, c_eta, n, radius, steps, lr, every, out, row, thetas,
+    c_alpha, c_eta, n, radius, steps, lr, every, out,
 ):  # fmt: skip
     """Rounds t + 1, … of some seeds: X [S, B, d·p], costs [S, B, d] and δ [S, B, 1].
 
-    θ [m], ϑ [m] and P [1] of registers are updated in place; out [B, 5] of registers is what was paid,
-    the error, α, η and P. Where row [B] is not negative, θ_t is kept there in `thetas` [A, m].
+    θ [m], ϑ [m] and P [1] of registers are updated in place; out [B, 6] of registers is what was paid,
+    the error, α, η, P and the item played.
     """
     items = costs.shape[2]
     x, c, w = np.empty((X.shape[2], LANES)), np.empty((items, LANES)), np.empty((items, LANES))
@@ -65,10 +62,8 @@ def play(
         gather(X, k, x)
         gather(costs, k, c)
         gather(deltas, k, delta)
-        if row[k] >= 0:
-            copy(theta, thetas[row[k]])
         predict(x, theta, w)
-        cost, error = played(w, c)
+        item, cost, error = played(w, c)
         alpha = (c_alpha * scale * t**-0.25) * root(root(1.0 + length))
         for j in range(u.shape[0]):
             store(u, (j,), load(vartheta, (j,)))
@@ -87,11 +82,12 @@ def play(
         store(out, (k, 2), alpha)
         store(out, (k, 3), eta)
         store(out, (k, 4), length)
+        store(out, (k, 5), item)
     store(path, (0,), length)
 
 
 def prepare(
-    algorithm: DFOGD, state: DFOGDState, rounds: Rounds, draws: dict[str, np.ndarray], trace: Trace
+    algorithm: DFOGD, state: DFOGDState, rounds: Rounds, draws: Draws, trace: Trace
 ) -> tuple[DFOGDState, Play]:
     """The state after the block, and the function that fills it and the trace for group number k of seeds."""
     radius, oracle = algorithm.problem.theta_set.radius, cast(SGD, algorithm.problem.oracle)
@@ -101,21 +97,21 @@ def prepare(
     constants = algorithm.c_alpha, algorithm.c_eta, algorithm.n, *descent
     theta, vartheta = state.theta.copy(), state.vartheta.copy()
     path, alpha, eta = (np.empty_like(state.alpha) for _ in range(3))
-    row, (_, asked, m) = theta_rows(trace), trace.thetas.shape
-    filled = trace.cost, trace.mse, *(trace.notes[name] for name in algorithm.noted)
+    notes = (trace.notes[name] for name in algorithm.noted)
+    filled = trace.cost, trace.mse, *notes, trace.decision
 
     def play_group(k: int) -> None:
         group = slice(k * LANES, (k + 1) * LANES)
         before = state.theta[group].T, state.vartheta[group].T, state.path_length[None, group]
         own = [in_lanes(values) for values in before]
-        out, kept = np.empty((length, len(filled), LANES)), np.empty((asked, m, LANES))
+        out = np.empty((length, len(filled), LANES))
         seen = [np.ascontiguousarray(values[group]) for values in (X, rounds.costs, deltas)]
-        play(*seen, state.t, *own, *constants, out, row, kept)
+        play(*seen, state.t, *own, *constants, out)
         count = len(seen[0])
         for number, values in enumerate(filled):
             values[group] = out[:, number, :count].T
-        trace.thetas[group] = np.moveaxis(kept[:, :, :count], -1, 0)
         theta[group], vartheta[group] = own[0][:, :count].T, own[1][:, :count].T
-        alpha[group], eta[group], path[group] = out[-1, 2:, :count]
+        alpha[group], eta[group], path[group] = out[-1, 2:5, :count]
 
-    return DFOGDState(state.t + length, theta, vartheta, path, alpha, eta), play_group
+    after = {"theta": theta, "vartheta": vartheta, "path_length": path, "alpha": alpha, "eta": eta}
+    return state._replace(t=state.t + length, **after), play_group

@@ -3,14 +3,29 @@
 import numpy as np
 from numba import f8, i8, void
 
-from odfl_cli.algorithms import GradientLearner, State
+from odfl_cli.algorithms.gradient import GradientLearner, GradientState
 from odfl_cli.core.compiling import inner, kernel
-from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.steps import PLAYED, cheapest, decide, rows_of, softmax, step, vjp
-from odfl_cli.environments import Rounds
+from odfl_cli.engine.base import Draws, Play, Trace
+from odfl_cli.engine.kernels.exponential import exp
+from odfl_cli.engine.kernels.matrices import vjp
+from odfl_cli.engine.kernels.steps import RECORD, cheapest, decide, each_seed, record_of, step
+from odfl_cli.environments.base import Rounds
 
 DIRECTIONS = ("pf_ogd", "spo", "spo_printed", "fenchel_young", "perturbed")
+SMOOTHING = {"fenchel_young": "alpha", "perturbed": "epsilon"}
+"""Algorithm → the setting by which it smooths decisions."""
 PF_OGD, SPO, SPO_PRINTED, FENCHEL_YOUNG, PERTURBED = range(5)
+
+
+@inner
+def softmax(g, alpha, w):
+    """w = exp(−g/α), normalised; shifted by the largest exponent against overflow."""
+    lowest, total = g[cheapest(g)], 0.0
+    for i in range(w.shape[0]):
+        w[i] = exp((lowest - g[i]) / alpha)
+        total += w[i]
+    for i in range(w.shape[0]):
+        w[i] /= total
 
 
 @inner
@@ -30,13 +45,13 @@ def perturbed(costs, prediction, epsilon, noise, v):
             v[j] += (paid[i] - paid[0] - mean) * noise[i, j] / (epsilon * (n - 1))
 
 
-@kernel(void(i8, f8, f8, f8, f8[:, :, ::1], f8[:, ::1], f8[:, :, ::1], f8[::1], PLAYED))
-def play(direction, eta, smoothing, radius, X, costs, noise, theta, played):
+@kernel(void(i8, f8, f8, f8, f8[:, :, ::1], f8[:, ::1], f8[:, :, ::1], f8[::1], RECORD))
+def play(direction, eta, smoothing, radius, X, costs, noise, theta, record):
     """Rounds of one seed: X [B, d, p], costs [B, d], noise [B, n, d]; θ [m] is updated in place."""
     d = costs.shape[1]
     prediction, v, gradient = np.empty(d), np.empty(d), np.empty(theta.shape[0])
     for t in range(costs.shape[0]):
-        decide(X, costs, t, theta, prediction, played)
+        decide(X, costs, t, theta, prediction, record)
         if direction == PF_OGD:
             for i in range(d):
                 v[i] = 2.0 * (prediction[i] - costs[t, i])
@@ -61,22 +76,17 @@ def play(direction, eta, smoothing, radius, X, costs, noise, theta, played):
 
 
 def prepare(
-    algorithm: GradientLearner,
-    state: State,
-    rounds: Rounds,
-    draws: dict[str, np.ndarray],
-    trace: Trace,
-) -> tuple[State, Play]:
-    """The state after the block, and the function that fills it and the trace for seed number s."""
-    theta, direction = state.theta.copy(), DIRECTIONS.index(algorithm.name)
-    radius = algorithm.problem.theta_set.radius
-    constants = direction, algorithm.eta, algorithm.smoothing, radius
+    algorithm: GradientLearner, state: GradientState, rounds: Rounds, draws: Draws, trace: Trace
+) -> tuple[GradientState, Play]:
+    """The state after the block, and the function that computes it and the trace for seed number s."""
+    name, radius = algorithm.name, algorithm.problem.theta_set.radius
+    smoothing = getattr(algorithm, SMOOTHING[name]) if name in SMOOTHING else 0.0
+    constants = DIRECTIONS.index(name), algorithm.eta, smoothing, radius
     seeds, length = rounds.costs.shape[:2]
-    noise = draws.get(f"{algorithm.name}/noise", np.empty((seeds, length, 0, 0)))
+    noise = draws.get(f"{name}/noise", np.empty((seeds, length, 0, 0)))
 
-    def play_seed(s: int) -> None:
-        seen, learnt = (rounds.X[s], rounds.costs[s], noise[s]), theta[s].copy()
-        play(*constants, *seen, learnt, rows_of(trace, s))
-        theta[s] = learnt
+    def play_seed(own: GradientState, s: int) -> None:
+        seen = rounds.X[s], rounds.costs[s], noise[s]
+        play(*constants, *seen, own.theta, record_of(trace, s))
 
-    return State(state.t + length, theta), play_seed
+    return each_seed(state, length, ("theta",), play_seed)

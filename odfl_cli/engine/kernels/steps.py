@@ -1,38 +1,53 @@
-"""What kernels share: prediction, decision and projected step of the paper's problem for one seed."""
+"""Parts of kernels that play one seed: prediction, decision and projected step of the paper's problem."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import f8, i8, types
 
 from odfl_cli.core.compiling import exact, inner
-from odfl_cli.engine.base import Trace
-from odfl_cli.engine.kernels.exponential import exp
-from odfl_cli.problem.regularizers.newton import copy, dot
+from odfl_cli.core.lanes import dot
+from odfl_cli.engine.base import Play, Trace
+from odfl_cli.engine.kernels.matrices import times
+
+VECTOR, MATRIX, CUBE = f8[::1], f8[:, ::1], f8[:, :, ::1]
 
 
-class Played(NamedTuple):
-    """What is recorded of every round that a seed plays, [B] each, and θ_t of the rounds asked for."""
+class Record(NamedTuple):
+    """The trace of one seed, [B] each."""
 
     cost: np.ndarray
     mse: np.ndarray
-    row: np.ndarray  # where θ_t is kept, −1 where it is not
-    thetas: np.ndarray  # [A, m]
+    item: np.ndarray  # that is played
 
 
-PLAYED = types.NamedTuple((f8[::1], f8[::1], i8[::1], f8[:, ::1]), Played)
+RECORD = types.NamedTuple((VECTOR, VECTOR, i8[::1]), Record)
 
 
-def rows_of(trace: Trace, s: int) -> Played:
-    """The rows of seed number s in the trace."""
-    return Played(trace.cost[s], trace.mse[s], theta_rows(trace), trace.thetas[s])
+def record_of(trace: Trace, s: int) -> Record:
+    """The record of seed number s, views of the trace."""
+    return Record(trace.cost[s], trace.mse[s], trace.decision[s])
 
 
-def theta_rows(trace: Trace) -> np.ndarray:
-    """Where θ_t of each round is kept, −1 where it is not, [B]."""
-    row = np.full(trace.cost.shape[1], -1)
-    row[trace.asked] = np.arange(len(trace.asked))
-    return row
+def each_seed(
+    state: Any, rounds: int, names: tuple[str, ...], play: Callable[[Any, int], None]
+) -> tuple[Any, Play]:
+    """The state after a block of rounds, and the function that computes it for seed number s.
+
+    `play` takes the state of one seed and its number, and updates the fields `names` in place: arrays
+    without their first axis, numbers as arrays of length 1.
+    """
+    after = {name: getattr(state, name).copy() for name in names}
+
+    def play_seed(s: int) -> None:
+        # copies, because threads that write to one cache line slow each other down
+        own = {name: np.atleast_1d(values[s]).copy() for name, values in after.items()}
+        play(state._replace(**own), s)
+        for name, values in after.items():
+            values[s] = own[name].reshape(values.shape[1:])
+
+    return state._replace(t=state.t + rounds, **after), play_seed
 
 
 @exact
@@ -46,39 +61,14 @@ def cheapest(costs):
 
 
 @inner
-def predict(X, theta, g):
-    """g = Xθ."""
-    for i in range(X.shape[0]):
-        total = 0.0
-        for j in range(X.shape[1]):
-            total += X[i, j] * theta[j]
-        g[i] = total
-
-
-@inner
-def vjp(X, v, out):
-    """out = Xᵀ v; four items at a time, so that `out` is read and written a quarter as often."""
-    fours = X.shape[0] // 4 * 4
-    out[:] = 0.0
-    for i in range(0, fours, 4):
-        v0, v1, v2, v3 = v[i], v[i + 1], v[i + 2], v[i + 3]
-        for j in range(X.shape[1]):
-            out[j] += v0 * X[i, j] + v1 * X[i + 1, j] + v2 * X[i + 2, j] + v3 * X[i + 3, j]
-    for i in range(fours, X.shape[0]):
-        for j in range(X.shape[1]):
-            out[j] += v[i] * X[i, j]
-
-
-@inner
-def decide(X, costs, t, theta, prediction, played):
+def decide(X, costs, t, theta, prediction, record):
     """Predicts into `prediction`, and records what the best predicted item costs in round t."""
-    predict(X[t], theta, prediction)
+    times(X[t], theta, prediction)
     error = 0.0
     for i in range(prediction.shape[0]):
         error += (prediction[i] - costs[t, i]) ** 2
-    played.cost[t], played.mse[t] = costs[t, cheapest(prediction)], error / costs.shape[1]
-    if played.row[t] >= 0:
-        copy(theta, played.thetas[played.row[t]])
+    item = cheapest(prediction)
+    record.item[t], record.cost[t], record.mse[t] = item, costs[t, item], error / costs.shape[1]
 
 
 @inner
@@ -97,14 +87,3 @@ def step(theta, rate, gradient, radius):
     for j in range(theta.shape[0]):
         theta[j] -= rate * gradient[j]
     project(theta, radius)
-
-
-@inner
-def softmax(g, alpha, w):
-    """w = exp(−g/α), normalised; shifted by the largest exponent against overflow."""
-    lowest, total = g[cheapest(g)], 0.0
-    for i in range(w.shape[0]):
-        w[i] = exp((lowest - g[i]) / alpha)
-        total += w[i]
-    for i in range(w.shape[0]):
-        w[i] /= total

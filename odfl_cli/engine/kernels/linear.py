@@ -1,19 +1,16 @@
-"""The paper's problem (linear model, simplex, entropy) with registers for numbers.
-
-Where a register holds different parameters of one problem, X and the costs are plain floats.
-"""
+"""The paper's problem (linear model, simplex, entropy), for one case (floats) or four (registers)."""
 
 import numpy as np
 
-from odfl_cli.core.compiling import exact
-from odfl_cli.core.lanes import any_less, load, root, spread, store, where_less
+from odfl_cli.core.compiling import exact, inner
+from odfl_cli.core.lanes import any_less, load, root, store, where_less, zero_like
 from odfl_cli.engine.kernels.exponential import exp
 
 
 @exact
 def product(X, first, step, v):
     """Σ_k X[first + k·step] v[k]; four at a time, because a sum waits for the one before."""
-    fours, total = v.shape[0] // 4 * 4, spread(0.0)
+    fours, total = v.shape[0] // 4 * 4, zero_like(v)
     for k in range(0, fours, 4):
         at = first + k * step
         one = load(X, (at,)) * load(v, (k,)) + load(X, (at + step,)) * load(v, (k + 1,))
@@ -27,32 +24,38 @@ def product(X, first, step, v):
 
 @exact
 def predict(X, theta, g):
-    """g = Xθ for θ [p] and g [d] of registers, X [d·p] of registers or floats."""
+    """g = Xθ for θ [p], X [d·p] and g [d]."""
     for i in range(g.shape[0]):
         store(g, (i,), product(X, i * theta.shape[0], 1, theta))
 
 
 @exact
 def played(g, costs):
-    """(the cost of the item with the least prediction, the first of equals, and the mean squared error)."""
-    lowest, squares = load(g, (0,)), spread(0.0)
-    cost = squares + load(costs, (0,))
+    """The item with the least prediction, the first of equals, its cost, and the mean squared error."""
+    lowest, cost, squares = load(g, (0,)), load(costs, (0,)), zero_like(g)
+    item, number = zero_like(g), zero_like(g)
     for i in range(g.shape[0]):
         guess, truth = load(g, (i,)), load(costs, (i,))
         error = guess - truth
         squares = squares + error * error
         cost = where_less(guess, lowest, truth, cost)
+        item = where_less(guess, lowest, number, item)
+        number = number + 1.0
         lowest = where_less(guess, lowest, guess, lowest)
-    return cost, squares / float(g.shape[0])
+    return item, cost, squares / float(g.shape[0])
 
 
-@exact
+@inner
 def entropy_vjp(w, sharpness, costs):
-    """w = −(1/α) w̃ ∘ (c − f̃) in place of g, with w̃ = softmax(−g/α) and f̃ = ⟨c, w̃⟩; sharpness = 1/α."""
+    """w = −(1/α) w̃ ∘ (c − f̃) in place of g, with w̃ = softmax(−g/α) and f̃ = ⟨c, w̃⟩; sharpness = 1/α.
+
+    The softmax is shifted by its largest exponent and normalised last; the first item's cost is
+    subtracted from all, so that equal costs give exactly zero.
+    """
     lowest, first = load(w, (0,)), load(costs, (0,))
     for i in range(1, w.shape[0]):
         lowest = where_less(load(w, (i,)), lowest, load(w, (i,)), lowest)
-    total, value = spread(0.0), spread(0.0)
+    total, value = zero_like(w), zero_like(w)
     for i in range(w.shape[0]):
         weight = exp((lowest - load(w, (i,))) * sharpness)
         total = total + weight
@@ -69,7 +72,7 @@ def descend(X, costs, at, sharpness, rate, radius, w, theta):
     p = theta.shape[0]
     predict(X, at, w)
     entropy_vjp(w, sharpness, costs)
-    square = spread(0.0)
+    square = zero_like(theta)
     for j in range(p):
         moved = load(theta, (j,)) - rate * product(X, j, p, w)
         square = square + moved * moved
