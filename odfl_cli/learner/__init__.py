@@ -1,0 +1,1 @@
+"""An algorithm in a loop of one's own: predict, learn, save, continue."""

@@ -1,0 +1,337 @@
+"""The engine with one seed, round by round: what it is made of, and all that its rounds change."""
+
+import logging
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from omegaconf import OmegaConf
+
+from odfl_cli.algorithms.base import Algorithm, for_seeds
+from odfl_cli.algorithms.observed import Observed
+from odfl_cli.config.identity import resolve
+from odfl_cli.core.arrays import dot
+from odfl_cli.core.errors import RowError, UserError
+from odfl_cli.core.streams import LONGEST_BLOCK, draw_all
+from odfl_cli.engine.base import Draws, Engine
+from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.replay.past import PastScale
+from odfl_cli.feedback.base import Seen
+from odfl_cli.learner.drift import PageHinkley, add_up, ask_detector
+from odfl_cli.learner.forms import Form
+from odfl_cli.problem.targets import Target
+from odfl_cli.runs.build import build, fill_sizes
+from odfl_cli.runs.in_memory import compose_one, describe_part, given_parts
+from odfl_cli.runs.simulate import MOST_ROUNDS, Job, check_finite, name_round
+from odfl_cli.runs.snapshot import Snapshot, pack, settings_of
+from odfl_cli.runs.states import module_arrays
+
+log = logging.getLogger("odfl")
+
+WORDS = (
+    "algo", "predictor", "polytope", "regularizer", "oracle", "horizon", "engine", "theta_radius",
+    "kappa", "feedback",
+)  # fmt: skip
+"""The parameters of a learner that `odfl run` takes under the same names."""
+NOT_LEARNED = ("data.", "seeds", "metrics.", "horizon.rows")
+"""Settings of a run that do not act on a learner."""
+OWN = ("standardise", "intercept", "target", "shape")
+"""Settings of a learner that a run has in its data."""
+KIND = "learner"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What `build` asks of an environment, without rounds: those come from the caller."""
+
+    items: int
+    shape: tuple[int, ...]  # of one round's X
+    feature_names: tuple[str, ...] = ()
+    offers_all: bool = True
+    target: Target = "raw"
+
+    @property
+    def features(self) -> int:
+        """p, the covariates of one item."""
+        return self.shape[-1]
+
+    def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
+        """There are none."""
+        raise UserError("a learner has no rounds of its own")
+
+    def theta_star(self, seeds: tuple[int, ...]) -> None:
+        """Unknown."""
+
+
+class Parts(NamedTuple):
+    """What plays, for schedules of T rounds and rounds that offer all items or not."""
+
+    algorithm: Algorithm
+    engine: Engine
+    horizon: int  # T
+    uses_horizon: bool
+
+
+class Place(NamedTuple):
+    """All that rounds change. A snapshot holds it, and an error leaves it as it was."""
+
+    state: Any  # of the algorithm, one seed
+    horizon: int  # the T of its schedules
+    offers_all: bool  # whether every round so far offered all items
+    scale: tuple[int, np.ndarray, np.ndarray]  # count, origin and sums of a PastScale
+    naive: np.ndarray  # the decision that was best in the first round, NaN before, [d]
+    rounds: int = 0
+    begun: int = 0  # rounds before the schedules started
+    total: float = 0.0  # what the decisions cost
+    drift: PageHinkley = PageHinkley()
+    found: bool = False  # whether the last call found drift
+
+
+class Session:
+    """An algorithm with its engine and its draws, for rounds of one form."""
+
+    def __init__(self, params: Mapping[str, Any], form: Form) -> None:
+        self.params, self.form, self.seed = params, form, params["seed"]
+        words = {name: params[name] for name in WORDS if params[name] is not None}
+        self._config, setting = compose_one(params["overrides"] or (), words)
+        OmegaConf.update(self._config, "seeds", [self.seed])
+        self._given = given_parts(setting)
+        self._parts: dict[tuple[int | None, bool], Parts] = {}
+        self._drawn: tuple[Any, Draws] = None, {}
+        self.settings = self._settings()
+
+    def _make(self, horizon: int | None, offers_all: bool) -> Job:
+        """The job for T rounds, or for horizon.rounds."""
+        config, given = self._config, dict(self._given)
+        if horizon and "horizon" in given:
+            given["horizon"] = replace(given["horizon"], rounds=horizon)
+        elif horizon:
+            config = config.copy()
+            OmegaConf.update(config, "horizon.rounds", horizon)
+        form, intercept = self.form, ["intercept"] * bool(self.params["intercept"])
+        names = tuple(map(str, [*form.feature_names, *intercept])) if form.item_names else ()
+        shape = (*form.shape[:-1], form.shape[-1] + len(intercept))
+        sizes = Sizes(form.items, shape, names, offers_all, self.params["target"])
+        return build(config, data=sizes, **given)
+
+    def _settings(self) -> dict[str, Any]:
+        """What decides the numbers, beside the rounds."""
+        job = self._make(None, self.params["offers_all"])
+        values = resolve(fill_sizes(self._config, job.environment))
+        made = {"algo": job.algorithm, "regularizer": job.algorithm.problem.regularizer}
+        for group, part in self._given.items():
+            values[group] = describe_part(made.get(group, part))
+        own = {name: self.params[name] for name in OWN[:-1]}
+        return settings_of(values | own | {"shape": list(self.form.shape)})
+
+    def parts(self, horizon: int | None, offers_all: bool) -> Parts:
+        """Those for T rounds, or for horizon.rounds; made when they are first needed."""
+        if (horizon, offers_all) not in self._parts:
+            job = self._make(horizon, offers_all)
+            algorithm, T = for_seeds(job.algorithm, (self.seed,)), job.horizon.rounds
+            job.engine.start(algorithm)
+            if isinstance(algorithm, Observed) and algorithm.feedback.delay:
+                raise UserError("feedback.delay: a learner takes costs when they come; leave it 0")
+            made = Parts(algorithm, job.engine, T, algorithm.uses_horizon)
+            self._parts[horizon, offers_all] = self._parts[T, offers_all] = made
+        return self._parts[horizon, offers_all]
+
+    def start(self, horizon: int | None, offers_all: bool) -> Place:
+        """The place before round 1."""
+        parts, scale = self.parts(horizon, offers_all), PastScale(self.form.shape[-1])
+        kept = scale.count, scale.origin, scale.sums
+        naive = np.full(self.form.items, np.nan)
+        return Place(parts.algorithm.init(1, None), parts.horizon, offers_all, kept, naive)
+
+    def ready(self, place: Place) -> Place:
+        """The place before the next round: where a schedule's T rounds have passed, it starts anew
+        for twice as many (the doubling trick).
+        """
+        uses_horizon = self.parts(place.horizon, place.offers_all).uses_horizon
+        if not uses_horizon or place.rounds - place.begun < place.horizon:
+            return place
+        parts = self.parts(2 * place.horizon, place.offers_all)
+        state = parts.algorithm.begin_again(place.state)
+        return place._replace(state=state, horizon=parts.horizon, begun=place.rounds)
+
+    def _scale(self, place: Place, X: np.ndarray) -> tuple[Any, np.ndarray]:
+        """The scale after rounds X [n, …], and these as the algorithm takes them."""
+        kept = place.scale
+        if self.params["standardise"]:
+            scale = PastScale(X.shape[-1])
+            scale.count, scale.origin, scale.sums = kept
+            X = scale.standardise(X)
+            kept = scale.count, scale.origin, scale.sums
+        if self.params["intercept"]:
+            ones = np.where(np.isnan(X[..., :1]), np.nan, 1.0)
+            X = np.concatenate([X, ones], axis=-1)
+        return kept, X
+
+    def decide(self, place: Place, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """ĉ and w for the X of one round, [d] each."""
+        place, X = self.ready(place), self._scale(place, X[None])[1]
+        offers_all = place.offers_all and not math.isnan(X.sum())
+        algorithm = self.parts(place.horizon, offers_all).algorithm
+        try:
+            with np.errstate(all="ignore"):
+                draws = {}
+                if algorithm.explores:
+                    drawn = self._draw(algorithm, place.rounds, place.rounds + 1)
+                    draws = {name: values[:, 0] for name, values in drawn.items()}
+                prediction, decision = algorithm.act(place.state, X, draws)
+        except RowError as error:
+            raise UserError(f"{algorithm.name}, round {place.rounds + 1}: {error}") from error
+        return prediction[0], decision[0]
+
+    def learn(self, place: Place, X: np.ndarray, costs: np.ndarray) -> Place:
+        """The place after rounds X [n, …], costs [n, d]."""
+        scale, X = self._scale(place, X)
+        place, paid, first = place._replace(scale=scale), np.empty(len(costs)), 0
+        while first < len(costs):
+            place, last = self._find_stop(place, X, first)
+            place, paid[first:last] = self._advance(place, X[first:last], costs[first:last])
+            first = last
+        if math.isnan(place.naive[0]):
+            problem = self.parts(place.horizon, place.offers_all).algorithm.problem
+            best = problem.polytope.minimise(problem.mark_missing(costs[:1], X[:1]))[0]
+            place = place._replace(naive=best)
+        above = paid - dot(costs, place.naive)
+        if (detector := self.params["drift"]) is not None:
+            return place._replace(found=ask_detector(detector, above))
+        drift, found = place.drift.after(above)
+        return place._replace(drift=drift, found=found)
+
+    def learn_played(self, place: Place, X: np.ndarray, costs: Any, played: Any) -> Place:
+        """The place after a round X [d, p] of which is seen what was paid, or the costs of what was played."""
+        place, (scale, X) = self.ready(place), self._scale(place, X[None])
+        algorithm: Any = self.parts(place.horizon, place.offers_all).algorithm
+        if not isinstance(algorithm, Observed):
+            raise UserError("played: say feedback=semi_bandit or bandit, of which it is a part")
+        kind, t = algorithm.feedback.kind, place.rounds + 1
+        w = self.form.read_costs(played, np.zeros(self.form.shape))
+        values = np.full(self.form.items, np.nan)
+        if kind != "bandit":
+            values[w != 0] = self.form.read_played(costs)[w != 0]
+            costs = (np.where(w != 0, values, 0.0) * w).sum()
+        if not math.isfinite(paid := float(costs)):
+            raise UserError("costs: those of the items that were played are needed")
+        state, drawn = place.state, self._draw(algorithm, place.rounds, t)
+        seen = Seen(X, values[None], np.array([paid]), w[None],
+                    algorithm.base.memo(state.learner, X), t, kind)  # fmt: skip
+        draws = {name: of_round[:, 0] for name, of_round in drawn.items()}
+        learner = algorithm.base.learn(state.learner, seen, draws)
+        state = state._replace(t=t, theta=learner.theta, learner=learner)
+        total = place.total + paid
+        return place._replace(state=state, rounds=t, total=total, scale=scale, found=False)
+
+    def _find_stop(self, place: Place, X: np.ndarray, first: int) -> tuple[Place, int]:
+        """The place before round `first`, and the round up to which they can be played at once."""
+        if (following := self.ready(place)) is not place:
+            log.warning(
+                "%s: %d rounds have passed, for which its schedules were made; it starts again for %d "
+                "(the doubling trick; horizon.rounds is the first guess)",
+                self.parts(place.horizon, place.offers_all).algorithm.name,
+                place.horizon,
+                following.horizon,
+            )
+        place, last = following, min(len(X), first + MOST_ROUNDS)
+        if self.parts(place.horizon, place.offers_all).uses_horizon:
+            last = min(last, first + place.begun + place.horizon - place.rounds)
+        if place.offers_all and math.isnan(X[first:last].sum()):
+            absent = np.isnan(X[first:last]).reshape(last - first, -1).any(1)
+            if not absent[0]:
+                return place, first + int(absent.argmax())
+            place = place._replace(offers_all=False)
+        return place, last
+
+    def _advance(self, place: Place, X: np.ndarray, costs: np.ndarray) -> tuple[Place, np.ndarray]:
+        """The place after rounds that are played at once, and what each of them cost, [n]."""
+        algorithm, engine, *_ = self.parts(place.horizon, place.offers_all)
+        rounds, start = Rounds(X[None], costs[None]), place.rounds
+        with name_round(algorithm, (self.seed,), start):
+            draws = self._draw(algorithm, start, start + len(costs))
+            state, trace = engine.advance(algorithm, place.state, rounds, draws)
+        total = float(add_up(place.total, trace.cost[0])[-1])
+        if not math.isfinite(total + trace.mse.sum()):
+            check_finite(algorithm, (self.seed,), start, trace)
+        place = place._replace(state=state, rounds=start + len(costs), total=total)
+        return place, trace.cost[0]
+
+    def _draw(self, algorithm: Algorithm, start: int, stop: int) -> Draws:
+        """The draws of rounds start ≤ t < stop; single rounds are cut from whole blocks."""
+        if stop - start > 1:
+            return draw_all((self.seed,), algorithm.draws(), start, stop)
+        window, at = divmod(start, LONGEST_BLOCK)
+        if self._drawn[0] != (id(algorithm), window):
+            block = window * LONGEST_BLOCK, (window + 1) * LONGEST_BLOCK
+            drawn = draw_all((self.seed,), algorithm.draws(), *block)
+            self._drawn = (id(algorithm), window), drawn
+        return {name: values[:, at : at + 1] for name, values in self._drawn[1].items()}
+
+    def pack(self, place: Place) -> bytes:
+        """The content of a snapshot, from which `unpack` makes an equal session."""
+        plain = {name: value for name, value in self.params.items() if _is_plain(value)}
+        objects = {name: value for name, value in self.params.items() if name not in plain}
+        header = {
+            "kind": KIND,
+            "params": plain,
+            "objects": {
+                name: getattr(value, "__qualname__", type(value).__qualname__)
+                for name, value in objects.items()
+            },
+            "settings": self.settings,
+            "form": self.form,
+        }
+        return pack(header, place, self._weights(place), path="")
+
+    @classmethod
+    def unpack(cls, params: Mapping[str, Any], snapshot: Snapshot) -> tuple["Session", Place]:
+        """What was packed, of a learner with equal parameters."""
+        session = cls(params, Form(*map(as_tuples, snapshot.header["form"])))
+        snapshot.check_settings(session.settings, NOT_LEARNED)
+        numbers = snapshot.header["numbers"]
+        template = session.start(numbers["horizon"], numbers["offers_all"])
+        return session, session._check_weights(snapshot, snapshot.restore(template, ""))
+
+    @classmethod
+    def of_run(cls, params: Mapping[str, Any], snapshot: Snapshot) -> tuple["Session", Place]:
+        """The session after a run, from the snapshot that it kept of a seed."""
+        header = snapshot.header
+        session = cls(params, Form(tuple(header["shape"]), header["items"]))
+        snapshot.check_settings(session.settings, (*NOT_LEARNED, *OWN))
+        place, rounds = session.start(header["rounds"], params["offers_all"]), header["rounds"]
+        total = float(add_up(0.0, snapshot.arrays["trace.cost"][0])[-1])
+        state = snapshot.restore(place.state)
+        place = place._replace(state=state, rounds=rounds, total=total)
+        return session, session._check_weights(snapshot, place)
+
+    def _check_weights(self, snapshot: Snapshot, place: Place) -> Place:
+        """The place; a UserError where the module's parameters are not those of the snapshot."""
+        for name, values in self._weights(place).items():
+            if not np.array_equal(values, snapshot.arrays.get(name)):  # type: ignore[arg-type]
+                raise UserError(
+                    f"{snapshot.place}: {name} is not what the module has learned from its initial "
+                    "parameters; give the module that it was made with"
+                )
+        return place
+
+    def _weights(self, place: Place) -> dict[str, np.ndarray]:
+        """The parameters of a torch module, as others can load them."""
+        algorithm = self.parts(place.horizon, place.offers_all).algorithm
+        return module_arrays(algorithm.problem.predictor, place.state.theta[0], self.seed)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON gives the value back, with lists in the place of tuples."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def as_tuples(value: Any) -> Any:
+    """Lists of a JSON file as the tuples that they were."""
+    return tuple(map(as_tuples, value)) if isinstance(value, list) else value
