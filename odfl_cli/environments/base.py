@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 
+from odfl_cli.core.arrays import dot
 from odfl_cli.core.cores import on_threads
 from odfl_cli.core.streams import MANY
 
@@ -26,7 +27,7 @@ class Environment(Protocol):
     Optional attributes: `feature_names` [p]; `offers_all`, False if X is NaN for items that cannot be
     played in a round; `target`, what learners learn from in place of the costs
     (odfl_cli.problem.targets); `thread_safe`, True if `rounds` may be called while the block before
-    is played; `shape`, that of one round's X if it is not (d, p).
+    is played; `shape`, that of one round's X if it is not (d, p); `expected_costs`, as in KnownMeans.
     """
 
     @property
@@ -81,6 +82,45 @@ class KnownLaw(Protocol):
 
     def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> np.ndarray | None:
         """The mean parameter behind the costs of round t, [S, p], where there is one."""
+
+
+class KnownMeans(Protocol):
+    """An environment that knows E[c_t | X_t], so that a decision is scored without the costs' noise.
+
+    `by_rows` is True if an item's mean depends on its own features alone: X may then hold the rows of
+    any number of items.
+    """
+
+    by_rows: bool
+
+    def expected_costs(self, seeds: tuple[int, ...], start: int, X: np.ndarray) -> np.ndarray:
+        """E[c_t | X_t], [S, B, d], in the rounds from `start` on that have the features X."""
+
+
+def mean_costs(
+    environment: Environment,
+    seeds: tuple[int, ...],
+    start: int,
+    X: np.ndarray,
+    decision: np.ndarray,
+) -> np.ndarray | None:
+    """⟨E[c_t | X_t], w_t⟩, [S, B], where the environment knows it; w_t [S, B, d], or its item [S, B]."""
+    if not knows_means(environment):
+        return None
+    known, one_item = cast(KnownMeans, environment), decision.ndim == 2
+    if one_item and known.by_rows:
+        places = np.arange(decision.size) * X.shape[2] + decision.ravel()
+        rows = X.reshape(-1, X.shape[3]).take(places, axis=0)
+        return known.expected_costs(seeds, start, rows.reshape(*decision.shape, 1, -1))[..., 0]
+    means = known.expected_costs(seeds, start, X)
+    if one_item:
+        return np.take_along_axis(means, decision[..., None], axis=2)[..., 0]
+    return dot(means, decision)
+
+
+def knows_means(environment: Environment) -> bool:
+    """Whether the environment knows E[c_t | X_t]."""
+    return hasattr(environment, "expected_costs")
 
 
 def known_law(environment: Environment) -> KnownLaw | None:

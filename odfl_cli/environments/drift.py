@@ -30,6 +30,7 @@ class Drifting:
     drift_period: Annotated[Integer, Field(ge=2)] = 1000
     shift_rate: NonNegative = 0.0
     thread_safe: ClassVar[bool] = True
+    by_rows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.drift == "periodic" and self.anchors((0,), 0, 1).shape[-1] < 2:
@@ -71,13 +72,17 @@ class Drifting:
             segment = np.arange(start, stop) // self.drift_period
             return self.anchors(seeds, segment[0], segment[-1] + 1)[:, segment - segment[0]]
         theta, t = self.anchors(seeds, 0, 1), np.arange(start, stop)[:, None]
+        if self.drift in ("periodic", "linear"):
+            way = draw(seeds, "data/direction", Draw("normal", theta.shape[-1:]))
         match self.drift:
             case "periodic":
+                squared = (theta**2).sum(-1, keepdims=True)
+                across = way - (way * theta).sum(-1, keepdims=True) / squared * theta
                 angle = 2.0 * math.pi * (t % self.drift_period) / self.drift_period
-                return np.cos(angle) * theta + np.sin(angle) * _perpendicular(seeds, theta)
+                turned = np.sqrt(squared) * unit_rows(across)  # orthogonal to θ*, as long
+                return np.cos(angle) * theta + np.sin(angle) * turned
             case "linear":
-                way = unit_rows(draw(seeds, "data/direction", Draw("normal", theta.shape[-1:])))
-                return theta + self.drift_rate * t * way
+                return theta + self.drift_rate * t * unit_rows(way)
             case "random_walk":
                 return theta + self.drift_rate * random_walk(seeds, theta.shape[-1], start, stop)
         return np.broadcast_to(theta, (len(seeds), stop - start, theta.shape[-1]))
@@ -113,14 +118,6 @@ def random_walk(seeds: tuple[int, ...], p: int, start: int, stop: int) -> np.nda
 def unit_rows(directions: np.ndarray) -> np.ndarray:
     """Scaled to length 1 over the last axis."""
     return directions / np.sqrt((directions**2).sum(-1, keepdims=True))
-
-
-def _perpendicular(seeds: tuple[int, ...], theta: np.ndarray) -> np.ndarray:
-    """A random vector orthogonal to θ and of the same length, [S, 1, p]."""
-    way = draw(seeds, "data/direction", Draw("normal", theta.shape[-1:]))
-    squared = (theta**2).sum(-1, keepdims=True)
-    rest = way - (way * theta).sum(-1, keepdims=True) / squared * theta
-    return np.sqrt(squared) * unit_rows(rest)
 
 
 def _partial_sums(steps: np.ndarray) -> np.ndarray:

@@ -76,23 +76,31 @@ class Polynomial(Drifting):
         np.multiply(costs, factor, out=rounds.costs)
 
     def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
-        """Samples of round t's law with E[c_t | X_t], the noise ε and the drift ζ averaged out.
-
-        Given X_t, s_t is Gaussian around X_t (1 − drift_weight) θ* with deviation drift_weight ‖x‖ per
-        row; Gauss-Hermite quadrature with more nodes than half the degree is exact for a polynomial.
-        """
+        """Samples of round t's law with E[c_t | X_t], the noise ε and the drift ζ averaged out."""
         x = draw(seeds, "data/fresh_covariates", Draw("normal", (self.covariates,)), 0, size)
         if self.shift_rate > 0:
             x += self.shift(seeds, (self.covariates,), t, t + 1)
         X = self._features(seeds, x)
+        return Rounds(X, self._expect(X, self.mean_theta(seeds, t, t + 1)))
+
+    def expected_costs(self, seeds: tuple[int, ...], start: int, X: np.ndarray) -> np.ndarray:
+        """E[c_t | X_t], [S, B, d], in the rounds from `start` on."""
+        return self._expect(X, self.mean_theta(seeds, start, start + X.shape[1]))
+
+    def _expect(self, X: np.ndarray, mean_theta: np.ndarray) -> np.ndarray:
+        """E[c | X], [S, B, d], where μ_t is [S, B or 1, p].
+
+        Given X_t, s_t is Gaussian around X_t (1 − drift_weight) μ_t with deviation drift_weight ‖x‖ per
+        row; Gauss-Hermite quadrature with more nodes than half the degree is exact for a polynomial.
+        """
         rows = X[..., : self.covariates]
-        mean = dot(rows, self._mean(seeds, t)[:, None, None, :])
+        mean = dot(rows, (1.0 - self.zeta_weight) * mean_theta[:, :, None, :])
         deviation = self.zeta_weight * np.sqrt(dot(rows, rows))
         nodes, weights = hermegauss(self.degree // 2 + 1)
         costs = np.zeros_like(mean)
         for node, weight in zip(nodes, weights / weights.sum(), strict=True):
             costs += weight * self._mean_value(mean + node * deviation)
-        return Rounds(X, self._sign * costs)
+        return self._sign * costs
 
     @property
     def _sign(self) -> float:

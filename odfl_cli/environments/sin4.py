@@ -12,6 +12,7 @@ from odfl_cli.environments.base import Rounds, fill_seeds
 from odfl_cli.environments.drift import Drifting, unit_rows
 from odfl_cli.environments.sin4_law import REVERSAL, CostLaw, expected_cost, mean_cost
 
+USUAL = 4.0  # standard deviations within which nearly all signals lie
 DEGREES = 3  # of freedom of Student's law: the fewest for which a variance exists
 
 
@@ -70,27 +71,42 @@ class Sin4(Drifting):
     def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
         """Samples of round t's law with E[c_t | X_t], the noise ε_t and the drift ζ_t averaged out.
 
-        Given X_t, a row's X_tθ*_t is Gaussian: its mean is ⟨x, (1 − drift_weight) θ*⟩ and its
-        deviation drift_weight ‖x‖. Every second sample is the mirror image −X of the one before, where
-        the covariates are symmetric.
+        Every second sample is the mirror image −X of the one before, where the covariates are symmetric.
         """
-        from odfl_cli.environments.sin4_kernel import project
-
         X = self._fresh_covariates(seeds, size)
         if self.shift_rate > 0:
             X += self.shift(seeds, X.shape[2:], t, t + 1)
-        rows = X.reshape(len(seeds), -1, self.features)
-        signal, deviation = np.empty(rows.shape[:2]), np.empty(rows.shape[:2])
-        for seed, theta_star in enumerate(self.theta_star(seeds, t)):
-            mean = (1.0 - self.zeta_weight) * theta_star
-            project(rows[seed], mean, self.zeta_weight, signal[seed], deviation[seed])
-            signal[seed] = expected_cost(self.cost_law(), signal[seed], deviation[seed])
-        return Rounds(X, signal.reshape(X.shape[:-1]))
+        return Rounds(X, self._expect(X, self.mean_theta(seeds, t, t + 1)))
+
+    def expected_costs(self, seeds: tuple[int, ...], start: int, X: np.ndarray) -> np.ndarray:
+        """E[c_t | X_t], [S, B, K], in the rounds from `start` on."""
+        return self._expect(X, self.mean_theta(seeds, start, start + X.shape[1]))
+
+    def _expect(self, X: np.ndarray, mean_theta: np.ndarray) -> np.ndarray:
+        """E[c | X], [S, B, K], where μ_t is [S, B or 1, p].
+
+        Given X_t, a row's X_tθ*_t is Gaussian: its mean is ⟨x, (1 − drift_weight) μ_t⟩ and its
+        deviation drift_weight ‖x‖.
+        """
+        weight = self.zeta_weight
+        mean = (1.0 - weight) * np.einsum("sbkp,sbp->sbk", X, mean_theta)
+        deviation = weight * np.sqrt(np.einsum("sbkp,sbkp->sbk", X, X))
+        reach = max(1.0, USUAL * (1.0 - weight) * self._norm)
+        widest = weight * (math.sqrt(self.features) + USUAL)
+        return expected_cost(self.cost_law(), mean, deviation, reach, widest)
 
     def cost_law(self) -> CostLaw:
         """How a signal X_tθ*_t becomes a cost."""
         turn = REVERSAL * self._norm if self.link == "reversing" else None
         return CostLaw(self.gamma, self.amplitude, self.noise_std, self.clip, turn)
+
+    @property
+    def item_covariance(self) -> np.ndarray | None:
+        """Σ [K, K] where the columns of X_t are independent N(0, Σ); None for another law."""
+        if self.features_law != "normal" or self.condition > 1.0 or self.shift_rate > 0:
+            return None
+        distance = np.abs(np.subtract.outer(np.arange(self.items), np.arange(self.items)))
+        return np.asarray(self.rho**distance)
 
     @property
     def _norm(self) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import f8, void
 
-from odfl_cli.core.compiling import exact, inner, kernel
+from odfl_cli.core.compiling import exact, kernel
 
 
 @exact
@@ -19,24 +19,6 @@ def correlate(X, rho, innovation):
     """Every round of X [B, K, p] in place."""
     for t in range(X.shape[0]):
         correlate_items(X[t], rho, innovation)
-
-
-@inner
-def project_row(x, theta):
-    """⟨x, θ⟩ and ‖x‖²."""
-    product, square = 0.0, 0.0
-    for j in range(len(x)):
-        product += x[j] * theta[j]
-        square += x[j] * x[j]
-    return product, square
-
-
-@kernel(void(f8[:, ::1], f8[::1], f8, f8[::1], f8[::1]))
-def project(X, theta, weight, signal, deviation):
-    """signal = Xθ and deviation = weight · ‖x‖ of the rows x of X [n, p]."""
-    for n in range(len(X)):
-        signal[n], square = project_row(X[n], theta)
-        deviation[n] = weight * np.sqrt(square)
 
 
 @exact

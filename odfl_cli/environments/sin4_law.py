@@ -12,8 +12,6 @@ LEVELS = 64  # of the deviation's axis, denser towards 0
 REVERSAL = math.sqrt(2.0)
 TAIL = 8.0  # standard deviations beyond which a Gaussian is negligible
 
-_erf = np.frompyfunc(math.erf, 1, 1)
-
 
 class CostLaw(NamedTuple):
     """The cost of a signal s = ⟨x, θ*_t⟩: (1 − γ) s + γ A link(s) + ε, clipped or not."""
@@ -25,14 +23,32 @@ class CostLaw(NamedTuple):
     turn: float | None = None  # None: the link is sin⁴(1/(2s)); a number: s, and −2s beyond it
 
 
-def expected_cost(law: CostLaw, mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-    """E[c] for signals N(mean, deviation²), elementwise."""
-    from odfl_cli.environments.sin4_kernel import interpolate
+def expected_cost(
+    law: CostLaw, mean: np.ndarray, deviation: np.ndarray, reach: float, widest: float
+) -> np.ndarray:
+    """E[c] for signals N(mean, deviation²), elementwise.
 
-    widest = float(deviation.max(initial=0.0))
+    Most means are up to `reach` and deviations up to `widest`, which a table covers. Tables of other
+    powers of 16 take what is larger or much smaller, so that no value depends on the others.
+    """
     if widest == 0.0:
         return _linear_part(law, mean) + cost_at(law, mean)
-    reach = float(np.abs(mean).max(initial=0.0))
+    size = np.maximum(np.abs(mean) / reach, deviation / widest)
+    if size.size and size.min() > 1 / 16 and size.max() <= 1.0:
+        return _look_up(law, mean, deviation, reach, widest)
+    powers, out = np.ceil(np.log2(np.maximum(size, 16.0**-4)) / 4.0), np.empty(mean.shape)
+    for power in np.unique(powers):
+        there, scale = powers == power, 16.0**power
+        out[there] = _look_up(law, mean[there], deviation[there], scale * reach, scale * widest)
+    return out
+
+
+def _look_up(
+    law: CostLaw, mean: np.ndarray, deviation: np.ndarray, reach: float, widest: float
+) -> np.ndarray:
+    """E[c] for signals with |mean| ≤ reach and deviation ≤ widest, from a table."""
+    from odfl_cli.environments.sin4_kernel import interpolate
+
     table = cost_table(law, _power_of_two_above(reach), _power_of_two_above(widest))
     out = np.empty(mean.shape)
     interpolate(*table, *(np.ascontiguousarray(part).ravel() for part in (mean, deviation, out)))
@@ -73,7 +89,7 @@ def bump(signal: np.ndarray) -> np.ndarray:
     return wave
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def cost_table(law: CostLaw, reach: float, widest: float) -> tuple[np.ndarray, float, float]:
     """Gaussian averages of `cost_at` [LEVELS + 1, CELLS], one row per deviation, and their axes' ends.
 
@@ -98,8 +114,9 @@ def _linear_part(law: CostLaw, mean: np.ndarray) -> np.ndarray | float:
 
 def _ramp(a: np.ndarray) -> np.ndarray:
     """ψ(a) = E max(a + ε, 0) for ε ~ N(0, 1)."""
-    cumulative = 0.5 * (1.0 + np.asarray(_erf(a / math.sqrt(2.0)), dtype=np.float64))
-    return a * cumulative + np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
+    from scipy.special import ndtr
+
+    return a * ndtr(a) + np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
 
 
 def _power_of_two_above(value: float) -> float:

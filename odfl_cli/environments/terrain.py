@@ -1,6 +1,6 @@
 """Height maps as pictures, from which the costs of a grid's edges follow."""
 
-from functools import cached_property
+from functools import cache
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -36,6 +36,7 @@ class Terrain:
     shore: Positive = 0.1
     noise_width: Annotated[Real, Field(ge=0, lt=1)] = 0.2
     stationary: ClassVar[bool] = True
+    by_rows: ClassVar[bool] = False
 
     @property
     def items(self) -> int:
@@ -67,6 +68,10 @@ class Terrain:
         X = self._maps(seeds, "data/fresh_heights", 0, size)
         return Rounds(X, self.costs(X))
 
+    def expected_costs(self, seeds: tuple[int, ...], start: int, X: np.ndarray) -> np.ndarray:
+        """E[c_t | X_t], [S, B, d]."""
+        return self.costs(X)
+
     def costs(self, X: np.ndarray) -> np.ndarray:
         """E[c | X], [..., d], for maps [..., height, width]."""
         q = self.pixels
@@ -85,19 +90,15 @@ class Terrain:
 
     def _maps(self, seeds: tuple[int, ...], name: str, start: int, stop: int) -> np.ndarray:
         """Heights, [S, stop − start, height, width]."""
-        vertical, horizontal = self._smoothing
+        vertical, horizontal = (smoothing(length, self.smooth) for length in self.shape)
         shape = vertical.shape[1], horizontal.shape[1]
         noise = draw(seeds, name, Draw("normal", shape), start, stop)
         return vertical @ noise @ horizontal.T
 
-    @cached_property
-    def _smoothing(self) -> tuple[np.ndarray, np.ndarray]:
-        """Matrices whose rows are the weights of a pixel's neighbours, of length 1."""
-        return smoothing(self.shape[0], self.smooth), smoothing(self.shape[1], self.smooth)
 
-
+@cache
 def smoothing(length: int, deviation: float) -> np.ndarray:
-    """Gaussian weights up to three deviations away, [length, length + twice that]."""
+    """Rows of length 1: Gaussian weights up to three deviations away, [length, length + twice that]."""
     reach = int(np.ceil(3 * deviation))
     weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / deviation) ** 2)
     weights /= np.sqrt((weights**2).sum())

@@ -5,14 +5,15 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.core.settings import settings
-from odfl_cli.engine import Trace
-from odfl_cli.engine.base import NO_ROUNDS, note_names
-from odfl_cli.environments import Environment, Rounds
+from odfl_cli.engine.base import NO_ROUNDS, Trace, note_names
+from odfl_cli.environments.base import Environment, Rounds, knows_means
 from odfl_cli.problem.problem import Horizon
 
 COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost", "regret")
+MEAN_COLUMNS = ("mean_cost", "avg_mean_cost")
+"""Further columns where the environment knows E[c_t | X_t]."""
 
 
 class Run(NamedTuple):
@@ -45,6 +46,7 @@ class PlayedBlock(NamedTuple):
     rounds: Rounds
     trace: Trace
     best_cost: np.ndarray  # min_w ⟨c_t, w⟩, [S, B]
+    mean_cost: np.ndarray | None = None  # ⟨E[c_t | X_t], w_t⟩ where it is known, [S, B]
 
     def select(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Those of the rounds t (from 1) that are in the block, and their positions in it."""
@@ -57,8 +59,6 @@ class Recorder(Protocol):
 
     watched: np.ndarray = NO_ROUNDS
     """Rounds (from 1, ascending) before which `watch` is called; a block is interrupted there."""
-    asked: np.ndarray = NO_ROUNDS
-    """Rounds (from 1, ascending) whose traces have θ_t."""
 
     def watch(self, before: RoundStart) -> None:
         """Called before each of the watched rounds."""
@@ -114,17 +114,23 @@ def standard_notes(algorithm: Algorithm) -> tuple[str, ...]:
     return tuple(name for name in note_names(algorithm) if name not in hidden)
 
 
+def standard_columns(environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
+    """Those of every run, and the notes of the algorithm and of the problem's parts."""
+    means = MEAN_COLUMNS if knows_means(environment) else ()
+    return (*COLUMNS, *means, *standard_notes(algorithm))
+
+
 @settings
 class Basic:
     """Cost, squared error and regret against each round's best decision."""
 
     def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
         """Those of every run, and the notes of the algorithm and of the problem's parts."""
-        return (*COLUMNS, *standard_notes(algorithm))
+        return standard_columns(environment, algorithm)
 
     def recorder(self, run: Run) -> "BasicRecorder":
         """For the logged rounds."""
-        return BasicRecorder(len(run.seeds), run.horizon.logged(), standard_notes(run.algorithm))
+        return BasicRecorder(run.horizon.logged(), standard_notes(run.algorithm))
 
 
 class BasicRecorder(Recorder):
@@ -133,33 +139,39 @@ class BasicRecorder(Recorder):
     Running sums are carried from block to block, so that averages count every round.
     """
 
-    def __init__(self, seeds: int, logged: np.ndarray, notes: tuple[str, ...] = ()) -> None:
+    def __init__(self, logged: np.ndarray, notes: tuple[str, ...] = ()) -> None:
         self._logged, self._notes = logged, notes
-        self._sums = np.zeros((3, seeds))  # cost, mse, regret
-        self._rows: list[np.ndarray] = []  # [columns, S, rows of the block]
+        self._sums: dict[str, Any] = {}  # of cost, mse, regret and mean cost so far, [S]
+        self._rows: list[dict[str, np.ndarray]] = []  # column → [S, rows of the block]
 
     def add(self, block: PlayedBlock) -> None:
         """Takes the logged rounds of the block."""
         trace, best_cost = block.trace, block.best_cost
-        per_round = np.stack([trace.cost, trace.mse, trace.cost - best_cost])
-        per_round[:, :, 0] += self._sums
-        cumulative = np.cumsum(per_round, axis=-1)
-        self._sums = cumulative[:, :, -1]
         t, rows = block.select(self._logged)
-        average = cumulative[:2, :, rows] / t
-        columns = (
-            np.broadcast_to(t, average.shape[1:]),
-            trace.cost[:, rows],
-            average[0],
-            trace.mse[:, rows],
-            average[1],
-            best_cost[:, rows],
-            cumulative[2][:, rows],
-            *(trace.notes[name][:, rows] for name in self._notes),
-        )
-        self._rows.append(np.stack(columns))
+        columns = {
+            "t": np.broadcast_to(t, (len(best_cost), len(t))),
+            "cost": trace.cost[:, rows],
+            "avg_cost": self._add_up("cost", trace.cost)[:, rows] / t,
+            "mse": trace.mse[:, rows],
+            "avg_mse": self._add_up("mse", trace.mse)[:, rows] / t,
+            "best_cost": best_cost[:, rows],
+            "regret": self._add_up("regret", trace.cost - best_cost)[:, rows],
+        }
+        if (means := block.mean_cost) is not None:
+            columns["mean_cost"] = means[:, rows]
+            columns["avg_mean_cost"] = self._add_up("mean_cost", means)[:, rows] / t
+        notes = {name: trace.notes[name][:, rows] for name in self._notes}
+        self._rows.append(columns | notes)
+
+    def _add_up(self, name: str, values: np.ndarray) -> np.ndarray:
+        """The sums of all rounds up to each one of the block, whose values are [S, B]."""
+        values = values.copy()
+        values[:, 0] += self._sums.get(name, 0.0)
+        sums = np.cumsum(values, axis=-1, out=values)
+        self._sums[name] = sums[:, -1]
+        return sums
 
     def table(self) -> dict[str, np.ndarray]:
         """Column name to values, [S, rows]."""
-        values = np.concatenate(self._rows, axis=-1)
-        return dict(zip((*COLUMNS, *self._notes), values, strict=True))
+        parts = self._rows
+        return {name: np.concatenate([part[name] for part in parts], axis=1) for name in parts[0]}

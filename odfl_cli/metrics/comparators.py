@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.environments import Rounds
+from odfl_cli.environments.base import Rounds
 from odfl_cli.metrics.losses import Descent, Losses, unit
 from odfl_cli.metrics.theory.sample import on_the_sphere
 from odfl_cli.problem.problem import Problem

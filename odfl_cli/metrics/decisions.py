@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.core.settings import settings
 from odfl_cli.metrics.base import RoundStart
 from odfl_cli.metrics.metric import Metric
@@ -20,9 +20,10 @@ class Decisions(Metric):
     def examine(self, algorithm: Algorithm, before: RoundStart) -> dict[str, np.ndarray]:
         """Decides the round once more."""
         X, costs = before.rounds.X[:, 0], before.rounds.costs[:, 0]
-        _, played = algorithm.decide(before.state, X)
+        drawn = {name: values[:, 0] for name, values in before.draws.items()}
+        _, played = algorithm.act(before.state, X, drawn)
         problem = algorithm.problem
-        best = problem.polytope.minimise(problem.marked(costs, X))
+        best = problem.polytope.minimise(problem.mark_missing(costs, X))
         return dict(zip(self.adds, map(encode_items, (np.asarray(played), best)), strict=True))
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.environments import KnownLaw, Rounds
+from odfl_cli.environments.base import KnownLaw, Rounds
 from odfl_cli.metrics.comparators import (
     Comparator,
     add_random,

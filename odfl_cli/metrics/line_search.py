@@ -6,7 +6,7 @@ lowest of K lines: a concave envelope. Between its corners, over all rounds, the
 
 import numpy as np
 
-from odfl_cli.environments import Rounds
+from odfl_cli.environments.base import Rounds
 
 NARROW = 1e-13
 """A piece of the line that spans no larger angle may be rounding alone."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from odfl_cli.core.arrays import dot
 from odfl_cli.engine.kernels import kernel_of
-from odfl_cli.environments import Rounds
+from odfl_cli.environments.base import Rounds
 from odfl_cli.metrics.line_search import lowest_piece
 from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.surrogate import SmoothedCost

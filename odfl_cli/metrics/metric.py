@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field, SkipValidation
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
 from odfl_cli.engine.base import NO_ROUNDS
-from odfl_cli.environments import Environment
+from odfl_cli.environments.base import Environment
 from odfl_cli.metrics.base import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run
 
 
@@ -56,7 +56,6 @@ class MetricRecorder(Recorder):
         examines = type(metric).examine is not Metric.examine
         self._examined = self._logged if examines else NO_ROUNDS
         self.watched = np.union1d(self._inner.watched, self._examined)
-        self.asked = getattr(self._inner, "asked", NO_ROUNDS)
         self._sums: dict[str, Any] = {}  # of the measured columns, [S]
         self._rows: dict[str, list[np.ndarray]] = {}  # column → [S, rows of the block]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm, on_problem
+from odfl_cli.algorithms.base import Algorithm, on_problem
 from odfl_cli.core.arrays import dot, map_arrays
 from odfl_cli.environments.base import Environment, Rounds, shape_of
-from odfl_cli.metrics.base import PlayedBlock, RoundStart
+from odfl_cli.metrics.base import RoundStart
 from odfl_cli.metrics.losses import Losses
 
 MEMORY_BYTES = 512 * 2**20  # for the rounds of one seed
@@ -25,7 +25,7 @@ class PlayedRounds:
 
     def __init__(self, environment: Environment, seeds: tuple[int, ...], rounds: int) -> None:
         seed_bytes = 8 * rounds * (math.prod(shape_of(environment)) + environment.items)
-        self.seeds, self._environment, self._rounds = seeds, environment, rounds
+        self.seeds, self.environment, self._rounds = seeds, environment, rounds
         self._stride = max(1, -(-seed_bytes // MEMORY_BYTES))
         self._kept: list[Rounds] = []
 
@@ -55,7 +55,7 @@ class PlayedRounds:
             return
         for start in range(0, self._rounds, BLOCK):
             stop = min(start + BLOCK, self._rounds)
-            block = self._environment.rounds((self.seeds[row],), start, stop)
+            block = self.environment.rounds((self.seeds[row],), start, stop)
             yield Rounds(*(np.require(values[0], np.float64, ["C", "W"]) for values in block))
 
 
@@ -64,32 +64,26 @@ class Plays:
 
     def __init__(self, algorithm: Algorithm) -> None:
         overrides = type(algorithm).decide is not Algorithm.decide
-        self.by_state = overrides or algorithm.problem.kappa > 0.0
+        self._by_state = overrides or algorithm.problem.kappa > 0.0
         self._algorithm = algorithm
         self._states: list[Any] = []
         self._thetas: list[np.ndarray] = []
 
     def watch(self, before: RoundStart) -> None:
-        """Keeps the state of an algorithm that decides by it."""
-        if self.by_state:
-            self._thetas.append(np.array(before.state.theta)[:, None])
-            self._states.append(before.state)
-
-    def add(self, block: PlayedBlock) -> None:
-        """Keeps θ_t of the evaluation rounds of any other algorithm."""
-        if not self.by_state:
-            self._thetas.append(block.trace.thetas)
+        """Keeps θ_t, and the state of an algorithm that decides by it."""
+        self._thetas.append(before.state.theta)
+        self._states += [before.state] if self._by_state else []
 
     @cached_property
     def thetas(self) -> np.ndarray:
         """θ_t of all evaluation rounds, once they were added, [S, E, m]."""
-        return np.concatenate(self._thetas, axis=1)
+        return np.stack(self._thetas, axis=1)
 
     def totals(
         self, losses: Losses, seed: int, part: slice, rounds: Rounds, stops: np.ndarray
     ) -> np.ndarray:
         """The costs up to each stop of what seed number `seed` played at each evaluation round, [E, stops]."""
-        if not self.by_state:
+        if not self._by_state:
             return losses.totals(self.thetas[seed, part], [rounds], stops)
         costs = np.stack([self._state_costs(state, seed, rounds) for state in self._states[part]])
         return np.cumsum(costs, axis=-1)[:, stops - 1]

@@ -6,21 +6,20 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.core.cores import on_threads
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Integer, PositiveInt, settings
 from odfl_cli.core.text import did_you_mean
-from odfl_cli.engine.base import NO_ROUNDS
 from odfl_cli.environments.base import Environment, known_law, switches_of
 from odfl_cli.metrics.base import (
-    COLUMNS,
     BasicRecorder,
     PlayedBlock,
     Recorder,
     RoundStart,
     Run,
     by_seed,
+    standard_columns,
     standard_notes,
 )
 from odfl_cli.metrics.comparators import evenly_spaced, fallback_candidates, random_starts
@@ -32,6 +31,7 @@ from odfl_cli.metrics.theory.bound import bound, bound_report, constants_by_seed
 from odfl_cli.metrics.theory.margin import margin_report
 from odfl_cli.metrics.theory.oracle_report import VALUES, OracleExaminer, calls_an_oracle
 from odfl_cli.metrics.theory.theorems import broken_assumptions
+from odfl_cli.problem.polytopes.linear import check_faces
 from odfl_cli.problem.problem import Horizon
 
 NO_LAW = (
@@ -39,8 +39,8 @@ NO_LAW = (
     "dynamic regret is against the best θ in hindsight between two evaluation rounds"
 )
 NOT_COVERED = (
-    "Theorem 2 asks for step sizes that never rise, and they did: costs and regrets are as measured, "
-    "only the column `bound` is no guarantee for them"
+    "Theorem 2 needs step sizes that never rise, and these rose: costs and regrets are right, "
+    "but the column `bound` is no guarantee"
 )
 
 NOTES = ("alpha", "eta", "path_length")
@@ -75,13 +75,16 @@ class Regret:
 
     def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
         """Those of every run, those of regret, and what the settings add."""
+        if algorithm.problem.kappa_rule == "worst":
+            raise UserError("kappa_rule=worst: regret is not known for it; choose metrics=basic")
         law = known_law(environment) is not None
         regrets = [name for name in REGRETS if law or name not in LAW_COLUMNS]
         optional = {"theta_norm": self.theta_norm, "bound": self.bound and has_bound(algorithm)}
         asked = [name for name, wanted in optional.items() if wanted]
         examined = VALUES if self.oracle and calls_an_oracle(algorithm) else ()
         standard = standard_notes(algorithm)
-        columns = (*COLUMNS, *standard, *regrets, *asked, *examined)
+        basic = standard_columns(environment, algorithm)
+        columns = (*basic, *regrets, *asked, *examined)
         self._check_notes(algorithm, {*columns, *REGRETS, *VALUES} - set(standard))
         chosen = [name for name in self.notes if name in algorithm.noted and name not in standard]
         return (*columns, *chosen)
@@ -121,6 +124,10 @@ class RegretRecorder(Recorder):
 
     def __init__(self, choice: Regret, run: Run) -> None:
         environment, algorithm, horizon, seeds = run
+        if choice.margin:
+            check_faces(
+                algorithm.problem.polytope, "metrics.margin=true", "choose metrics.margin=false"
+            )
         self._choice, self._run, self._logged = choice, run, horizon.logged()
         self._evaluated = evaluation_rounds(horizon, choice.evaluations)
         switches = switches_of(environment, horizon.rounds)
@@ -128,12 +135,10 @@ class RegretRecorder(Recorder):
         self._reported = np.searchsorted(self._times, self._evaluated)
         standard = standard_notes(algorithm)
         self._others = tuple(name for name in algorithm.noted if name not in standard)
-        self._basic = BasicRecorder(len(seeds), self._logged, (*standard, *self._others))
+        self._basic = BasicRecorder(self._logged, (*standard, *self._others))
         self._plays = Plays(algorithm)
         self._oracle = OracleExaminer(algorithm, self._evaluated, len(seeds), choice.oracle)
-        by_state = self._plays.by_state
-        self.watched = self._times if by_state else self._oracle.examined
-        self.asked = NO_ROUNDS if by_state else self._times
+        self.watched = self._times
         self._played = PlayedRounds(environment, seeds, horizon.rounds)
         self._law = known_law(environment)
         losses_for(algorithm.problem)  # loads what is compiled, before the rounds are timed
@@ -145,9 +150,8 @@ class RegretRecorder(Recorder):
         self._oracle.watch(before)
 
     def add(self, block: PlayedBlock) -> None:
-        """Keeps the block's rounds, and θ_t of the evaluation rounds."""
+        """Keeps the block's rounds."""
         self._basic.add(block)
-        self._plays.add(block)
         self._played.add(block.start, block.rounds)
 
     def table(self) -> dict[str, np.ndarray]:
@@ -247,5 +251,8 @@ class RegretRecorder(Recorder):
             log.info("%s: %s", algorithm.name, line)
         chosen = self._choice.margin
         margins = margin_report(environment, algorithm.problem, seeds) if chosen else {}
-        remarks = [*([] if self._law else [NO_LAW]), *([NOT_COVERED] if broken else [])]
+        remarks = [
+            *([] if self._law else [NO_LAW]),
+            *([NOT_COVERED] if broken and self._choice.bound else []),
+        ]
         return {"broken_assumptions": broken, **margins, "remarks": remarks}

@@ -19,14 +19,14 @@ from odfl_cli.core.lanes import (
     where_less,
 )
 
-SQUARINGS = 6
 SHORT = np.float32
 ZERO, ONE = SHORT(0.0), SHORT(1.0)
-FLOOR = SHORT(0.75)
-NOTHING = FLOOR
+SQUARINGS = 6  # eˣ is computed as (1 + x/64)^64 by so many squarings
+LEAST_BASE = SHORT(0.75)  # 1 + x/64 is not less: x below −16 counts as −16
+LEAST_EXP = LEAST_BASE
 for _ in range(SQUARINGS):
-    NOTHING = NOTHING * NOTHING  # what e⁻¹⁶ and less comes out as, taken off to make it 0:
-# products of such numbers would be subnormal and slow
+    LEAST_EXP = LEAST_EXP * LEAST_EXP
+"""Subtracted from every eˣ, so that the least is 0: products of tiny numbers would be subnormal and slow."""
 
 
 @kernel(void(f8[:, :, ::1], f8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1]))
@@ -72,11 +72,11 @@ def side_by_side(values, stride):
 
 
 @exact
-def weigh(XT, costsT, k, theta, scale, w):
+def short_entropy_vjp(XT, costsT, k, theta, scale, w):
     """w = w̃ ∘ (f̃ − c) in the rounds of block k, [d, WIDE], with w̃ = softmax(−Xθ/α) and f̃ = ⟨c, w̃⟩.
 
-    A search needs a direction and not its last digits: numbers are short, and eˣ is (1 + x/64)^64, cut
-    off below; scale = 1/(64 α).
+    A search needs a direction and not its last digits: numbers are short, and eˣ is
+    approximate; scale = 1/(64 α).
     """
     lowest, total, value = spread_short(SHORT(np.inf)), spread_short(ZERO), spread_short(ZERO)
     for i in range(len(w)):
@@ -87,10 +87,10 @@ def weigh(XT, costsT, k, theta, scale, w):
         lowest = where_less(g, lowest, g, lowest)
     for i in range(len(w)):
         x = ONE + (lowest - load_short(w, (i,))) * scale
-        x = where_less(x, FLOOR, FLOOR, x)
+        x = where_less(x, LEAST_BASE, LEAST_BASE, x)
         for _ in range(SQUARINGS):
             x = x * x
-        x = x - NOTHING
+        x = x - LEAST_EXP
         store(w, (i,), x)
         total = total + x
         value = value + x * load_short(costsT, (k, i))
@@ -101,13 +101,13 @@ def weigh(XT, costsT, k, theta, scale, w):
 
 
 @exact
-def add_gradient(XT, k, w, c, uphill):
-    """uphill[c] += Xᵀw over the items, for every round of block k by itself: α ∇f̃(θ), [p, WIDE]."""
+def add_gradient(XT, k, w, c, gradients):
+    """gradients[c] += Xᵀw over the items, for every round of block k by itself: α ∇f̃(θ), [p, WIDE]."""
     for j in range(XT.shape[2]):
-        slope = load_short(uphill, (c, j))
+        slope = load_short(gradients, (c, j))
         for i in range(len(w)):
             slope = slope + load_short(XT, (k, i, j)) * load_short(w, (i,))
-        store(uphill, (c, j), slope)
+        store(gradients, (c, j), slope)
 
 
 @inner
@@ -144,16 +144,16 @@ def descend(XT, costsT, stride, alphas, rates, momentum, radius, thetas):
     Step s goes against the normalised mean gradient of rounds s, s + stride, …, packed by `side_by_side`.
     """
     blocks, items, features, _ = XT.shape
-    w, uphill = np.empty((items, WIDE), SHORT), np.empty((len(thetas), features, WIDE), SHORT)
+    w, gradients = np.empty((items, WIDE), SHORT), np.empty((len(thetas), features, WIDE), SHORT)
     rounded, direction = np.empty(thetas.shape, SHORT), np.zeros_like(thetas)
     slope = np.empty(features)
     for s in range(len(rates)):
-        uphill[:] = ZERO
+        gradients[:] = ZERO
         rounded[:] = thetas
         scale = SHORT(1.0 / (alphas[s] * 2.0**SQUARINGS))
         for k in range(s % stride, blocks, stride):
             for c in range(len(thetas)):
-                weigh(XT, costsT, k, rounded[c], scale, w)
-                add_gradient(XT, k, w, c, uphill)
+                short_entropy_vjp(XT, costsT, k, rounded[c], scale, w)
+                add_gradient(XT, k, w, c, gradients)
         for c in range(len(thetas)):
-            move(thetas[c], uphill[c], slope, direction[c], momentum, rates[s], radius)
+            move(thetas[c], gradients[c], slope, direction[c], momentum, rates[s], radius)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from odfl_cli.core.streams import MANY, Draw, draw
-from odfl_cli.environments import Polynomial, Rounds, Sin4
-from odfl_cli.environments.sin4 import set_condition, student_scale
+from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.polynomial import Polynomial
+from odfl_cli.environments.sin4 import Sin4, set_condition, student_scale
 from odfl_cli.environments.sin4_law import bump
 
 SEEDS, START, STOP = (3, 0, 2**32 - 1), 250, 700

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from odfl_cli.core.streams import Draw, draw
-from odfl_cli.environments import Polynomial
+from odfl_cli.environments.polynomial import Polynomial
 
 SEEDS = (0, 3)
 

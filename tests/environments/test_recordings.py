@@ -6,12 +6,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 from support.commands import odfl
 from support.recordings import write
 
-from odfl_cli.environments import Replay
 from odfl_cli.environments.replay import recording
+from odfl_cli.environments.replay.environment import Replay
+from odfl_cli.environments.replay.parquet_file import open_parquet
 
 
 def test_a_file_that_changes_is_read_again_and_old_recordings_go(tmp_path):
@@ -48,6 +51,31 @@ def test_a_damaged_recording_is_made_again(tmp_path, name, damage):
     for ours, theirs in zip(Replay(file=file).rounds((0,), 0, 1), before, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+
+
+def test_an_untouched_recording_is_known_by_its_stamp_and_a_touched_one_by_its_content(
+    tmp_path, monkeypatch
+):
+    file = write(tmp_path / "a.csv", "round,item,x,cost\n1,a,1,5\n1,b,2,2\n")
+    Replay(file=file).rounds((0,), 0, 1)
+    read = []
+    monkeypatch.setattr(recording, "_sha256", lambda path, _: read.append(path.name) or "another")
+    (kept,) = (tmp_path / "cache/odfl/recordings").iterdir()
+    assert recording._is_whole(kept)
+    assert read == []
+    os.utime(kept / "0.bin")
+    assert not recording._is_whole(kept)
+    assert read == ["0.bin"]
+
+
+def test_a_parquet_file_is_read_by_pages_not_by_row_groups(tmp_path):
+    values = np.random.default_rng(0).normal(size=1_000_000)
+    path = tmp_path / "a.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"x": values}), path, row_group_size=len(values))
+    before = pyarrow.total_allocated_bytes()
+    with open_parquet(path) as (_, rows):
+        assert next(rows) == ("row 1", (values[0],))
+        assert pyarrow.total_allocated_bytes() - before < path.stat().st_size / 2
 
 
 def test_what_a_killed_process_left_is_removed_but_not_the_work_of_the_last_day(tmp_path):
@@ -110,7 +138,8 @@ def test_files_larger_than_memory_are_streamed(tmp_path, name):
     assert size > 40 * 2**20
     script = f"""
 import resource, numpy as np
-from odfl_cli.environments import Replay, Rounds
+from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.replay.environment import Replay
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + {size} // 2,) * 2)
 data = Replay(file={name!r}, standardise=True)

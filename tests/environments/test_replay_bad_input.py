@@ -12,10 +12,11 @@ import pytest
 from support.commands import odfl
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.environments import Replay
 from odfl_cli.environments.replay.batches import MOST_ITEMS
-from odfl_cli.environments.replay.files import DataError, watched
+from odfl_cli.environments.replay.environment import Replay
+from odfl_cli.environments.replay.files import DataError, watch_files
 
+SEVERAL = "the rounds of several seeds are told apart by a column, data.group"
 HEAD = "round,item,x,cost\n"
 FIRST = "1,a,1,1\n1,b,2,2\n"
 WAY_OUT = "; data.on_missing=skip leaves such rounds out, last or mean fill from earlier ones"
@@ -30,11 +31,10 @@ BAD = {
     "fewer items": (HEAD + FIRST + "2,a,1,1\n3,a,1,1\n3,b,1,1\n", "line 4, column round: round 2 has 1 items, the first round 2 (b is missing)"),
     "more items": (HEAD + FIRST + "2,a,1,1\n2,b,1,1\n2,c,1,1\n", "line 6, column round: round 2 has more than 2 items, the number of the first round"),
     "another item": (HEAD + FIRST + "2,a,1,1\n2,c,1,1\n", "line 5, column item: c was not among the items of the first round"),
-    "twice": (HEAD + FIRST + "2,a,1,1\n2,a,1,1\n", "line 5, column item: a appears twice in round 2"),
-    "twice at once": (HEAD + "1,a,1,1\n1,a,1,1\n", "line 3, column item: a appears twice in round 1"),
+    "twice": (HEAD + FIRST + "2,a,1,1\n2,a,1,1\n", "line 5, column item: a appears twice in round 2; " + SEVERAL),
+    "twice at once": (HEAD + "1,a,1,1\n1,a,1,1\n", "line 3, column item: a appears twice in round 1; " + SEVERAL),
     "one item": (HEAD + "1,a,1,1\n2,a,1,1\n", "line 2: the first round has one item; two are needed"),
-    "unsorted": (HEAD + "10" + FIRST[1:4] + "1,1\n10,b,2,2\n9,a,1,1\n9,b,1,1\n", "line 4, column round: 9 comes after 10; "),
-    "duplicate round": (HEAD + FIRST + "2,a,1,1\n2,b,1,1\n" + FIRST, "line 6, column round: 1 comes after 2; "),
+    "duplicate round": (HEAD + FIRST + "2,a,1,1\n2,b,1,1\n" + FIRST, "line 6, column item: a appears twice in round 1; " + SEVERAL),
     "same round, written otherwise": (HEAD + FIRST + "1.0,a,1,1\n1.0,b,1,1\n", "line 4, column round: 1.0 comes after 1; "),
     "dates and numbers": (HEAD + FIRST + "2020-01-01,a,1,1\n2020-01-01,b,1,1\n", "line 4, column round: '2020-01-01' after '1'; all numbers, all dates, or all dates with a time zone"),
     "text for a round": (HEAD + "abc001,a,1,1\nabc001,b,2,2\n", "line 2, column round: 'abc001' is neither a number nor an ISO date"),
@@ -206,7 +206,7 @@ def test_a_bad_parquet_is_refused(tmp_path):
         ({"cost": [1, 2, None, 4]}, f"row 3, column cost: missing{WAY_OUT}"),
         ({"x": [1.0, 2.0, 3.0, np.inf]}, "row 4, column x: infinite"),
         ({"x": ["a", "b", "c", "d"]}, "row 1, column x: 'a' is not a number; "),
-        ({"round": [1, 1, 0, 0]}, "row 3, column round: 0 comes after 1"),
+        ({"round": [1, 1, 1, 1]}, "row 3, column item: a appears twice in round 1"),
     ]:
         pyarrow.parquet.write_table(pyarrow.table(good | change), file)
         assert refusal(file).startswith(reason)
@@ -235,12 +235,12 @@ def test_a_file_that_grows_while_it_is_read(tmp_path):
         writer.join()
 
 
-@pytest.mark.parametrize("parts", [range(2), itertools.count()], ids=["ended", "endless"])
+@pytest.mark.parametrize("parts", [["a"] * 2, itertools.repeat("a")], ids=["ended", "endless"])
 def test_a_change_is_noticed_after_the_last_part_and_stops_a_file_that_grows(parts, tmp_path):
     file = tmp_path / "a.csv"
     file.write_text(HEAD)
-    read = watched([file], iter(parts))
-    assert [next(read), next(read)] == [0, 1]
+    read = watch_files([file], iter(parts))
+    assert [next(read), next(read)] == ["a", "a"]
     file.write_text(HEAD + FIRST)
     with pytest.raises(DataError, match="changed"):
         next(read)
@@ -298,3 +298,27 @@ def test_the_data_verbs_refuse_in_one_line(arguments, words, tmp_path):
     (line,) = done.stderr.splitlines()
     assert all(word in line for word in words), line
     assert not list(tmp_path.glob("a.*"))
+
+
+OUT_OF_RANGE = {
+    "date32": pyarrow.date32(),
+    "date64": pyarrow.date64(),
+    "milliseconds": pyarrow.timestamp("ms"),
+    "with a zone": pyarrow.timestamp("us", tz="UTC"),
+    "duration": pyarrow.duration("ms"),
+    "time": pyarrow.time64("us"),
+}
+
+
+@pytest.mark.parametrize("column", ["round", "item", "x", "cost"])
+@pytest.mark.parametrize("kind", OUT_OF_RANGE)
+def test_dates_that_python_does_not_have_are_refused(
+    kind: str, column: str, tmp_path: Path
+) -> None:
+    bits = pyarrow.int32() if kind == "date32" else pyarrow.int64()
+    largest = 2 ** (bits.bit_width - 1) - 1
+    columns = {"round": [1, 1], "item": [0, 1], "x": [1.0, 2.0], "cost": [1.0, 2.0]}
+    wrong = pyarrow.array([largest, largest], bits).view(OUT_OF_RANGE[kind])
+    file = tmp_path / "bad.parquet"
+    pyarrow.parquet.write_table(pyarrow.table(columns | {column: wrong}), file)
+    assert refusal(file).startswith("a date or a number is out of range (")

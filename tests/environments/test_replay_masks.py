@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.environments import Replay, Rounds
+from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.replay.environment import Replay
 from odfl_cli.environments.replay.tables import Columns
 
 MASKED = """day,item,x,y,cost

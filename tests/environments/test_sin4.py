@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from odfl_cli.core.streams import Draw, draw
-from odfl_cli.environments import Sin4
+from odfl_cli.environments.sin4 import Sin4
 
 SEEDS = (0, 3)
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from odfl_cli.environments import Polynomial, Sin4, Terrain
+from odfl_cli.environments.polynomial import Polynomial
+from odfl_cli.environments.sin4 import Sin4
+from odfl_cli.environments.terrain import Terrain
 
 HARD = [
     {"features_law": "positive"},

@@ -8,9 +8,9 @@ import torch
 from support.problems import composed_job
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.environments import Terrain
-from odfl_cli.problem.polytopes import ShortestPath
-from odfl_cli.problem.predictors import Conv
+from odfl_cli.environments.terrain import Terrain
+from odfl_cli.problem.polytopes.shortest_path import ShortestPath
+from odfl_cli.problem.predictors.conv import Conv
 from odfl_cli.problem.predictors.edge_net import EdgeNet
 from odfl_cli.runs.simulate import simulate
 

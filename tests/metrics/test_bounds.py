@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.problems import make_problem
 
-from odfl_cli.environments import Rounds
+from odfl_cli.environments.base import Rounds
 from odfl_cli.metrics.theory.bound import longest_vertex, measure_constants
 from odfl_cli.metrics.theory.sample import sample_rounds
 from odfl_cli.metrics.theory.theorems import (
@@ -19,8 +19,12 @@ from odfl_cli.metrics.theory.theorems import (
     smoothing_distance,
 )
 from odfl_cli.problem.ball import Ball
-from odfl_cli.problem.polytopes import Box, Budget, Simplex
-from odfl_cli.problem.regularizers import Entropy, LogBarrier, Quadratic
+from odfl_cli.problem.polytopes.box import Box
+from odfl_cli.problem.polytopes.budget import Budget
+from odfl_cli.problem.polytopes.simplex import Simplex
+from odfl_cli.problem.regularizers.entropy import Entropy
+from odfl_cli.problem.regularizers.log_barrier import LogBarrier
+from odfl_cli.problem.regularizers.quadratic import Quadratic
 
 SIMPLEX = Constants(
     diameter=2.0, slope=3.0, costs=0.5, suboptimality=math.log(4), steepness=1.25, vertices=1.0,

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from support.problems import make_problem
 
-from odfl_cli.metrics.theory.margin import check_margin, fit_margin, gaussian_margin, margin_sample
+from odfl_cli.metrics.theory.margin import fit_margin, gaussian_margin, margin_sample
 from odfl_cli.metrics.theory.theorems import Margin
-from odfl_cli.problem.polytopes import Box, Budget, Simplex
-from odfl_cli.problem.regularizers import Quadratic
+from odfl_cli.problem.polytopes.box import Box
+from odfl_cli.problem.polytopes.budget import Budget
+from odfl_cli.problem.polytopes.simplex import Simplex
+from odfl_cli.problem.regularizers.quadratic import Quadratic
+from reproduce.claims.lemmas import check_margin
 
 BINARY = list(itertools.product((0, 1), repeat=4))
 VERTICES = {

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +11,9 @@ from support.commands import odfl, run_directories
 from support.problems import composed_job, random_rounds
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.engine import Trace
+from odfl_cli.engine.base import Trace
+from odfl_cli.engine.mixture_engine import as_vectors
+from odfl_cli.environments.base import mean_costs
 from odfl_cli.metrics.base import COLUMNS, BasicRecorder, PlayedBlock
 from odfl_cli.metrics.metric import Metric
 from odfl_cli.runs.build import check_objective
@@ -24,7 +25,7 @@ T = 60
 def run(logged: np.ndarray, cuts: list[int]) -> tuple[dict[str, np.ndarray], Trace, np.ndarray]:
     rng = np.random.default_rng(0)
     trace, best = Trace(rng.random((3, T)), rng.random((3, T)), {}), -rng.random((3, T))
-    metrics = BasicRecorder(3, logged)
+    metrics = BasicRecorder(logged)
     rounds = random_rounds(3, T, 2, 1)
     for start, stop in zip([0, *cuts], [*cuts, T], strict=True):
         part = slice(start, stop)
@@ -66,9 +67,38 @@ def test_blocks_and_thinning_change_no_digit(logged, cuts):
         np.testing.assert_array_equal(cut[name], whole[name][:, rows])
 
 
+LAWS = [
+    ("algo=df_ogd", "data.gamma=0.5"),
+    ("algo=rls", "data.drift=switching", "data.drift_period=700", "data.features_law=student"),
+    ("algo=spo", "data=polynomial", "data.drift_weight=0.3", "data.items=6"),
+    ("algo=vote", "algo.experts=[spo,rls]"),
+]
+
+
+@pytest.mark.parametrize("words", LAWS, ids=" ".join)
+def test_mean_costs_are_costs_without_their_noise(words):
+    """Realised costs differ from E⟨c, w⟩ by a martingale difference: of mean 0, and of most of the variance."""
+    table = simulate(
+        composed_job("horizon.rounds=2000", "seeds=3", "horizon.rows=2000", *words)
+    ).table
+    noise = table["cost"] - table["mean_cost"]
+    assert abs(noise.mean()) < 4 * noise.std() / noise.size**0.5
+    assert noise.std() > 0.05 * table["cost"].std()
+    average = np.cumsum(table["mean_cost"], axis=1) / table["t"]
+    np.testing.assert_allclose(table["avg_mean_cost"], average)
+
+
+def test_a_decision_is_scored_by_its_item_or_as_a_vector():
+    job = composed_job("algo=spo", "data.items=4", "horizon.rounds=30", "seeds=2")
+    env, seeds, item = job.environment, job.seeds, np.arange(60).reshape(2, 30) % 4
+    X = env.rounds(seeds, 5, 35).X
+    one = mean_costs(env, seeds, 5, X, item)
+    np.testing.assert_array_equal(one, mean_costs(env, seeds, 5, X, as_vectors(item, 4)))
+
+
 def test_the_trace_is_left_alone():
     trace = Trace(np.ones((1, 4)), np.ones((1, 4)), {})
-    metrics = BasicRecorder(1, np.arange(1, 9))
+    metrics = BasicRecorder(np.arange(1, 9))
     rounds = random_rounds(1, 4, 2, 1)
     metrics.add(PlayedBlock(0, rounds, trace, np.zeros((1, 4))))
     metrics.add(PlayedBlock(4, rounds, trace, np.zeros((1, 4))))
@@ -78,6 +108,7 @@ def test_the_trace_is_left_alone():
 
 SMALL = ("horizon.rounds=12", "seeds=2", "data.features=3")
 BARRIER = ("regularizer=log_barrier", "polytope=box", "data.items=3")
+QUICK = ("metrics.sample=50", "metrics.steps=2", "metrics.repeats=2")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +126,7 @@ BARRIER = ("regularizer=log_barrier", "polytope=box", "data.items=3")
 )
 def test_metrics_announce_the_columns_that_they_write(choice, chosen, of_the_parts):
     """All that have values after the last round, and no others."""
-    job = composed_job(f"metrics={choice}", *SMALL, *chosen)
+    job = composed_job(f"metrics={choice}", *SMALL, *chosen, *(QUICK if choice != "basic" else ()))
     table = simulate(job).table
     written = {name for name, values in table.items() if np.isfinite(values[:, -1]).all()}
     assert written == set(job.metrics.columns(job.environment, job.algorithm))
@@ -171,21 +202,3 @@ def test_a_metric_that_measures_other_columns_than_it_adds_is_refused(monkeypatc
     job = replace(composed_job(*SMALL), metrics=Gap())
     with pytest.raises(UserError, match="Gap: adds is gap, miss, and the columns measured are gap"):
         simulate(job)
-
-
-class Silent(BasicRecorder):
-    """A recorder of one's own that lacks `asked`."""
-
-    def __getattribute__(self, name):
-        if name == "asked":
-            raise AttributeError(name)
-        return super().__getattribute__(name)
-
-
-def test_a_recorder_may_ask_for_no_parameters():
-    job = composed_job("algo=df_ogd", "horizon.rounds=9", "seeds=2")
-    expected = simulate(job).table
-    metrics = SimpleNamespace(recorder=lambda run: Silent(2, run.horizon.logged()))
-    table = simulate(replace(job, metrics=metrics)).table
-    for name in COLUMNS:
-        np.testing.assert_array_equal(table[name], expected[name])

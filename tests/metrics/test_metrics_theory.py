@@ -10,10 +10,11 @@ import pytest
 from support.commands import odfl, run_directories
 from support.problems import composed_job, make_job
 
-from odfl_cli.algorithms import DFFTPL, DFOGD, PFOGD
-from odfl_cli.metrics import Regret
-from odfl_cli.metrics.regret import NOT_COVERED
-from odfl_cli.metrics.theory.bound import measure_constants
+from odfl_cli.algorithms.df_ftpl import DFFTPL
+from odfl_cli.algorithms.df_ogd import DFOGD
+from odfl_cli.algorithms.gradient import PFOGD
+from odfl_cli.metrics.regret import NOT_COVERED, Regret
+from odfl_cli.metrics.theory.bound import known_margin, measure_constants
 from odfl_cli.metrics.theory.sample import Sample, on_the_sphere, slopes
 from odfl_cli.metrics.theory.theorems import broken_assumptions, df_ftpl_bound, df_ogd_bound
 from odfl_cli.runs.simulate import simulate
@@ -27,7 +28,8 @@ def of_all_rounds(job, seed):
     """The constants on every round of the seed."""
     problem, T = job.algorithm.problem, job.horizon.rounds
     X, costs = job.environment.rounds((seed,), 0, T)
-    return measure_constants(Sample(problem, X[0], costs[0], on_the_sphere(problem, T)))
+    known = measure_constants(Sample(problem, X[0], costs[0], on_the_sphere(problem, T)))
+    return replace(known, margin=known_margin(problem, job.environment))
 
 
 @pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
@@ -143,6 +145,8 @@ def test_broken_assumptions_are_reported_and_logged(caplog):
     logged = [record.getMessage() for record in caplog.records]
     assert [f"df_ogd: {line}" for line in lines] == logged
     assert result.report["remarks"] == [NOT_COVERED]
+    unbounded = simulate(replace(job, metrics=replace(QUICK, bound=False)))
+    assert unbounded.report["remarks"] == []  # the remark is on the column `bound`
     assert simulate(replace(make_job(PFOGD), metrics=QUICK)).report["broken_assumptions"] == []
 
 

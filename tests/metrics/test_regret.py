@@ -12,14 +12,17 @@ from support.commands import complaints, odfl, run_directories
 from support.problems import composed_job, finite_difference, make_job, make_problem, random_rounds
 from support.samples import some_of
 
-from odfl_cli.algorithms import DFOGD, PFOGD, Clairvoyant, Uniform
+from odfl_cli.algorithms.df_ogd import DFOGD
+from odfl_cli.algorithms.gradient import PFOGD
+from odfl_cli.algorithms.references import Clairvoyant, Uniform
 from odfl_cli.core.statistics import mean_ci95
-from odfl_cli.environments import Polynomial, Rounds, Sin4
-from odfl_cli.metrics import Regret
+from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.polynomial import Polynomial
+from odfl_cli.environments.sin4 import Sin4
 from odfl_cli.metrics.comparators import fallback_candidates, find_comparator
 from odfl_cli.metrics.expected import count_nearest, interpolated_sums
 from odfl_cli.metrics.losses import CompiledLosses, Descent, Losses, losses_for
-from odfl_cli.metrics.regret import NO_LAW, evaluation_rounds
+from odfl_cli.metrics.regret import NO_LAW, Regret, evaluation_rounds
 from odfl_cli.problem.problem import Horizon
 from odfl_cli.problem.surrogate import SmoothedCost
 from odfl_cli.runs.simulate import simulate

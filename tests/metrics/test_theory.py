@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 from support.problems import block_of, composed_job, make_problem
 
-from odfl_cli.algorithms import DFFTPL, Belief
+from odfl_cli.algorithms.base import Belief
+from odfl_cli.algorithms.df_ftpl import DFFTPL
 from odfl_cli.metrics.base import RoundStart
-from odfl_cli.metrics.theory.lemmas import (
+from odfl_cli.metrics.theory.oracle_report import oracle_report
+from odfl_cli.metrics.theory.sample import Sample, sample_rounds
+from odfl_cli.metrics.theory.theorems import broken_assumptions
+from odfl_cli.problem.oracles.descent import SGD
+from odfl_cli.problem.oracles.exact import Exact
+from odfl_cli.problem.oracles.lbfgs import LBFGS
+from odfl_cli.runs.simulate import simulate
+from reproduce.claims.lemmas import (
     check_distance,
     check_expected_distance,
     check_lipschitz,
@@ -16,11 +24,6 @@ from odfl_cli.metrics.theory.lemmas import (
     check_suboptimality,
     convexity_gap,
 )
-from odfl_cli.metrics.theory.oracle_report import oracle_report
-from odfl_cli.metrics.theory.sample import Sample, sample_rounds
-from odfl_cli.metrics.theory.theorems import broken_assumptions
-from odfl_cli.problem.oracles import LBFGS, SGD, Exact
-from odfl_cli.runs.simulate import simulate
 
 # ---- assumptions ----
 

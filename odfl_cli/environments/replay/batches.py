@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import reduce
 from itertools import pairwise
 from typing import Any, NamedTuple, NoReturn
 
@@ -35,7 +36,7 @@ def find_wrong(values: np.ndarray, on_missing: OnMissing) -> tuple[list[int], st
     return place, MISSING if np.isnan(values[*place]) else "infinite"
 
 
-def usable(group: str, values: np.ndarray, on_missing: OnMissing, skipped: int = 0) -> Batch:
+def select_rounds(group: str, values: np.ndarray, on_missing: OnMissing, skipped: int = 0) -> Batch:
     """The rounds of [B, d, p + 1] to play; with mask, an item that misses a number is NaN throughout."""
     missing = np.isnan(values)
     if on_missing == "mask":
@@ -62,7 +63,11 @@ class Assembler:
     def batches(self, read: Callable[[], Iterator[Rows]]) -> Iterator[Batch]:
         """All rounds; one that continues in the next rows is completed there."""
         if self.on_missing == "mask":
-            self._learn_items(read())
+            if self.columns.item is None:
+                raise DataError("data.on_missing=mask: data.columns.item has to name the items")
+            self.items = list(dict.fromkeys(item for rows in read() for item in rows.labels[:, 1]))
+            if len(self.items) == 1:
+                raise DataError(f"{self.items[0]} is the only item; two are needed")
         waiting: Rows | None = None
         for part in read():
             self._check_cells(part)
@@ -71,17 +76,13 @@ class Assembler:
             starts = [0, *(1 + np.flatnonzero((keys[1:] != keys[:-1]).any(axis=1))).tolist()]
             yield from self._complete(rows, starts)
             waiting = rows.part(starts[-1])
-            self._check_size(waiting)
+            most = len(self.items) or MOST_ITEMS
+            if len(waiting.where) > most:  # refused before it fills the memory
+                known = ", the number of the first round" if self.items else ""
+                reason = f"round {waiting.labels[0, 0]} has more than {most} items{known}"
+                self._refuse(waiting, most, 0, reason)
         if waiting is not None:
             yield from self._complete(waiting, [0, len(waiting.where)])
-
-    def _learn_items(self, parts: Iterator[Rows]) -> None:
-        """Every item of the file, in the order in which they appear."""
-        if self.columns.item is None:
-            raise DataError("data.on_missing=mask: data.columns.item has to name the items")
-        self.items = list(dict.fromkeys(item for rows in parts for item in rows.labels[:, 1]))
-        if len(self.items) == 1:
-            raise DataError(f"{self.items[0]} is the only item; two are needed")
 
     def _check_cells(self, rows: Rows) -> None:
         """No label is empty, no number is infinite, none is missing unless that may be."""
@@ -91,15 +92,6 @@ class Assembler:
         if wrong := find_wrong(rows.values, self.on_missing):
             (row, column), reason = wrong
             raise DataError(f"{rows.where[row]}, column {self.columns.numbers[column]}: {reason}")
-
-    def _check_size(self, rows: Rows) -> None:
-        """Refuses a round before it fills the memory."""
-        most = len(self.items) or MOST_ITEMS
-        if len(rows.where) > most:
-            known = ", the number of the first round" if self.items else ""
-            self._refuse(
-                rows, most, 0, f"round {rows.labels[0, 0]} has more than {most} items{known}"
-            )
 
     def _complete(self, rows: Rows, starts: list[int]) -> Iterator[Batch]:
         """The rounds between the starts, group by group."""
@@ -114,7 +106,7 @@ class Assembler:
             found = [order for order in orders if order is not None]
             chosen = np.concatenate([np.zeros(0, dtype=np.intp), *found])
             rounds = values[chosen].reshape(-1, len(self.items), values.shape[1])
-            yield usable(group, rounds, self.on_missing, len(orders) - len(found))
+            yield select_rounds(group, rounds, self.on_missing, len(orders) - len(found))
 
     def _check_order(self, rows: Rows, start: int, group: str) -> None:
         label = rows.labels[start, 0]
@@ -126,10 +118,7 @@ class Assembler:
             kinds = "all numbers, all dates, or all dates with a time zone"
             self._refuse(rows, start, 0, f"{label!r} after {before!r}; {kinds}")
         if group in self.latest and not order[1] > earlier[1]:
-            rule = (
-                "rounds should increase, and the rows of one round stand together; the rounds of "
-                "several seeds are told apart by a column, data.group"
-            )
+            rule = "rounds should increase, and the rows of one round stand together"
             self._refuse(rows, start, 0, f"{label} comes after {before}; {rule}")
         self.latest[group] = label, order
 
@@ -142,7 +131,9 @@ class Assembler:
         place = {item: start + i for i, item in enumerate(items)}
         if len(place) < len(items):
             twice = next(i for i, item in enumerate(items) if item in items[:i])
-            self._refuse(rows, start + twice, 1, f"{items[twice]} appears twice in round {label}")
+            rule = "the rounds of several seeds are told apart by a column, data.group"
+            what = f"{items[twice]} appears twice in round {label}; {rule}"
+            self._refuse(rows, start + twice, 1, what)
         if not self.items and len(items) < 2:
             raise DataError(f"{rows.where[start]}: the first round has one item; two are needed")
         self.items = self.items or items
@@ -160,6 +151,20 @@ class Assembler:
     def _refuse(self, rows: Rows, row: int, column: int, reason: str) -> NoReturn:
         """Raises a DataError about a label."""
         raise DataError(f"{rows.where[row]}, column {self.columns[column]}: {reason}")
+
+
+def sort_rows(parts: Iterator[Rows]) -> Iterator[Rows]:
+    """All rows at once, each group's by their rounds; as they are where labels cannot be compared."""
+    found = list(parts)
+    if not found:
+        return
+    rows = reduce(Rows.append, found)
+    orders = [_order(label) for label in rows.labels[:, 0]]
+    groups = {group: place for place, group in enumerate(dict.fromkeys(rows.labels[:, 2]))}
+    if len({order and order[0] for order in orders}) == 1 and orders[0]:
+        keys = list(zip(map(groups.get, rows.labels[:, 2]), orders, strict=True))
+        rows = rows.take(sorted(range(len(keys)), key=keys.__getitem__))
+    yield rows
 
 
 def _order(label: str) -> tuple[str, Any] | None:

@@ -10,6 +10,7 @@ from pydantic import AliasChoices, Field
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.look import join
 from odfl_cli.environments.replay.tables import Columns, OnMissing
 from odfl_cli.problem.targets import Target
 from odfl_cli.results.command import seeds_word
@@ -106,16 +107,15 @@ class Replay:
     def check_extent(self, seeds: tuple[int, ...], rounds: int) -> None:
         """Refuses more seeds or rounds than were recorded."""
         if missing := [seed for seed in seeds if seed not in self._groups]:
-            raise UserError(
-                f"seeds: there is no seed {max(missing)}; {self._name} has "
-                f"{_describe(list(self._groups))}; say {seeds_word(list(self._groups))}"
-            )
+            there = f"{self._name} has seed {join([str(seed) for seed in self._groups])}"
+            say = seeds_word(list(self._groups))
+            raise UserError(f"seeds: there is no seed {max(missing)}; {there}; write {say}")
         lengths = {seed: self._length(seed) for seed in seeds}
         shortest = min(lengths, key=lengths.__getitem__)
         if rounds > lengths[shortest]:
             raise UserError(
                 f"horizon.rounds={rounds}: {self._name} has {lengths[shortest]} rounds for seed "
-                f"{shortest}; say horizon.rounds={lengths[shortest]} or less"
+                f"{shortest}; set horizon.rounds={lengths[shortest]} or less"
             )
 
     def _length(self, seed: int) -> int:
@@ -149,12 +149,3 @@ class Replay:
         if None in names or len(set(seeds)) < len(places):
             seeds = list(range(len(places)))
         return dict(zip(seeds, places, strict=True))
-
-
-def _describe(seeds: list[int]) -> str:
-    """The groups in words."""
-    if seeds == [0]:
-        return "1 group, which is seed 0"
-    if seeds == list(range(len(seeds))):
-        return f"groups for seeds 0 to {len(seeds) - 1}"
-    return f"{len(seeds)} groups, named after their seeds"

@@ -11,12 +11,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from odfl_cli.core.bar import progress_bar
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import make_private, user_cache
 
 CELLS = 50_000
 """Cells read at once, which bounds the memory."""
-Part = TypeVar("Part")
+Part = TypeVar("Part", bound=Any)
 Row = tuple[str, Sequence[Any]]
 """Where a row is in its file, such as "line 4", and its cells."""
 Opened = tuple[list[str], Iterator[Row]]
@@ -24,11 +25,11 @@ Opened = tuple[list[str], Iterator[Row]]
 
 
 class DataError(ValueError):
-    """A file has wrong content; `naming_the_file` adds its name."""
+    """A file has wrong content; `name_file_in_errors` adds its name."""
 
 
 @contextmanager
-def naming_the_file(path: Path) -> Iterator[None]:
+def name_file_in_errors(path: Path) -> Iterator[None]:
     """Turns errors into a UserError of one line that begins with the file's name."""
     try:
         yield
@@ -44,18 +45,23 @@ def stamp(path: Path) -> tuple[int, int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
-def watched(paths: Sequence[Path], parts: Iterator[Part]) -> Iterator[Part]:
-    """The parts as they are read; a DataError if one of the files changes meanwhile."""
-    before = [stamp(path) for path in paths]
+def watch_files(
+    paths: Sequence[Path], parts: Iterator[Part], unit: str = "rounds"
+) -> Iterator[Part]:
+    """The parts as they are read, with a bar; a DataError if one of the files changes meanwhile."""
+    before, count = [stamp(path) for path in paths], 0
 
     def check() -> None:
         if [stamp(path) for path in paths] != before:
             raise DataError("the file changed while it was read; start again when it is complete")
 
     try:
-        for part in parts:
-            check()
-            yield part
+        with progress_bar(f"reading {paths[0].name}", None, unit=unit) as advance:
+            for part in parts:
+                check()
+                count += len(getattr(part, "values", part))
+                advance(count)
+                yield part
     except DataError:  # half a line at the end of a file that is still being written
         check()
         raise

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odfl_cli.environments.replay import npz_file
-from odfl_cli.environments.replay.files import naming_the_file, watched
+from odfl_cli.environments.replay.files import name_file_in_errors, watch_files
 from odfl_cli.environments.replay.recording import check_file
 from odfl_cli.environments.replay.tables import OPENERS, Columns, read_layout, read_rows
 
@@ -27,7 +27,7 @@ class Inspection(NamedTuple):
 
 def preview(path: Path, rows: int) -> list[list[str]]:
     """The names of the columns and the first rows of a table as text; nothing of an NPZ file."""
-    with naming_the_file(path):
+    with name_file_in_errors(path):
         check_file(path)
         if path.suffix.lower() not in OPENERS:
             return []
@@ -37,13 +37,13 @@ def preview(path: Path, rows: int) -> list[list[str]]:
 
 def inspect(path: Path, columns: Columns, group: str | None) -> Inspection:
     """Reads the whole file, a few rows at a time."""
-    with naming_the_file(path):
+    with name_file_in_errors(path):
         check_file(path)
         names, parts = _numbers(path, columns, group)
         rows, total = 0, np.zeros(len(names))
         missing, infinite, count = np.zeros((3, len(names)), dtype=int)
         smallest, largest = total + np.inf, total - np.inf
-        for values in watched([path], parts):
+        for values in watch_files([path], parts, "rows"):
             finite = np.isfinite(values)
             rows += len(values)
             missing += np.isnan(values).sum(axis=0)

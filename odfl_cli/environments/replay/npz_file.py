@@ -1,4 +1,7 @@
-"""Arrays X [T, d, p] and c [T, d] in an NPZ file, or both with an axis of groups, which `seed` [S] may name."""
+"""Arrays X [T, d, p] and c [T, d] in an NPZ file, or both with an axis of groups, which `seed` [S] may name.
+
+X may be [T, p], for features that all items share.
+"""
 
 import lzma
 import math
@@ -13,7 +16,7 @@ from typing import IO
 import numpy as np
 from numpy.lib import format as npy
 
-from odfl_cli.environments.replay.batches import Batch, find_wrong, usable
+from odfl_cli.environments.replay.batches import Batch, find_wrong, select_rounds
 from odfl_cli.environments.replay.files import CELLS, DataError
 from odfl_cli.environments.replay.tables import SEED, OnMissing
 
@@ -32,19 +35,21 @@ def batches(path: Path, on_missing: OnMissing) -> Iterator[Batch]:
             feature = f", feature {column}" if column < values.shape[-1] - 1 else ""
             where = f"round {start + t}, item {item}{feature}, group {group} (counted from 0)"
             raise DataError(f"{'X' if feature else 'c'}, {where}: {reason}")
-        yield usable(group, values, on_missing)
+        yield select_rounds(group, values, on_missing)
 
 
 def blocks(path: Path) -> Iterator[tuple[str, int, np.ndarray]]:
     """(group, first round, [B, d, p + 1]) from the beginning to the end."""
     with _open(path) as arrays:
         X, c = arrays["X"], arrays["c"]
-        groups, rounds, items, features = _sizes(X.shape, c.shape)
+        shared = len(X.shape) == len(c.shape) and X.shape[:-1] == c.shape[:-1]  # as in PyEPO
+        groups, rounds, items, features = _sizes(X.shape, c.shape, shared)
         at_once = max(1, CELLS // (items * (features + 1)))
         for group in _names(arrays.get(SEED), groups):
             for start in range(0, rounds, at_once):
                 count = min(at_once, rounds - start)
-                parts = X.take(count, items, features), c.take(count, items, 1)
+                rows = X.take(count, 1 if shared else items, features)
+                parts = np.broadcast_to(rows, (count, items, features)), c.take(count, items, 1)
                 yield group, start, np.concatenate(parts, axis=-1)
 
 
@@ -91,12 +96,14 @@ def _open(path: Path) -> Iterator[dict[str, _Array]]:
         raise DataError(f"not an NPZ file ({' '.join(str(error).split())[:200]})") from error
 
 
-def _sizes(features: tuple[int, ...], costs: tuple[int, ...]) -> tuple[int, ...]:
+def _sizes(features: tuple[int, ...], costs: tuple[int, ...], shared: bool) -> tuple[int, ...]:
     """(groups, T, d, p) from the shapes of X and c."""
+    if shared:
+        features = (*costs, features[-1])
     if len(features) not in {3, 4} or features[:-1] != costs:
         raise DataError(
-            f"X has shape {features} and c {costs}; X [T, d, p] and c [T, d] are needed, "
-            "or both with an axis of groups before"
+            f"X has shape {features} and c {costs}; X [T, d, p], or [T, p] for features that all "
+            "items share, and c [T, d] are needed, or both with an axis of groups before"
         )
     if 0 in features:
         raise DataError(f"X has shape {features}: it holds no rounds")

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from odfl_cli.environments.replay.files import CELLS, DataError, Opened
 
+BUFFER = 1 << 16
+"""Bytes read ahead in a column; by default pyarrow reads a whole row group, often the whole file."""
+
 
 @contextmanager
 def open_parquet(path: Path) -> Iterator[Opened]:
@@ -15,15 +18,21 @@ def open_parquet(path: Path) -> Iterator[Opened]:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
-        raise DataError("reading Parquet needs pyarrow: pip install 'odfl[parquet]'") from error
+        raise DataError(
+            "reading Parquet needs pyarrow: pip install -e '.[parquet]' in odfl's clone"
+        ) from error
     if not path.stat().st_size:
         raise DataError("the file is empty")
     try:
-        with ParquetFile(path) as file:
+        with ParquetFile(path, pre_buffer=False, buffer_size=BUFFER) as file:
             names = list(file.schema_arrow.names)
             batches = file.iter_batches(max(1, CELLS // max(1, len(names))))
             columns = ([column.to_pylist() for column in batch.columns] for batch in batches)
             rows = (row for several in columns for row in zip(*several, strict=True))
             yield names, ((f"row {n}", row) for n, row in zip(count(1), rows, strict=False))
-    except (ArrowException, UnicodeDecodeError) as error:
+    except DataError:
+        raise
+    except OverflowError as error:  # dates that Python does not have
+        raise DataError(f"a date or a number is out of range ({error})") from error
+    except (ArrowException, ValueError) as error:  # not UTF-8, no such time zone
         raise DataError(f"not a Parquet file ({' '.join(str(error).split())[:200]})") from error

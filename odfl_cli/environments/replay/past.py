@@ -7,6 +7,8 @@ import numpy as np
 
 from odfl_cli.environments.replay.batches import Batch
 
+BOUND = 10.0
+"""Standardised features are clipped to ± this many deviations: one early in a file may be of any size."""
 NOISE = 1e-14  # a variance below this share of the mean square is a rounding error
 
 
@@ -45,7 +47,7 @@ class PastScale:
         self.sums = np.zeros((2, features))  # of the differences, and of their squares
 
     def standardise(self, X: np.ndarray) -> np.ndarray:
-        """(X_t − mean) / deviation of rounds before t; 0 while a feature has not varied yet.
+        """(X_t − mean) / deviation of rounds before t, within ±BOUND; 0 while a feature has not varied yet.
 
         An item that is not offered, NaN in all features, does not count and stays NaN.
         """
@@ -69,4 +71,4 @@ class PastScale:
         varied = variance > NOISE * square
         deviation = np.sqrt(np.where(varied, variance, 1.0))
         scaled = np.where(varied[:, None], (shifted - mean[:, None]) / deviation[:, None], 0.0)
-        return np.where(absent, np.nan, scaled)
+        return np.where(absent, np.nan, np.clip(scaled, -BOUND, BOUND))

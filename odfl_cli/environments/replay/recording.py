@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,20 +19,21 @@ from odfl_cli.core.files import write_json
 from odfl_cli.core.reading import UnreadableError, is_intact, read_json, seal
 from odfl_cli.core.text import did_you_mean
 from odfl_cli.environments.replay import npz_file
-from odfl_cli.environments.replay.batches import Assembler, Batch
+from odfl_cli.environments.replay.batches import Assembler, Batch, sort_rows
 from odfl_cli.environments.replay.files import (
     DataError,
     cache_directory,
-    naming_the_file,
+    name_file_in_errors,
     source_digest,
     stamp,
-    watched,
+    watch_files,
 )
 from odfl_cli.environments.replay.past import PastScale, fill_missing
 from odfl_cli.environments.replay.tables import (
     OPENERS,
     SEED,
     Columns,
+    Layout,
     OnMissing,
     layout,
     read_layout,
@@ -73,25 +74,43 @@ class Recording:
         return values.reshape(stop - start, self.items, self.features + 1)
 
 
-Content = tuple[tuple[Path, ...], list[str], Callable[[], Iterator[Batch]]]
+Content = tuple[tuple[Path, ...], list[str], "Callable[[], Iterator[Batch]] | TableReader"]
 """The files behind a recording, the names of its features, and a reader of its rounds."""
+
+
+class TableReader(NamedTuple):
+    """Reads the rounds of a table: a few rows at a time or, where that fails, all of them sorted."""
+
+    path: Path
+    chosen: Layout
+    on_missing: OnMissing
+
+    def __call__(self, sort: bool = False) -> Iterator[Batch]:
+        """The rounds, from the first row."""
+        rows = partial(read_rows, self.path, self.chosen)
+        ordered = (lambda: sort_rows(rows())) if sort else rows
+        return Assembler(self.chosen, self.on_missing).batches(ordered)
 
 
 def record(
     path: Path, columns: Columns, group: str | None, standardise: bool, on_missing: OnMissing
 ) -> Recording:
     """The file's recording: from the cache, or written now in one pass and little memory."""
-    with naming_the_file(path):
+    with name_file_in_errors(path):
         files, names, read = _find_content(path, columns, group, on_missing)
         asked = [list(map(str, files)), asdict(columns), group, standardise, on_missing]
         key = digest([*asked, str(path.name), source_digest(__file__), source_digest(STREAMS)])
         state = digest([number for file in files for number in stamp(file)])
         directory = cache_directory("recordings") / f"{key}-{state}"
         if not _is_whole(directory):
-            batches = watched(files, read())
-            if on_missing == "last" or on_missing == "mean":
-                batches = fill_missing(batches, on_missing)
-            _store(batches, directory, standardise, names)
+            store = partial(_store, directory=directory, standardise=standardise, names=names)
+            fill = partial(_fill, on_missing)
+            try:
+                store(fill(watch_files(files, read())))
+            except DataError:
+                if not isinstance(read, TableReader):
+                    raise
+                store(fill(watch_files(files, read(sort=True))))
             _remove_old(directory, key)
         return Recording(str(directory), **read_json(directory / SHAPE)["recording"])
 
@@ -117,8 +136,12 @@ def _find_content(
             raise DataError(f"data.group={group}: the groups of an NPZ file are its first axis")
         return files, [], partial(npz_file.batches, path, on_missing)
     chosen = read_layout(path, columns, group)
-    read = partial(Assembler(chosen, on_missing).batches, partial(read_rows, path, chosen))
-    return files, list(chosen.numbers[:-1]), read
+    return files, list(chosen.numbers[:-1]), TableReader(path, chosen, on_missing)
+
+
+def _fill(on_missing: OnMissing, batches: Iterator[Batch]) -> Iterator[Batch]:
+    """The batches, with missing numbers filled if that is asked for."""
+    return fill_missing(batches, on_missing) if on_missing in ("last", "mean") else batches
 
 
 def _find_stream(name: str, columns: Columns) -> Content:
@@ -128,7 +151,7 @@ def _find_stream(name: str, columns: Columns) -> Content:
     sources = find_sources()
     if name not in sources:
         raise DataError(f"there is no such stream; {did_you_mean(name, sources)}")
-    source, labels = sources[name], (columns.round, columns.item, columns.cost)
+    source, labels = sources[name], (columns.round, columns.item or "", *columns.costs)
     names = layout([*filter(None, labels), *source.features], columns, None).numbers[:-1]
     kept, files = [*map(source.features.index, names), -1], source.files()
     read = lambda: (b._replace(values=b.values[..., kept]) for b in source.batches(files))  # noqa: E731
@@ -136,11 +159,16 @@ def _find_stream(name: str, columns: Columns) -> Content:
 
 
 def _is_whole(directory: Path) -> bool:
-    """Whether there is a recording whose files are what was written."""
+    """Whether there is a recording whose files are what was written: by their stamps, else by their content."""
     try:
         shape = read_json(directory / SHAPE)
-        files = [(directory / name, sha) for name, sha in shape.get("sha256", {}).items()]
-        return is_intact(shape) and all(_sha256(path, stamp(path)) == sha for path, sha in files)
+        if not is_intact(shape):
+            return False
+        for name, (stamped, sha) in shape["files"].items():
+            now = stamp(directory / name)
+            if digest(now) != stamped and _sha256(directory / name, now) != sha:
+                return False
+        return True
     except (OSError, UnreadableError):
         return False
 
@@ -158,8 +186,8 @@ def _store(batches: Iterator[Batch], directory: Path, standardise: bool, names: 
     try:
         shape = _write(batches, temporary, standardise) | {"names": names}
         files = [temporary / f"{group}.bin" for group in range(len(shape["groups"]))]
-        checksums = {path.name: _sha256(path, stamp(path)) for path in files}
-        write_json(temporary / SHAPE, seal({"recording": shape, "sha256": checksums}))
+        known = {p.name: [digest(stamp(p)), _sha256(p, stamp(p))] for p in files}
+        write_json(temporary / SHAPE, seal({"recording": shape, "files": known}))
         if not _is_whole(directory):
             shutil.rmtree(directory, ignore_errors=True)  # a damaged one
             with suppress(OSError):

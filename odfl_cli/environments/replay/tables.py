@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from odfl_cli.core.settings import settings
 from odfl_cli.core.text import did_you_mean
@@ -22,12 +23,21 @@ OPENERS = {".csv": open_csv, ".parquet": open_parquet}
 
 @settings
 class Columns:
-    """Names of the columns. Without item the rows of a round are taken in order; without features, all others."""
+    """Names of the columns. Without item the rows of a round are taken in order; without features, all others.
+
+    Several columns of costs are those of the items: the table is wide, with a row per round, and all
+    items share the features.
+    """
 
     round: str = "round"
     item: str | None = "item"
-    cost: str = "cost"
+    cost: str | Annotated[tuple[str, ...], Field(min_length=2)] = "cost"
     features: tuple[str, ...] | None = None
+
+    @property
+    def costs(self) -> tuple[str, ...]:
+        """One column, or those of a wide table."""
+        return (self.cost,) if isinstance(self.cost, str) else self.cost
 
 
 class Layout(NamedTuple):
@@ -37,6 +47,12 @@ class Layout(NamedTuple):
     item: str | None
     group: str | None
     numbers: tuple[str, ...]  # the features, then the cost
+    wide: tuple[str, ...] = ()  # the columns of costs of a wide table, in place of the last number
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The columns of numbers."""
+        return (*self.numbers[:-1], *self.wide) if self.wide else self.numbers
 
 
 class Rows(NamedTuple):
@@ -49,6 +65,10 @@ class Rows(NamedTuple):
     def part(self, start: int, stop: int | None = None) -> "Rows":
         """Rows start ≤ i < stop."""
         return Rows(*(column[start:stop] for column in self))
+
+    def take(self, order: list[int]) -> "Rows":
+        """The rows in that order."""
+        return Rows(*(column[order] for column in self))
 
     def append(self, later: "Rows") -> "Rows":
         """The rows of both."""
@@ -74,37 +94,37 @@ def layout(header: list[str], columns: Columns, group: str | None) -> Layout:
 
     A column `seed`, as `odfl data export` writes it, is the group unless another is chosen.
     """
-    _check_header(header)
+    check_width(len(header))
+    if "" in header:
+        raise DataError(f"line 1: column {header.index('') + 1} has no name")
+    if twice := next((name for name in header if header.count(name) > 1), None):
+        raise DataError(f"line 1: two columns are named {twice}")
     if group is None and SEED in header and SEED not in (columns.features or ()):
         group = SEED
-    keys = {
-        "data.columns.round": columns.round,
-        "data.columns.item": columns.item,
-        "data.columns.cost": columns.cost,
-        "data.group": group,
-    }
+    costs = columns.costs
+    item = columns.item if len(costs) == 1 else None
     features = columns.features or ()
-    for key, name in (*keys.items(), *(("data.columns.features", name) for name in features)):
+    keys = [
+        ("data.columns.round", columns.round),
+        ("data.columns.item", item),
+        *(("data.columns.cost", name) for name in costs),
+        ("data.group", group),
+    ]
+    for key, name in (*keys, *(("data.columns.features", name) for name in features)):
         if name is not None and name not in header:
             without = "; without one: data.columns.item=null" if key == "data.columns.item" else ""
             near = did_you_mean(name, header, cutoff=0.5)
             raise DataError(f"{key}={name}: there is no such column; {near}{without}")
     if columns.features is None:
-        features = tuple(name for name in header if name not in keys.values())
+        labels = [name for _, name in keys]
+        features = tuple(name for name in header if name not in labels)
     if not features:
         raise DataError("no column is left for the features, see data.columns.features")
-    if columns.cost in features:
-        raise DataError(f"column {columns.cost} is the cost; as a feature it would be known ahead")
-    return Layout(columns.round, columns.item, group, (*features, columns.cost))
-
-
-def _check_header(header: list[str]) -> None:
-    check_width(len(header))
-    for position, name in enumerate(header, start=1):
-        if not name:
-            raise DataError(f"line 1: column {position} has no name")
-    if twice := next((name for name in header if header.count(name) > 1), None):
-        raise DataError(f"line 1: two columns are named {twice}")
+    if known := next((name for name in costs if name in features), None):
+        raise DataError(f"column {known} is the cost; as a feature it would be known ahead")
+    last = costs[0] if len(costs) == 1 else "cost"
+    wide = costs if len(costs) > 1 else ()
+    return Layout(columns.round, item, group, (*features, last), wide)
 
 
 def _convert(block: list[Row], position: dict[str, int], chosen: Layout) -> Rows:
@@ -118,13 +138,17 @@ def _convert(block: list[Row], position: dict[str, int], chosen: Layout) -> Rows
         if name is not None:
             found = table[:, position[name]]
             labels[:, place] = ["" if cell is None else str(cell).strip() for cell in found]
-    numbers = table[:, [position[name] for name in chosen.numbers]]
+    numbers = table[:, [position[name] for name in chosen.read]]
     try:
         values = numbers.astype(np.float64)  # None becomes NaN
     except (TypeError, ValueError):
         values = np.empty(numbers.shape)
         for i, j in np.ndindex(values.shape):
-            values[i, j] = _number(numbers[i, j], f"{places[i]}, column {chosen.numbers[j]}")
+            values[i, j] = _number(numbers[i, j], f"{places[i]}, column {chosen.read[j]}")
+    if items := len(chosen.wide):  # as the rows of a long table
+        costs = values[:, -items:].reshape(-1, 1)
+        values = np.column_stack([np.repeat(values[:, :-items], items, axis=0), costs])
+        places, labels = (np.repeat(column, items, axis=0) for column in (places, labels))
     return Rows(places, labels, values)
 
 
@@ -135,8 +159,7 @@ def _number(cell: Any, where: str) -> float:
     try:
         return float(cell)
     except (TypeError, ValueError) as error:
-        shown = str(cell) if len(str(cell)) <= 30 else str(cell)[:30] + "…"
         raise DataError(
-            f"{where}: {shown!r} is not a number; data.columns.features lists the "
+            f"{where}: {str(cell)!r} is not a number; data.columns.features lists the "
             "columns of numbers, data.group is one of names"
         ) from error

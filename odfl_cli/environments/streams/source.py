@@ -64,7 +64,7 @@ def table_source(
     package: str, file: str, features: tuple[str, ...], table: Callable[[Path], Table]
 ) -> Source:
     """A source of one file, of the extra `examples`, that is small enough for a table."""
-    files = lambda: package_files(package, file, "pip install 'odfl[examples]'")  # noqa: E731
+    files = lambda: package_files(package, file, "pip install -e '.[examples]' in odfl's clone")  # noqa: E731
     return Source(files, features, lambda paths: table(paths[0]).batches(), table)
 
 

@@ -46,11 +46,7 @@ def _features(closing: np.ndarray, returns: np.ndarray) -> np.ndarray:
     return np.stack([*lagged, *momenta, returns[-VOLATILITY:].std(axis=0)], axis=-1)
 
 
-SOURCES = {
-    "stocks": table_source(
-        "skfolio",
-        "datasets/data/sp500_dataset.csv.gz",
-        FEATURES,
-        lambda path: table(*read(path)),
-    )
-}
+READ = table_source(
+    "skfolio", "datasets/data/sp500_dataset.csv.gz", FEATURES, lambda path: table(*read(path))
+)
+SOURCES = {"stocks": READ}

@@ -1,19 +1,21 @@
 """The constants of the paper's bounds, measured on the rounds of a run, and the bounds with them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.engine.kernels import kernel_of
 from odfl_cli.metrics.base import by_seed
 from odfl_cli.metrics.played import PlayedRounds
-from odfl_cli.metrics.theory.margin import directional_margins, fit_margin
+from odfl_cli.metrics.theory.margin import directional_margins, fit_margin, gaussian_margin
 from odfl_cli.metrics.theory.sample import Sample, on_the_sphere, slopes
-from odfl_cli.metrics.theory.theorems import Constants, df_ftpl_bound, df_ogd_bound
-from odfl_cli.problem.polytopes import Polytope
+from odfl_cli.metrics.theory.theorems import Constants, Margin, df_ftpl_bound, df_ogd_bound
+from odfl_cli.problem.polytopes.linear import DecisionSet
 from odfl_cli.problem.problem import Problem
 
-MAX_ROUNDS = 256  # that the constants of a seed are measured on
+MAX_ROUNDS = 256  # that margins of a seed are measured on, where they are not known
 
 
 def has_bound(algorithm: Algorithm) -> bool:
@@ -61,13 +63,31 @@ def running_nanmean(values: np.ndarray) -> np.ndarray:
 
 
 def constants_by_seed(problem: Problem, played: PlayedRounds, rounds: int) -> list[Constants]:
-    """The constants of every seed, on rounds of its own that are evenly spread over the run."""
+    """The constants of every seed: G and D_Z are the largest of all its rounds, C_0 and β where they are known.
+
+    Gaussian X has no finite G: that of a run is the largest that was seen, and grows with its length.
+    """
     measured = []
     for row in range(len(played.seeds)):
-        X, costs = played.subset(row, rounds, MAX_ROUNDS)
         one = problem.rows(slice(row, row + 1))
-        measured.append(measure_constants(Sample(one, X, costs, on_the_sphere(one, len(X)))))
+        X, costs = played.subset(row, rounds, MAX_ROUNDS)
+        known = measure_constants(Sample(one, X, costs, on_the_sphere(one, len(X))))
+        slope, largest = known.slope, known.costs
+        for X, costs in played.blocks(row):
+            slope = max(slope, float(slopes(Sample(one, X, costs, X[:0])).max()))
+            largest = max(largest, float(np.sqrt((costs**2).sum(-1)).max()))
+        margin = known_margin(one, played.environment) or known.margin
+        measured.append(replace(known, slope=slope, costs=largest, margin=margin))
     return measured
+
+
+def known_margin(problem: Problem, environment: Any) -> Margin | None:
+    """C_0 and β = 1 of the paper's proposition, where the items of a linear model on the simplex are Gaussian."""
+    covariance = getattr(environment, "item_covariance", None)
+    linear = kernel_of(problem.predictor) == "linear" and kernel_of(problem.polytope) == "simplex"
+    if covariance is None or not linear:
+        return None
+    return gaussian_margin(covariance, problem.theta_set.radius)
 
 
 def measure_constants(sample: Sample) -> Constants:
@@ -89,7 +109,7 @@ def measure_constants(sample: Sample) -> Constants:
     )
 
 
-def longest_vertex(polytope: Polytope) -> float:
+def longest_vertex(polytope: DecisionSet) -> float:
     """max_k ‖v_k‖_1: exact where no vertex has a negative coordinate, else from above."""
     identity = np.eye(polytope.dimension)
     lower = np.diagonal(polytope.minimise(identity))

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from odfl_cli.environments import Environment
+from odfl_cli.environments.base import Environment
 from odfl_cli.metrics.theory.sample import Sample, on_the_sphere, sample_rounds
 from odfl_cli.metrics.theory.theorems import Margin
-from odfl_cli.problem.polytopes import Polytope, is_simplex
+from odfl_cli.problem.polytopes.linear import DecisionSet, is_simplex
 from odfl_cli.problem.problem import Problem
 
 TAIL = 0.1  # share of the smallest margins that the exponent is estimated from
@@ -36,7 +36,7 @@ def directional_margins(sample: Sample) -> np.ndarray:
     return margin_sample(sample.problem, sample.X, directions)
 
 
-def _vertex_margin(polytope: Polytope, costs: np.ndarray) -> np.ndarray:
+def _vertex_margin(polytope: DecisionSet, costs: np.ndarray) -> np.ndarray:
     """The gap to the next best vertex, found by raising and lowering the cost of each coordinate in turn."""
     best = polytope.minimise(costs)
     lowest = (costs * best).sum(-1)
@@ -85,18 +85,6 @@ def gaussian_margin(covariance: np.ndarray, norm: float = 1.0) -> Margin:
     first, second = np.triu_indices(len(covariance), 1)
     spread = variance[first] + variance[second] - 2 * covariance[first, second]
     return Margin(float((2 / np.sqrt(2 * math.pi * spread)).sum() / norm), 1.0)
-
-
-def check_margin(margins: np.ndarray, margin: Margin, grid: int = 40) -> float:
-    """The largest ratio of the empirical distribution to the curve over a grid of ε in (0, 1].
-
-    The grid starts where a hundred margins lie below, so that chance weighs little.
-    """
-    ordered = np.sort(margins, axis=None)
-    smallest = ordered[min(100, len(ordered) - 1)]
-    epsilon = np.geomspace(min(smallest, 1.0), 1.0, grid)
-    share = np.searchsorted(ordered, epsilon, side="left") / len(ordered)
-    return float((share / margin.curve(epsilon)).max())
 
 
 def margin_report(

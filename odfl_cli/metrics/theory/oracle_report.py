@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.metrics.base import RoundStart
-from odfl_cli.problem.oracles import Exact, MultiStart, OracleCall, uniform_in_ball
-from odfl_cli.problem.oracles.exact import MOST_PARAMETERS
+from odfl_cli.problem.oracles.base import OracleCall, uniform_in_ball
+from odfl_cli.problem.oracles.descent import MultiStart
+from odfl_cli.problem.oracles.exact import MOST_PARAMETERS, Exact
 
 RESTARTS, STEPS = 16, 25  # of the reference solve
 MAX_ROUNDS = 256  # of a long sum of losses that the search uses
@@ -83,7 +84,7 @@ def reference_answer(call: OracleCall, t: int) -> np.ndarray:
     `call.start` are then improved with all of them.
     """
     theta_set, (seeds, m) = call.theta_set, call.start.shape
-    coarse = OracleCall(call.objective.thinned(MAX_ROUNDS), theta_set, call.start)
+    coarse = OracleCall(call.objective.subsample(MAX_ROUNDS), theta_set, call.start)
     if m <= MOST_PARAMETERS:
         found = Exact().minimise(coarse)
     else:

@@ -6,7 +6,7 @@ import numpy as np
 
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.engine.kernels import kernel_of
-from odfl_cli.environments import Environment
+from odfl_cli.environments.base import Environment
 from odfl_cli.problem.problem import Problem
 
 CONSECUTIVE = 16  # rounds taken at a time

@@ -1,0 +1,46 @@
+"""A look at rounds before they are played: what about them a user may want to change, with the words to type."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+SCALES = (1e-3, 1e3)
+"""Root mean squares outside of these are far from 1."""
+TIES = 0.05
+
+
+def look(
+    X: np.ndarray, costs: np.ndarray, names: Sequence[str], shared: bool, scaled: bool = False
+) -> Iterator[str]:
+    """Remarks on features X [T, d, p] and costs [T, d].
+
+    `shared`: whether items share their weights; `scaled`: whether learners take units out.
+    """
+    names = list(names) or [f"feature {place}" for place in range(X.shape[-1])]
+    alike = bool((X[:, :1] == X).all())
+    if alike and shared:
+        yield "all items of a round have the same features: predictor=per_item learns weights for each"
+    constant = (X[0, 0] == X).all((0, 1))
+    if alike and not (constant & (X[0, 0] != 0)).any():
+        yield "no feature is constant: data.intercept=true adds one, for what an item costs on average"
+    useless = [name for name, same in zip(names, constant, strict=True) if same][alike:]
+    if useless:
+        yield f"constant, so that nothing depends on it: {join(useless)}; data.columns.features leaves it out"
+    sizes = np.sqrt(np.append((X**2).mean((0, 1)), (costs**2).mean()))
+    far = (sizes > 0) & ((sizes < SCALES[0]) | (sizes > SCALES[1]))
+    if far.any() and not scaled:
+        which = [
+            f"{name} ({size:.2g})"
+            for name, size, is_far in zip([*names, "cost"], sizes, far, strict=True)
+            if is_far
+        ]
+        yield f"of a size far from 1: {join(which)}; theta_radius=auto, the default of replayed data, takes units out"
+    tied = ((costs == costs.min(-1, keepdims=True)).sum(-1) > 1).mean()
+    if tied > TIES:
+        yield f"several items share the lowest cost in {tied:.0%} of the rounds; the first of them is played"
+
+
+def join(names: Sequence[str], most: int = 3) -> str:
+    """The first names, and how many there are beside."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
