@@ -14,63 +14,66 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from typing import TypeAlias
 
-    from odfl_cli.algorithms import Algorithm, State
-    from odfl_cli.algorithms.base import start_draws, start_points
+    from odfl_cli.algorithms.base import (
+        Algorithm,
+        State,
+        drawn_problem,
+        smoothing_draws,
+        start_draws,
+        start_points,
+    )
     from odfl_cli.core.arrays import array_namespace, dot
     from odfl_cli.core.errors import UserError
     from odfl_cli.core.settings import settings
     from odfl_cli.core.streams import Draw, draw
-    from odfl_cli.engine import EngineChoice
-    from odfl_cli.environments import Environment, KnownLaw, Rounds
-    from odfl_cli.metrics import Metric, Metrics
+    from odfl_cli.engine.base import EngineChoice
+    from odfl_cli.environments.base import Environment, KnownLaw, Rounds
+    from odfl_cli.learner.learner import Learner
+    from odfl_cli.metrics.base import Metrics
+    from odfl_cli.metrics.metric import Metric
     from odfl_cli.plotting.result import Result
     from odfl_cli.problem.ball import Ball
-    from odfl_cli.problem.oracles import Oracle, OracleCall
-    from odfl_cli.problem.polytopes import Polytope
-    from odfl_cli.problem.polytopes.linear import LinearSet
-    from odfl_cli.problem.predictors import Predictor
+    from odfl_cli.problem.oracles.base import Oracle, OracleCall
+    from odfl_cli.problem.polytopes.linear import LinearSet, Polytope
+    from odfl_cli.problem.polytopes.solver import Solver
+    from odfl_cli.problem.predictors.base import Predictor
     from odfl_cli.problem.problem import Horizon, Problem
-    from odfl_cli.problem.regularizers import Regularizer
+    from odfl_cli.problem.regularizers.base import Regularizer
     from odfl_cli.problem.surrogate import SmoothedCost
+    from odfl_cli.runs.closed_loop import Simulator
 
     Keys: TypeAlias = Mapping[str, Any]
     Choice: TypeAlias = str | Keys | tuple[str, Keys]
 
 __version__ = "0.3.0"
 
-_MODULES = {
-    "Algorithm": "algorithms.base",
-    "Ball": "problem.ball",
-    "Draw": "core.streams",
-    "EngineChoice": "engine.base",
-    "Environment": "environments.base",
-    "Horizon": "problem.problem",
-    "KnownLaw": "environments.base",
-    "LinearSet": "problem.polytopes.linear",
-    "Metric": "metrics.metric",
-    "Metrics": "metrics.base",
-    "Oracle": "problem.oracles.base",
-    "OracleCall": "problem.oracles.base",
-    "Polytope": "problem.polytopes.linear",
-    "Predictor": "problem.predictors.base",
-    "Problem": "problem.problem",
-    "Regularizer": "problem.regularizers.base",
-    "Result": "plotting.result",
-    "Rounds": "environments.base",
-    "SmoothedCost": "problem.surrogate",
-    "State": "algorithms.base",
-    "UserError": "core.errors",
-    "array_namespace": "core.arrays",
-    "dot": "core.arrays",
-    "draw": "core.streams",
-    "settings": "core.settings",
-    "start_draws": "algorithms.base",
-    "start_points": "algorithms.base",
+_PUBLIC = {
+    "algorithms.base": "Algorithm State drawn_problem smoothing_draws start_draws start_points",
+    "core.arrays": "array_namespace dot",
+    "core.errors": "UserError",
+    "core.settings": "settings",
+    "core.streams": "Draw draw",
+    "engine.base": "EngineChoice",
+    "environments.base": "Environment KnownLaw Rounds",
+    "learner.learner": "Learner",
+    "metrics.base": "Metrics",
+    "metrics.metric": "Metric",
+    "plotting.result": "Result",
+    "problem.ball": "Ball",
+    "problem.oracles.base": "Oracle OracleCall",
+    "problem.polytopes.linear": "LinearSet Polytope",
+    "problem.polytopes.solver": "Solver",
+    "problem.predictors.base": "Predictor",
+    "problem.problem": "Horizon Problem",
+    "problem.regularizers.base": "Regularizer",
+    "problem.surrogate": "SmoothedCost",
+    "runs.closed_loop": "Simulator",
 }
+_MODULES = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 __all__ = ["load", "run", "sweep", *_MODULES]  # noqa: PLE0604
 
 
@@ -88,7 +91,7 @@ def __dir__() -> list[str]:
 def run(
     *overrides: str,
     algo: "Choice | Callable[..., Algorithm] | None" = None,
-    data: "Choice | Environment | Callable[[], Environment] | None" = None,
+    data: "Choice | Environment | Simulator | Callable[[], Environment] | None" = None,
     predictor: "Choice | Predictor | Callable[[], Predictor] | None" = None,
     polytope: "Choice | Polytope | Callable[[], Polytope] | None" = None,
     regularizer: "Choice | Regularizer | Callable[..., Regularizer] | None" = None,
@@ -113,6 +116,12 @@ def run(
     polytope=…, any other is called without arguments:
 
         run(algo=partial(MyAlgorithm, rate=0.1), data=MyEnvironment(items=7))
+
+    `data` may be a pandas DataFrame in the form of a file for data=replay, or one with keys of it:
+
+        run(algo="rls", data=(frame, {"columns": {"round": "day"}}))
+
+    Data with `observe(t) -> X` and `respond(t, w) -> costs` are a simulator: its costs may depend on decisions.
 
     `overrides` are those of the command line, and all forms mix; a keyword wins over an override
     of the same key. Any other keyword is a key at the top of the configuration. `progress` shows
@@ -152,8 +161,8 @@ def sweep(
         sweep(experiment="main", horizon="smoke")
 
     The arguments are those of `run`; a list holds alternatives (but for `seeds`), a tuple is a
-    value that is a list itself. A key that the experiment sweeps can be given anew. A job that
-    fails on its way is left out with a warning.
+    value that is a list itself. You may give other values for a key that the experiment
+    sweeps. A job that fails is left out with a warning.
     """
     from odfl_cli.plotting.result import Result
     from odfl_cli.runs.in_memory import compute, plan_sweep
@@ -166,18 +175,20 @@ def sweep(
     return Result(*zip(*compute(plan_sweep(overrides, keywords), progress), strict=True))
 
 
-def load(*places: "str | Path") -> "Result":
+def load(*places: "str | Path", seeds: "str | int | Iterable[int] | None" = None) -> "Result":
     """Finished runs from their files; what cannot be read is left out with a warning.
 
+    `seeds` names those to read, as in "0-19"; by default those of the last request.
+
     A place is a run, a sweep or any directory that holds runs, or the name of a sweep or run under
-    outputs/; without one, what finished last:
+    outputs/. Without one, `load` reads what finished last:
 
         load("outputs/sweeps/main")
         load("main").plot("avg_regret")
     """
     from odfl_cli.plotting.result import load_runs
 
-    return load_runs(places)
+    return load_runs(places, seeds)
 
 
 def _given(**keywords: Any) -> dict[str, Any]:

@@ -1,131 +1,210 @@
-"""`odfl best`: the jobs of a sweep in order of a column."""
+"""`odfl best`: the leaderboard of sweeps, as text or as a table for a paper."""
 
 import argparse
+import csv
 import json
-from collections.abc import Iterator
-from pathlib import Path
+import sys
+from itertools import chain
+from typing import Any
 
 from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import Interval
-from odfl_cli.core.text import latex, markdown, plus_minus, printable, table, tell
-from odfl_cli.plotting.words import COLUMNS
-from odfl_cli.results.finding import finished_runs
-from odfl_cli.results.paths import over_rounds, paths_of
-from odfl_cli.results.ranking import SEEDS, Over, Ranked, distinguishing_words, league, rank
-from odfl_cli.results.selection import Where, join_refusals, locate
+from odfl_cli.core.text import latex, markdown, plus_minus, printable, table, tell, two_digits
+from odfl_cli.results import leaderboard
+from odfl_cli.results.finding import free_name, keep_whole, sections
+from odfl_cli.results.grouping import Settings
+from odfl_cli.results.leaderboard import Board, Entry, deciding_column, name_settings
+from odfl_cli.results.runs import StoredRun
+from odfl_cli.results.selection import Where, join_refusals, locate, try_each
+from odfl_cli.results.verdicts import sentences_in
+from odfl_cli.results.words import REFERENCES, column_words, display_name, to_unicode
 
 DESCRIPTION = """\
-Ranks the finished jobs of a sweep by the final value of a column: mean over the seeds with its 95%
-interval, and the paired difference to the winner over the seeds that both have. Jobs that differ in
-nothing but their seeds are pooled. Ends with the command that repeats the winner. Several sweeps
-make one Markdown table, an algorithm a row and a sweep a column, each with its best settings in it;
-a sweep that is not there is left out.
+Prints a leaderboard: algorithms in rows, problems in columns. Each cell is the final value of a
+column, as a mean over the seeds with its 95% interval. The lowest learner of a problem is marked. A †
+marks those that paired differences over shared seeds do not distinguish from it. References such as
+uniform are below and are never marked. With one problem, every setting of an algorithm has a row;
+with several, an algorithm shows its best setting in each (--rows algo).
 
---over rounds is for one long path, or for seeds that share their time, such as stations: intervals
-are those of a moving-block bootstrap over the rounds of the mean over the seeds."""
+--over rounds computes intervals over time, by a moving-block bootstrap. Use it for one long path, or
+for seeds that share their time, such as stations."""
 EXAMPLES = """\
   odfl best outputs/sweeps/grid
-  odfl best grid --by avg_dynamic_regret --top 5 --where data.gamma=0.5
-  odfl best main high_dimension knapsack --latex
+  odfl best grid --value avg_dynamic_regret --top 5 --where data.gamma=0.5
+  odfl best misspecification --rows algo --cols data.gamma --gap pf_ogd --latex
+  odfl best main high_dimension knapsack --markdown
   odfl best prices --over rounds
 """
-OVER = {"seeds": SEEDS, "rounds": Over(paths_of, over_rounds)}
-OVERRIDES = 2
-"""The column that is folded where the terminal is narrow."""
-READING = "Means ± 95% intervals; the last column is paired, over what both have. The first again:"
+OVER = {"seeds": leaderboard.SEEDS, "rounds": leaderboard.ROUNDS}
+SHAPES = {
+    "json": "as JSON",
+    "latex": "as a table for LaTeX with booktabs",
+    "csv": "as CSV, a line for every cell",
+    "markdown": "as a table in Markdown",
+}
 
 
 def main(argv: list[str]) -> int:
-    """Prints the ranking; returns the exit code."""
-    parser = Parser("best", DESCRIPTION, EXAMPLES)
-    parser.add_runs("+", "several make one table")
-    parser.add_argument("--by", metavar="COLUMN", default="avg_cost", help="avg_cost by default")
-    parser.add_argument("--max", action="store_true", help="the largest is best, not the smallest")
-    parser.add_argument("--over", choices=OVER, default="seeds", help="what intervals are over")
-    parser.add_argument("--top", type=_count, metavar="N", help="only the first N")
-    shape = parser.add_mutually_exclusive_group()
-    shape.add_argument("--json", action="store_true", help="as JSON")
-    shape.add_argument("--latex", action="store_true", help="as a table for LaTeX with booktabs")
-    arguments = parser.parse_args(argv)
-    if len(arguments.runs) > 1:
-        if arguments.json:
-            raise UserError("best: --json is for one sweep")
-        rows = league(dict(_rankings(arguments)))
-        print(latex(rows) if arguments.latex else markdown(rows))
-        return 0
-    ranked = _ranking(locate(arguments.runs[0]), arguments)
+    """Prints the leaderboard; returns the exit code."""
+    arguments = _parser().parse_args(argv)
+    sweeps = _find(arguments)
+    column = arguments.value or deciding_column([run for runs in sweeps.values() for run in runs])
+    found = leaderboard.board(
+        sweeps, column, _split(arguments.rows), _split(arguments.cols), arguments.gap,
+        arguments.max, OVER[arguments.over],
+    )  # fmt: skip
+    found = found._replace(rows=found.rows[: arguments.top])
     if arguments.json:
-        print(_json(ranked))
+        print(json.dumps(list(map(_describe, _entries(found))), indent=2, default=str))
+    elif arguments.csv:
+        _print_csv(found)
     elif arguments.latex:
-        print(latex(_rows(ranked, arguments.by)))
+        rows = _rows(found, arguments.gap, "**{}**", formulas=True)
+        print(latex(rows, apart=sum(map(_is_reference, found.rows))))
+    elif arguments.markdown:
+        print(markdown(_rows(found, arguments.gap, "**{}**")))
     else:
-        again = printable(ranked[0].run.command)
-        shown = table(_rows(ranked, arguments.by), elastic=OVERRIDES)
-        print(f"{shown}\n\n{READING}\n{again}")
+        _print(found, column, arguments.gap)
+        located, _ = try_each(arguments.runs, locate)
+        for sentence in sentences_in(located.values()):
+            print(printable(f"decided: {sentence}"))
     return 0
 
 
-def _rankings(arguments: argparse.Namespace) -> Iterator[tuple[str, list[Ranked]]]:
-    """Of every sweep with finished runs; what is left out is named; a UserError if all are."""
-    refusals = []
-    for name in arguments.runs:
-        try:
-            yield Path(name).name, _ranking(locate(name), arguments)
-        except UserError as error:
-            refusals.append(error)
-    if len(refusals) == len(arguments.runs):
+def _parser() -> Parser:
+    parser = Parser("best", DESCRIPTION, EXAMPLES)
+    parser.add_runs("+", "several make one table")
+    add = parser.add_argument
+    add("--value", "--by", metavar="COLUMN",
+        help="avg_cost by default, avg_mean_cost if all have it")  # fmt: skip
+    add("--rows", default="", metavar="KEY[,KEY]", help="algo by default")
+    add("--cols", default="", metavar="KEY[,KEY]", help="the keys of the problem by default")
+    add("--gap", default="", metavar="ALGO", help="show the paired difference to an algorithm")
+    add("--max", action="store_true", help="the largest is best, not the smallest")
+    add("--over", choices=OVER, default="seeds", help="what intervals are computed over")
+    add("--top", type=_parse_count, metavar="N", help="only the first N rows")
+    shape = parser.add_mutually_exclusive_group()
+    for name, words in SHAPES.items():
+        shape.add_argument(f"--{name}", action="store_true", help=words)
+    return parser
+
+
+def _find(arguments: argparse.Namespace) -> dict[str, list[StoredRun]]:
+    """The finished runs of every sweep; one that is not there is named, or refused if none is."""
+    where = Where.parse(arguments.where, arguments.seeds)
+
+    def read(name: str) -> dict[str, list[StoredRun]]:
+        found = sections([locate(name)], tell, where) or {name: []}
+        return {key: keep_whole(runs, name, tell) for key, runs in found.items()}
+
+    found, refusals = try_each(arguments.runs, read)
+    if not found:
         raise join_refusals(refusals)
     for refusal in refusals:
         tell(f"left out: {refusal}")
+    sweeps: dict[str, list[StoredRun]] = {}
+    for name, runs in chain(*(part.items() for part in found.values())):
+        sweeps[free_name(name, sweeps)] = runs
+    return sweeps
 
 
-def _ranking(place: Path, arguments: argparse.Namespace) -> list[Ranked]:
-    runs = finished_runs([place], tell, Where.parse(arguments.where))
-    return rank(runs, arguments.by, arguments.max, OVER[arguments.over])[: arguments.top]
+def _print(found: Board, column: str, gap: str) -> None:
+    """On a terminal: the table, what it shows, and for one problem the command of the first."""
+    rows, words = _rows(found, gap, "{} *"), to_unicode(column_words(column))
+    best, *_ = entries = _entries(found)
+    single = len(found.columns) == 1
+    if single:
+        rows[0] = [rows[0][0], "seeds", words, "behind the best"]
+        for row, entry in zip(rows[1:], entries, strict=True):
+            row[1:] = [str(len(entry.values)), row[1], _behind(entry)]
+    base = f" minus that of {display_name(gap)}" if gap else ""
+    print(table(rows, elastic=0))
+    print(f"\nFinal {words}{base}: mean ± 95% interval over {best.over.words}.", end=" ")
+    print("* best learner, † not distinguishable from it (paired).")
+    if single:
+        print(f"To repeat the first:\n{printable(best.run.command)}")
 
 
-def _rows(ranked: list[Ranked], by: str) -> list[tuple[str, ...]]:
-    """The heading, which names the column of the ranking in words, and a row for each."""
-    column = COLUMNS[by][0] if by in COLUMNS else by
-    rows: list[tuple[str, ...]] = [
-        ("rank", "algorithm", "overrides", "seeds", column, "behind the first")
-    ]
-    for place, (one, words) in enumerate(
-        zip(ranked, distinguishing_words(ranked), strict=True), start=1
-    ):
-        gap = one.behind(ranked[0]) if place > 1 else None
-        seeds, figure = str(len(one.values)), plus_minus(**one.figure)
-        behind = _behind(*gap) if gap else "-"
-        rows.append((str(place), one.run.algorithm, words, seeds, figure, behind))
+def _rows(found: Board, gap: str, best: str, formulas: bool = False) -> list[list[str]]:
+    """The heading and the rows as text; `best` marks the best learner."""
+    plain = str if formulas else to_unicode
+    heading = [plain(name_settings(settings)) or "value" for settings in found.columns]
+    rows = [["algorithm" if "algo" in found.rows[0] else "", *heading]]
+    for settings in found.rows:
+        apart = "" if formulas or not _is_reference(settings) else " (reference)"
+        name = plain(name_settings({**settings, **found.chosen(settings)}))
+        rows.append([name + apart, *(_cell(entry, gap, best) for entry in found.row(settings))])
     return rows
 
 
-def _behind(seeds: int, gap: Interval) -> str:
-    sign = "+" if gap["mean"] >= 0 else ""
-    return f"{sign}{plus_minus(**gap)} ({seeds} shared)"
+def _is_reference(settings: Settings) -> bool:
+    return settings.get("algo") in REFERENCES
 
 
-def _json(ranked: list[Ranked]) -> str:
-    rows = []
-    for one in ranked:
-        gap = one.behind(ranked[0])
-        rows.append(
-            {
-                "algorithm": one.run.algorithm,
-                "overrides": one.run.overrides,
-                "differs": one.differs,
-                "seeds": sorted(one.values),
-                **one.figure,
-                "behind": {"seeds": gap[0], **gap[1]} if gap else None,
-                "directory": str(one.run.directory),
-                "command": one.run.command,
-            }
-        )
-    return json.dumps(rows, indent=2)
+def _cell(entry: Entry | None, gap: str, best: str) -> str:
+    figure = entry and (entry.gap if gap else entry.figure)
+    is_base = entry is not None and entry.run.algorithm == gap
+    if entry is None or (figure is None and not is_base):
+        return "–"
+    shown = _plus_minus(figure, sign=bool(gap)) if figure else "0"
+    return best.format(shown) if entry.is_best else f"{shown} †" if entry.is_tied else shown
 
 
-def _count(text: str) -> int:
+def _plus_minus(figure: Interval, sign: bool = False) -> str:
+    ci95 = figure["ci95"]
+    text = plus_minus(**figure, number=two_digits(float("nan") if ci95 is None else ci95))
+    return f"+{text}" if sign and figure["mean"] > 0 else text
+
+
+def _behind(entry: Entry) -> str:
+    if entry.is_best or entry.behind is None:
+        return "-"
+    return f"{_plus_minus(entry.behind[1], sign=True)} ({entry.behind[0]} shared)"
+
+
+def _entries(found: Board) -> list[Entry]:
+    return [entry for row in found.rows for entry in found.row(row) if entry]
+
+
+def _describe(entry: Entry) -> dict[str, Any]:
+    return {
+        "algorithm": entry.run.algorithm,
+        "problem": entry.problem,
+        "overrides": entry.run.overrides,
+        "differs": {**entry.problem, **entry.own},
+        "tried": entry.tried,
+        "seeds": sorted(entry.values),
+        **entry.figure,
+        "best": entry.is_best,
+        "tied": entry.is_tied,
+        "behind": {"seeds": entry.behind[0], **entry.behind[1]} if entry.behind else None,
+        "gap": entry.gap,
+        "directory": str(entry.run.directory),
+        "command": entry.run.command,
+    }
+
+
+def _print_csv(found: Board) -> None:
+    """A line for every cell: algorithm, settings, seeds, mean, ci95, the gap and the marks."""
+    entries = _entries(found)
+    keys = list(dict.fromkeys(key for entry in entries for key in entry.settings))
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow([*keys, "seeds", "mean", "ci95", "gap", "gap_ci95", "best", "tied"])
+    for entry in entries:
+        gap = entry.gap or {"mean": None, "ci95": None}
+        numbers = [*entry.figure.values(), *gap.values()]
+        shown = ["" if number is None else f"{number:.6g}" for number in numbers]
+        settings = [entry.settings.get(key, "") for key in keys]
+        marks = int(entry.is_best), int(entry.is_tied)
+        writer.writerow([*settings, len(entry.values), *shown, *marks])
+
+
+def _split(keys: str) -> list[str]:
+    return [key for key in keys.split(",") if key]
+
+
+def _parse_count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise UserError(f"--top {text}: should be a whole number from 1")
+        raise UserError(f"--top {text}: should be a whole number, 1 or more")
     return int(text)

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -13,8 +14,8 @@ from odfl_cli.core.files import check_below
 from odfl_cli.core.locks import LOCK, is_locked, locked
 from odfl_cli.core.text import UNITS, age, printable, size, table, tell
 from odfl_cli.results.finding import find_runs
-from odfl_cli.results.ownership import is_run, remove_run
-from odfl_cli.results.runs import StoredRun, attempt_begun, inspect_files, is_starting
+from odfl_cli.results.ownership import hydra_files, is_run, remove_run
+from odfl_cli.results.runs import StoredRun, inspect_files, status
 from odfl_cli.results.selection import EVERY, OUTPUTS, Where
 from odfl_cli.results.sweeps import INDEX
 
@@ -28,6 +29,8 @@ EXAMPLES = """\
   odfl clean --version 0.1.0 --yes             without asking
 """
 SECONDS = {**dict(UNITS), "w": 7 * 86400}
+STARTING = 600.0
+"""Seconds within which an attempt takes the lock after Hydra wrote its configuration."""
 
 
 class Removal(NamedTuple):
@@ -40,28 +43,27 @@ class Removal(NamedTuple):
 def main(argv: list[str]) -> int:
     """Lists, asks, removes; returns the exit code."""
     parser = Parser("clean", DESCRIPTION, EXAMPLES)
-    parser.add_runs("*", "all below outputs by default")
+    parser.add_runs("*", "all below outputs by default", seeds=False)
     parser.add_argument("--failed", action="store_true", help="the last attempt failed")
-    parser.add_argument("--unfinished", action="store_true", help="begun, and no longer running")
-    parser.add_argument("--older-than", type=_seconds, metavar="AGE", help="30d, 12h, 2w, 90m")
+    parser.add_argument(
+        "--unfinished", action="store_true", help="started, but not running any more"
+    )
+    parser.add_argument("--older-than", type=_parse_age, metavar="AGE", help="30d, 12h, 2w, 90m")
     parser.add_argument("--version", metavar="X", help="computed by this version of odfl")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     arguments = parser.parse_args(argv)
     states = {state for state in ("failed", "unfinished") if getattr(arguments, state)}
     if not states and arguments.older_than is None and arguments.version is None:
-        raise UserError(
-            "clean: say which runs: --failed, --unfinished, --older-than 30d or --version X"
-        )
+        parser.error("say which runs: --failed, --unfinished, --older-than 30d or --version X")
     paths, where = read_selection(arguments)
     matching = [
         removal
         for removal in removals(paths or [OUTPUTS], where)
         if _matches(removal.run, states, arguments.older_than, arguments.version)
-        and _is_within(removal)
     ]
     if not matching:
         print("nothing to remove")
-    elif arguments.yes or _agreed(matching):
+    elif arguments.yes or _confirm(matching):
         _remove_all(matching)
     else:
         print("nothing removed")
@@ -69,11 +71,18 @@ def main(argv: list[str]) -> int:
 
 
 def removals(paths: list[Path], where: Where = EVERY) -> list[Removal]:
-    """Every run that the paths hold and that meets the conditions, each once."""
+    """Every run that the paths hold and that meets the conditions, each once.
+
+    One outside of its root, or that a link leads to, is named and left.
+    """
     found: dict[Path, Removal] = {}
     for path in paths:
         for run in find_runs([path], lambda line: None, where):
-            found.setdefault(run.directory.resolve(), Removal(run, _root(path)))
+            try:
+                check_below(_root(path), run.directory)
+                found.setdefault(run.directory.resolve(), Removal(run, _root(path)))
+            except UserError as error:
+                tell(f"{run.directory}: left, {error}")
     return list(found.values())
 
 
@@ -81,12 +90,13 @@ def remove(removal: Removal) -> bool:
     """Removes what odfl wrote, and the directory if it is empty then; not a run that has changed."""
     directory = removal.run.directory
     check_below(removal.root, directory)
-    begun = attempt_begun(directory)
-    if is_locked(directory) or is_starting(directory):
+    if is_locked(directory):
         return False
+    last_locked = status(directory / LOCK)[1]
     with locked(directory):
-        state = inspect_files(directory).state
-        if state != removal.run.state or attempt_begun(directory) != begun:
+        begun = max((status(file)[1] for file in hydra_files(directory)), default=0.0)
+        is_starting = begun > last_locked and time.time() - begun < STARTING
+        if is_starting or inspect_files(directory).state != removal.run.state:
             return False
         remove_run(directory)
         (directory / LOCK).unlink()
@@ -96,21 +106,11 @@ def remove(removal: Removal) -> bool:
 
 
 def _root(path: Path) -> Path:
-    """What the runs must lie in: the folder; of a sweep, the outputs folder that it belongs to."""
+    """The directory that the runs at a path must lie in; for a sweep, its outputs folder."""
     whole = Path(os.path.abspath(path))
     if (path / INDEX).exists() and whole.parent.name == "sweeps":
         return whole.parent.parent
     return whole.parent if path.is_symlink() and is_run(path) else whole
-
-
-def _is_within(removal: Removal) -> bool:
-    """Whether the run lies in its root and no link leads there; a warning says if not."""
-    try:
-        check_below(removal.root, removal.run.directory)
-        return True
-    except UserError as error:
-        tell(f"{removal.run.directory}: left, {error}")
-        return False
 
 
 def _matches(run: StoredRun, states: set[str], older: float | None, version: str | None) -> bool:
@@ -123,19 +123,17 @@ def _matches(run: StoredRun, states: set[str], older: float | None, version: str
     )
 
 
-def _agreed(matching: list[Removal]) -> bool:
-    """Shows what would go, and asks."""
+def _confirm(matching: list[Removal]) -> bool:
+    """Lists the runs and asks whether to remove them."""
     runs = [removal.run for removal in matching]
     rows = [(str(run.directory), run.state, size(run.size), age(run.age)) for run in runs]
     print(table([("run", "state", "size", "age"), *rows], elastic=0))
-    plural = "s" if len(matching) > 1 else ""
-    total = f"{len(matching)} run{plural}, {size(sum(run.size for run in runs))}"
+    total = f"{len(runs)} run{'s' * (len(runs) > 1)}, {size(sum(run.size for run in runs))}"
     if not sys.stdin.isatty():
-        raise UserError(f"clean: {total}: not removed without being asked; add --yes")
-    try:
+        raise UserError(f"clean: {total}: nothing is removed without a terminal to ask; add --yes")
+    with suppress(EOFError):
         return input(f"Remove {total}? [y/N] ").strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
+    return False
 
 
 def _remove_all(matching: list[Removal]) -> None:
@@ -156,7 +154,7 @@ def _remove_all(matching: list[Removal]) -> None:
             print(printable(f"removed {directory} ({freed})"))
 
 
-def _seconds(text: str) -> float:
+def _parse_age(text: str) -> float:
     found = re.fullmatch(r"(\d+)([smhdw])", text)
     if not found:
         raise UserError(f"--older-than {text}: should be a number with s, m, h, d or w, as in 30d")

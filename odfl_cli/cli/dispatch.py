@@ -1,5 +1,6 @@
 """Finds the verb and calls it; a verb's module is imported when it is used."""
 
+import gc
 import io
 import os
 import sys
@@ -15,21 +16,21 @@ Usage: odfl VERB …
 
   run         run one job or a sweep and write its CSVs      odfl run algo=df_ogd data.gamma=0.5
   plot        turn runs into cost, MSE and regret curves     odfl plot outputs/runs
-  report      one HTML page that tells what was found        odfl report main --open
+  report      one HTML page of what was found                odfl report main --open
   data        check or write files of rounds                 odfl data check my_rounds.csv
-  claims      judge every claim of the paper by measurement  odfl claims
   list        runs, their state and their final cost         odfl list
   show        one run, and the command that repeats it       odfl show outputs/runs/NAME
-  best        rank the jobs of a sweep by a column           odfl best outputs/sweeps/NAME
+  best        the leaderboard of sweeps, as a table too      odfl best outputs/sweeps/NAME
   export      all rounds of a sweep as one tidy table        odfl export SWEEP -o results.csv
   clean       remove failed, unfinished or old runs          odfl clean --failed
   completion  a script that completes odfl in your shell     eval "$(odfl completion bash)"
 
-odfl VERB --help tells more. odfl --version prints the version.
+odfl VERB --help explains a verb. odfl --version prints the version.
 """
-OTHERS = ("plot", "report", "data", "claims", "list", "show", "best", "export", "clean")
-"""Verbs whose module of the same name has a function `main`."""
-VERBS = ("run", *OTHERS, "completion")
+VERBS = (
+    "run", "plot", "report", "data", "list", "show", "best", "export", "clean", "completion",
+)  # fmt: skip
+"""Each has a module of the same name with a function `main`."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -56,30 +57,20 @@ def _complete_streams() -> None:
 def _dispatch(arguments: list[str]) -> int:
     match arguments:
         case [] | ["-h" | "--help" | "help", *_]:
-            print(USAGE, end="")
+            print(USAGE, end="", file=sys.stdout if arguments else sys.stderr)
             return 0 if arguments else BAD_INPUT
         case ["--version" | "-V", *_]:
             print(f"odfl {__version__}")
             return 0
-        case ["run", *rest]:
-            return _run(rest)
-        case [verb, *rest] if verb in OTHERS:
+        case [verb, *rest] if verb in VERBS:
+            gc.set_threshold(100_000)  # imports leave many objects and little garbage
             return import_module(f"odfl_cli.cli.{verb}").main(rest)
-        case ["completion", *rest]:
-            from odfl_cli.cli.completion.script import main as completion
-
-            return completion(rest)
         case ["-sc" | "--shell-completion" | "--shell_completion", *_]:
             from odfl_cli.cli.completion.query import answer
 
-            return answer(arguments, _run)
+            return answer(arguments)
+        case ["claims", *_]:
+            raise UserError("claims: in a clone of the repository, python -m reproduce.claims")
         case ["warm", *_]:
-            raise UserError("warm: there is nothing to do ahead; a run compiles what it needs")
+            raise UserError("warm: this verb is gone; a run compiles what it needs")
     raise UserError(f"{arguments[0]}: no such verb; {did_you_mean(arguments[0], VERBS)}")
-
-
-def _run(arguments: list[str]) -> int:
-    from odfl_cli.cli.run import main as run
-
-    run(arguments)
-    return 0

@@ -8,7 +8,7 @@ from odfl_cli.cli.parser import Parser, check_output, read_selection
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, check_replaceable, explain_write_errors
 from odfl_cli.core.text import format_value, printable, tell
-from odfl_cli.results.finding import finished_runs
+from odfl_cli.results.finding import find_runs, keep_whole
 from odfl_cli.results.runs import StoredRun
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ runs differ, seed, t, and all columns of the CSVs. An existing
 file is replaced only if it is such a table, or with --force."""
 EXAMPLES = """\
   odfl export main -o results.csv --where algo=df_ogd,pf_ogd
-  odfl export main -o results.parquet          needs the extra parquet: pip install 'odfl[parquet]'
+  odfl export main -o results.parquet          needs the extra parquet
 """
 
 
@@ -33,15 +33,18 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FILE", help="….csv or ….parquet"
     )
-    parser.add_argument("--force", action="store_true", help="replace a file that is no export")
+    parser.add_argument("--force", action="store_true", help="replace a file that is not an export")
     arguments = parser.parse_args(argv)
     output: Path = arguments.output
     check_output(output, ".csv", ".parquet")
     check_replaceable(output, _is_export, arguments.force)
     if output.suffix == ".parquet" and find_spec("pyarrow") is None:
-        raise UserError(f"{output}: Parquet needs pyarrow: pip install 'odfl[parquet]'")
+        raise UserError(
+            f"{output}: Parquet needs pyarrow: pip install -e '.[parquet]' in odfl's clone"
+        )
     paths, where = read_selection(arguments)
-    whole = tidy(finished_runs(paths, tell, where))
+    found = find_runs(paths, tell, where)
+    whole = tidy(keep_whole(found, ", ".join(map(str, paths)), tell))
     with explain_write_errors(output), atomic(output, "wb") as file:
         if output.suffix == ".csv":
             whole.to_csv(file, index=False, lineterminator="\n")
@@ -59,10 +62,8 @@ def tidy(runs: list[StoredRun]) -> "pd.DataFrame":
     names = [run.directory.name for run in runs]
     if len(set(names)) < len(names):
         names = [str(run.directory) for run in runs]
-    whole, lengths = result.rows, [len(run.rows) for run in result.runs]
-    whole.insert(
-        0, "run", [n for n, length in zip(names, lengths, strict=True) for _ in range(length)]
-    )
+    whole, rows = result.rows, zip(names, result.runs, strict=True)
+    whole.insert(0, "run", [name for name, run in rows for _ in range(len(run.rows))])
     for key in result.keys:
         if not _is_plain({type(run.settings.get(key)) for run in runs}):
             whole[key] = [None if value is None else format_value(value) for value in whole[key]]

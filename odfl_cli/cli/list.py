@@ -8,15 +8,7 @@ from typing import Any
 
 from odfl_cli.cli.parser import Parser, read_selection
 from odfl_cli.core.statistics import Interval, interval
-from odfl_cli.core.text import (
-    age,
-    plus_minus,
-    printable,
-    relative,
-    size,
-    table,
-    tell,
-)
+from odfl_cli.core.text import age, plus_minus, printable, relative, size, table, tell
 from odfl_cli.results.finding import find_runs
 from odfl_cli.results.grouping import differing_keys
 from odfl_cli.results.runs import StoredRun
@@ -39,7 +31,7 @@ def main(argv: list[str]) -> int:
     """Prints the table, or JSON; returns the exit code."""
     parser = Parser("list", DESCRIPTION, EXAMPLES)
     parser.add_runs("*", "all below outputs by default")
-    parser.add_argument("--json", action="store_true", help="a JSON list with all there is to tell")
+    parser.add_argument("--json", action="store_true", help="print a JSON list with all details")
     arguments = parser.parse_args(argv)
     paths, where = read_selection(arguments)
     runs = find_runs(paths or [OUTPUTS], tell, where)
@@ -78,8 +70,7 @@ def print_runs(runs: list[StoredRun]) -> None:
     print(table([HEADINGS, *(_row(run, top) for run in runs)], elastic=OVERRIDES))
     states = Counter(run.state for run in runs)
     counts = ", ".join(f"{count} {state}" for state, count in states.items())
-    where = relative(top)
-    print(f"\n{printable(where)}: {counts}, {size(sum(run.size for run in runs))}")
+    print(f"\n{printable(relative(top))}: {counts}, {size(sum(run.size for run in runs))}")
 
 
 def _row(run: StoredRun, top: Path) -> tuple[str, ...]:

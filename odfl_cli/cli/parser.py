@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.seeds import parse_seeds
 from odfl_cli.results.selection import Where, locate_all
 
 
@@ -21,7 +22,7 @@ class Parser(argparse.ArgumentParser):
         )
         self.verb = verb
 
-    def add_runs(self, nargs: str, help: str) -> None:
+    def add_runs(self, nargs: str, help: str, seeds: bool = True) -> None:
         """The runs that a verb takes, and the conditions that they must meet, as typed."""
         self.add_argument(
             "runs", nargs=nargs, metavar="RUN|SWEEP",
@@ -31,6 +32,15 @@ class Parser(argparse.ArgumentParser):
             "--where", nargs="+", action="extend", default=[], metavar="KEY=VALUE",
             help="only runs with these settings: --where algo=df_ogd,pf_ogd data.gamma=0.5",
         )  # fmt: skip
+        if seeds:
+            self.add_seeds()
+
+    def add_seeds(self) -> None:
+        """The seeds to read."""
+        self.add_argument(
+            "--seeds", type=parse_seeds, nargs="?", const=(), metavar="SEEDS",
+            help="the seeds to read, as in 0-19 or 0-9,20; by default those of the last request",
+        )  # fmt: skip
 
     def error(self, message: str) -> NoReturn:
         """Refuses the command line."""
@@ -38,8 +48,12 @@ class Parser(argparse.ArgumentParser):
 
 
 def read_selection(arguments: argparse.Namespace) -> tuple[list[Path], Where]:
-    """The directories and the conditions that were typed."""
-    return locate_all(arguments.runs), Where.parse(arguments.where)
+    """The directories, and the conditions and seeds that were typed."""
+    seeds = getattr(arguments, "seeds", None)
+    if seeds == ():
+        each = "; --each-seed draws a line for each" if "each_seed" in arguments else ""
+        raise UserError(f"--seeds: name those to read, as in 0-19{each}")
+    return locate_all(arguments.runs), Where.parse(arguments.where, seeds)
 
 
 def check_output(path: Path, *endings: str, hidden: str = "") -> None:

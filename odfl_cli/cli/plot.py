@@ -4,6 +4,7 @@ import argparse
 import hashlib
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -13,46 +14,40 @@ from odfl_cli.cli.list import print_runs
 from odfl_cli.cli.parser import Parser, read_selection
 from odfl_cli.core.errors import FAILED, UserError, report
 from odfl_cli.core.text import did_you_mean, printable, tell
-from odfl_cli.plotting.figure_files import (
-    Sheet,
-    check_table,
-    check_targets,
-    drawn_before,
-    make_directory,
-    remember,
-    write_sheets,
-    write_table,
-)
-from odfl_cli.plotting.request import FORMATS, Request
-from odfl_cli.plotting.style import WIDTHS
-from odfl_cli.results.finding import newest
+from odfl_cli.plotting.figure_files import Sheet, find_drawn, record_drawn, write_sheets
+from odfl_cli.plotting.request import CURVES, FORMATS, OTHERS, WIDTHS, Request
+from odfl_cli.results.finding import newest, sections
 from odfl_cli.results.gaps import Gap
 from odfl_cli.results.runs import StoredRun
-from odfl_cli.results.sections import sections
 from odfl_cli.results.selection import OUTPUTS
 
 DESCRIPTION = """\
 Draws finished runs: means over the seeds with 95% intervals, one colour per algorithm.
 
-Without --x or --gap: cost, mse and regret against the rounds, and overview (cost and MSE side by
-side); where the runs have them also expected_cost, comparators (static and dynamic regret), rates
-(the same on logarithmic axes), bounds, path_length, margin and oracle_share; with --y that column
-alone. With --x: x_KEY, or a heatmap over two keys. With --gap: gap, and gap_rounds without --x. Each
-is a PNG, a PDF and a CSV with its numbers, and summary.csv has one row per run. Runs that differ in
-nothing but their seeds are pooled. Several sweeps, or the experiments of a folder of runs, get a
-folder of figures each. What was drawn before from the same runs is not drawn again; a file that odfl
-did not write is replaced with --force alone."""
+By default it draws overview (cost and MSE against the rounds), forest (paired differences to a
+baseline) and, if the runs have them, expected_cost, comparators (static and dynamic regret), rates
+(the same on logarithmic axes), margin and oracle_share. --figures chooses among these and cost, mse,
+regret, bounds and path_length. --y draws those columns alone. --x draws x_KEY, or a heatmap over two
+keys. --gap draws gap, and without --x also gap_rounds. Each figure is a PNG, a PDF and a CSV with its
+numbers; summary.csv has one row per run. Every sweep has its own folder, outputs/figures/SWEEP. Runs
+that differ only in their seeds are pooled. A figure of the same runs is not drawn again, and a file
+that odfl did not write is replaced only with --force."""
 
 EXAMPLES = """\
   odfl plot                                      the newest run or sweep under outputs/
   odfl plot main drift --where algo=df_ogd,pf_ogd
   odfl plot main drift --panels                  one figure, a panel for each
-  odfl plot main --y avg_mse --seeds --out mse.pdf --width 3.4 --title ""
+  odfl plot misspecification --col data.gamma --y avg_cost,avg_mse
+  odfl plot main --forest pf_ogd
+  odfl plot main --y avg_mse --each-seed --out mse.pdf --width 3.4 --title ""
   odfl plot outputs/sweeps/misspecification --x data.gamma
   odfl plot outputs/sweeps/misspecification --x data.gamma --gap pf_ogd:df_ogd
   odfl plot misspecification --gap data.gamma=1:0
   odfl plot outputs/sweeps/rates --x horizon.rounds --y avg_dynamic_regret --loglog
 """
+LONGEST = 100
+"""Letters of a folder's name."""
+OTHER_FORMATS = ("jpg", "jpeg", "gif", "tif", "tiff", "eps", "ps", "webp", "bmp", "svgz")
 
 
 def main(argv: list[str]) -> int:
@@ -60,17 +55,24 @@ def main(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     request = _request(arguments)
     paths, where = read_selection(arguments)
-    found = sections(paths or [newest(OUTPUTS)], tell, where)
-    _check_labels(request, [run.algorithm for runs in found.values() for run in runs])
+    paths = paths or [newest(OUTPUTS)]
+    found = sections(paths, tell, where)
+    if not found:
+        named = ", ".join(map(str, paths))
+        raise UserError(f"nothing to plot in {named}: no directory there holds a run")
+    every = [run for runs in found.values() for run in runs]
+    there = sorted({run.algorithm for run in every})
+    for name in set(request.labels).difference(there):
+        raise UserError(f"--label {name}: no run of this algorithm; {did_you_mean(name, there)}")
     if arguments.list:
-        print_runs([run for runs in found.values() for run in runs])
+        print_runs(every)
         return 0
     if arguments.pool:
-        found = {"all": [run for runs in found.values() for run in runs]}
+        found = {_join_names(found): every}
     out, stem = _target(arguments.out, len(found) > 1 and not request.panels)
     parts = [found] if request.panels else [{name: runs} for name, runs in found.items()]
     for number, part in enumerate(parts):
-        place = out / next(iter(part)) if len(parts) > 1 else out
+        place = out if stem else out / _join_names(part)
         try:
             _draw(part, place, stem, request, arguments.force)
         except UserError as error:
@@ -80,28 +82,24 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _check_labels(request: Request, algorithms: list[str]) -> None:
-    """Refuses a label of an algorithm that no run has."""
-    for name in request.labels:
-        if name not in algorithms:
-            there_are = did_you_mean(name, sorted(set(algorithms)))
-            raise UserError(f"--label {name}: no run of this algorithm; {there_are}")
+def _join_names(names: Iterable[str]) -> str:
+    """The folder of several sweeps together."""
+    return "+".join(names)[:LONGEST]
 
 
 def _draw(
     found: dict[str, list[StoredRun]], out: Path, stem: str | None, request: Request, force: bool
 ) -> None:
-    """Writes the figures of runs into a folder unless they are there, and says which."""
+    """Writes the figures of runs into a folder unless they are there, and says which in one line."""
     stamp = _stamp(found, request, stem)
-    paths = drawn_before(out, stamp)
-    names, count = " and ".join(found), sum(map(len, found.values()))
-    state = "unchanged" if paths else "drawn"
+    paths = find_drawn(out, stamp)
+    state = " (unchanged)" if paths else ""
     if not paths:
         paths = _draw_anew(found, out, stem, request, force)
-        remember(out, stamp, paths)
-    tell(f"{state}: {count} {'run' if count == 1 else 'runs'} of {names} in {out}")
-    for path in paths:
-        print(printable(str(path)))
+        record_drawn(out, stamp, paths)
+    names = ", ".join(dict.fromkeys(path.stem for path in paths))
+    place = paths[0] if stem else f"{out}: {names}"
+    print(printable(f"{place}{state}"))
 
 
 def _draw_anew(
@@ -121,12 +119,9 @@ def _draw_anew(
             drawn = sheets(next(iter(runs.values())), request)
         if stem:
             drawn = [_only(drawn)._replace(stem=stem)]
-        check_targets(drawn, out, request.formats, force)
-        if not stem:
-            check_table(summary, out, "summary", force)
-        make_directory(out)
-        paths = write_sheets(drawn, out, request.formats)
-    return paths if stem else [*paths, write_table(summary, out, "summary")]
+        else:
+            drawn.append(Sheet("summary", None, summary))
+        return write_sheets(drawn, out, request.formats, force)
 
 
 def _only(drawn: list[Sheet]) -> Sheet:
@@ -145,7 +140,7 @@ def _stamp(found: dict[str, list[StoredRun]], request: Request, stem: str | None
     home = os.environ.get("XDG_CONFIG_HOME", os.path.expanduser("~/.config"))
     own = [os.environ.get("MATPLOTLIBRC", ""), "matplotlibrc", f"{home}/matplotlib/matplotlibrc"]
     package = Path(__file__).resolve().parents[1]
-    code = [*package.glob("plotting/*.py"), *package.glob("results/*.py")]
+    code = [*package.glob("plotting/*.*"), *package.glob("results/*.*")]
     for path in (*map(Path, own), Path(request.style or ""), *sorted(code)):
         if path.is_file():
             digest.update(path.read_bytes())
@@ -155,6 +150,8 @@ def _stamp(found: dict[str, list[StoredRun]], request: Request, stem: str | None
 
 def _target(out: Path, several: bool) -> tuple[Path, str | None]:
     """The folder, and of a single file its name without the ending."""
+    if out.suffix[1:].lower() in OTHER_FORMATS and not out.is_dir():
+        raise UserError(f"--out {out}: figures are {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
     if out.suffix[1:] not in FORMATS or out.is_dir():
         return out, None
     if several:
@@ -163,21 +160,18 @@ def _target(out: Path, several: bool) -> tuple[Path, str | None]:
 
 
 def _request(arguments: argparse.Namespace) -> Request:
-    formats: tuple[str, ...] = tuple(arguments.format or ("png", "pdf"))
-    ending = arguments.out.suffix[1:]
-    return Request(
-        x=tuple(filter(None, (arguments.x or "").split(","))),
-        y=arguments.y,
-        gap=arguments.gap,
-        loglog=arguments.loglog,
-        seeds=arguments.seeds,
-        panels=arguments.panels,
-        title=arguments.title,
-        width=arguments.width or WIDTHS[arguments.size],
-        formats=(ending,) if ending in FORMATS and not arguments.out.is_dir() else formats,
-        style=arguments.style,
-        labels=dict(arguments.label),
-    )
+    """The options under their names in the record."""
+    options = {key: value for key, value in vars(arguments).items() if key in Request.fields()}
+    options["width"] = arguments.width or WIDTHS[arguments.size]
+    options["labels"] = dict(arguments.label)
+    options["facets"] = arguments.row or "", arguments.col or ""
+    if arguments.out.suffix[1:] in FORMATS and not arguments.out.is_dir():
+        options["formats"] = (arguments.out.suffix[1:],)
+    return Request(**options)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, text.split(",")))
 
 
 def _parser() -> Parser:
@@ -185,33 +179,42 @@ def _parser() -> Parser:
     add = parser.add_argument
     parser.add_runs("*", "the newest under outputs by default")
     add("--out", type=Path, default=Path("outputs/figures"), metavar="DIR|FILE",
-        help="a folder, or one file: x.pdf, x.png or x.svg (default: %(default)s)")  # fmt: skip
-    add("--x", metavar="KEY[,KEY]",
+        help="a folder, in which every sweep has its own, or one file: x.pdf, x.png or x.svg "
+        "(default: %(default)s)")  # fmt: skip
+    add("--figures", nargs="+", action="extend", default=[], choices=(*CURVES, *OTHERS), metavar="NAME",
+        help=f"which figures to draw: {', '.join((*CURVES, *OTHERS))}")  # fmt: skip
+    add("--forest", nargs="?", const="", metavar="ALGO",
+        help="paired differences of all algorithms to one, a panel for each problem")  # fmt: skip
+    add("--row", metavar="KEY", help="a row of panels for each value of a key")
+    add("--col", metavar="KEY", help="a column of panels for each value of a key")
+    add("--x", type=_words, default=(), metavar="KEY[,KEY]",
         help="draw the final value against a swept key, such as data.gamma; two make a heatmap")  # fmt: skip
-    add("--y", metavar="COLUMN", help="the column to draw (default: avg_cost, or all)")
+    add("--y", type=_words, default=(), metavar="COLUMN[,COLUMN]",
+        help="the columns to draw (default: avg_cost, or all)")  # fmt: skip
     add("--loglog", action="store_true",
         help="with --x: logarithmic axes, each algorithm with its slope, beside −1/4")  # fmt: skip
     add("--gap", type=Gap.parse, metavar="A:B|KEY=A:B",
         help="draw the difference A − B of two algorithms, or of two values of a key, paired by "
         "seed, such as pf_ogd:df_ogd or data.gamma=1:0; with --x against the key")  # fmt: skip
-    add("--seeds", action="store_true", help="a thin line for every seed instead of the interval")
+    add("--each-seed", action="store_true", help="thin lines for seeds instead of the interval")
     add("--panels", action="store_true", help="one figure with a panel for each sweep")
     add("--pool", action="store_true", help="everything on the same axes, as if it were one sweep")
-    add("--force", action="store_true", help="replace pictures and tables that are not of odfl")
+    add("--force", action="store_true", help="replace pictures and tables that odfl did not write")
     add("--list", action="store_true", help="show the runs that were found, and draw nothing")
     add("--title", metavar="TEXT", help='a line above K, T and the number of seeds; "" for nothing')
-    add("--label", type=_pair, action="append", default=[], metavar="ALGO=TEXT",
+    add("--label", type=_parse_label, action="append", default=[], metavar="ALGO=TEXT",
         help="what an algorithm is called in legends, such as mine='My method'")  # fmt: skip
     add("--size", choices=sorted(WIDTHS), default="double",
         help="one or two columns of a paper (default: %(default)s)")  # fmt: skip
-    add("--width", type=float, metavar="INCHES", help="instead of --size")
-    add("--format", nargs="+", choices=FORMATS, help="of the figures (default: png pdf)")
+    add("--width", type=float, metavar="INCHES", help="the width in inches, instead of --size")
+    add("--format", nargs="+", choices=FORMATS, default=("png", "pdf"), dest="formats",
+        help="the formats of the figures (default: png pdf)")  # fmt: skip
     add("--style", metavar="NAME|FILE",
         help="a style of matplotlib; your matplotlibrc counts anyway")  # fmt: skip
     return parser
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _parse_label(text: str) -> tuple[str, str]:
     name, _, words = text.partition("=")
     if not name or not words:
         raise UserError(f"--label {text}: should be ALGORITHM=TEXT, as in mine='My method'")

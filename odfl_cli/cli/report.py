@@ -12,6 +12,7 @@ from odfl_cli.core.files import atomic, check_replaceable, explain_write_errors,
 from odfl_cli.core.text import printable, size, tell
 from odfl_cli.results.finding import newest
 from odfl_cli.results.selection import OUTPUTS, Where
+from odfl_cli.results.summary import fits
 
 DESCRIPTION = """\
 Writes one HTML file that needs no server and no network: the verdict in words, a leaderboard,
@@ -21,8 +22,12 @@ EXAMPLES = """\
   odfl report                                  the newest run or sweep under outputs/
   odfl report main drift -o report.html --open
   odfl report outputs                          every sweep there is
-  odfl claims --json > claims.json; odfl report outputs --claims claims.json
 """
+CLAIM = {
+    "claim": str, "where": str, "verdict": str, "value": (None, float), "ci95": (None, float),
+    "count": int, "claimed": {"side": str, "limit": float},
+}  # fmt: skip
+"""The parts of a claim that the page shows, each with its type."""
 
 
 def main(argv: list[str]) -> int:
@@ -32,9 +37,9 @@ def main(argv: list[str]) -> int:
     parser.add_runs("*", "the newest by default")
     add("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE",
         help="where the page goes (default: %(default)s)")  # fmt: skip
-    add("--claims", type=Path, metavar="FILE", help="what 'odfl claims --json' printed")
+    add("--claims", type=Path, metavar="FILE", help="the output of reproduce.claims --json")
     add("--title", default="", metavar="TEXT", help="the heading of the page")
-    add("--force", action="store_true", help="replace a file that is no report")
+    add("--force", action="store_true", help="replace a file that is not a report")
     add("--open", action="store_true", help="open the page in the browser")
     arguments = parser.parse_args(argv)
     from odfl_cli.report.page import is_report
@@ -43,7 +48,7 @@ def main(argv: list[str]) -> int:
     check_output(output, ".html", hidden=".htm")
     check_replaceable(output, is_report, arguments.force)
     paths, where = read_selection(arguments)
-    claims = _claims(arguments.claims) if arguments.claims else []
+    claims = _read_claims(arguments.claims) if arguments.claims else []
     text = _page(paths or [newest(OUTPUTS)], where, claims, arguments.title)
     with explain_write_errors(output), atomic(output, "wb") as file:
         file.write(text.encode())
@@ -62,27 +67,17 @@ def _page(paths: list[Path], where: Where, claims: list[Any], title: str) -> str
     states = Counter(run["state"] for one in found for run in one.runs)
     others = [f"{count} {state}" for state, count in states.items() if state != "finished"]
     if others:
-        tell(f"without all results, as the page tells: {', '.join(others)}")
-    if unread := sum(one.unread for one in found):
-        tell(f"{unread} further runs are not on the page: name fewer sweeps")
+        tell(f"the page lists runs without results: {', '.join(others)}")
     return page(document(found, claims, title))
 
 
-def _claims(path: Path) -> list[Any]:
+def _read_claims(path: Path) -> list[Any]:
     try:
         content = json.loads(read_regular(path))
-        return [_claim(entry) for entry in content]
     except OSError as error:
         raise UserError(f"--claims {path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise UserError(f"--claims {path}: it is not what 'odfl claims --json' prints") from None
-
-
-def _claim(entry: Any) -> dict[str, Any]:
-    """The parts that the page shows, each of its type."""
-    numbers = {name: entry[name] for name in ("value", "ci95")}
-    if not all(number is None or isinstance(number, int | float) for number in numbers.values()):
-        raise TypeError
-    texts = {name: str(entry[name]) for name in ("claim", "where", "verdict")}
-    claimed = {"side": str(entry["claimed"]["side"]), "limit": float(entry["claimed"]["limit"])}
-    return {**texts, **numbers, "count": int(entry["count"]), "claimed": claimed}
+    except (ValueError, RecursionError):
+        content = None
+    if not fits(content, [CLAIM]):
+        raise UserError(f"--claims {path}: it is not what reproduce.claims --json prints")
+    return [{name: entry[name] for name in CLAIM} for entry in content]

@@ -4,35 +4,71 @@ import math
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import hydra
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf, open_dict
 
-from odfl_cli.config.compose import allow_any_class, prepare_hydra, with_sweep_flag
+from odfl_cli.config.command_line import CommandLine
+from odfl_cli.config.compose import allow_any_class, is_sweep, prepare_hydra
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.config.explain import check_arguments, explain_errors
+from odfl_cli.core.bar import progress_bar
 from odfl_cli.core.errors import FAILED
-from odfl_cli.core.text import tell
+from odfl_cli.core.text import relative, table, tell
+from odfl_cli.results.summary import Summary
+from odfl_cli.results.words import column_words, to_unicode
 from odfl_cli.runs.callbacks import exit_on_user_error
-from odfl_cli.runs.console import print_result, progress_bar
-from odfl_cli.runs.job import run_job
+from odfl_cli.runs.job import Outcome, run_job
 from odfl_cli.runs.prepare import PreparedJob, prepare
 
+REGRETS = ("avg_static_regret", "avg_dynamic_regret")  # of metrics=regret
 
-def main(arguments: list[str]) -> None:
-    """Runs one job or a sweep from Hydra's command line."""
+
+def main(arguments: list[str]) -> int:
+    """Runs one job or a sweep from Hydra's command line; returns the exit code."""
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises instead of printing and exiting
     with explain_errors(arguments), allow_any_class():
-        arguments = check_arguments(arguments)
+        line = check_arguments(arguments)
         prepare_hydra()
-        sys.argv = ["odfl run", *with_sweep_flag(arguments)]
+        if line.leaves_mode_open() and is_sweep(line):
+            line.flags.append("-m")
+        sys.argv = ["odfl run", *line.overrides, *line.flags]  # in the order that Hydra takes
         sys.path.append(os.getcwd())  # a user's own components lie in the current directory
-        application = hydra.main(
-            version_base="1.3", config_path=str(conf_directory()), config_name="config"
+        _print_help(line) if line.typed.help else _start(line)
+    return 0
+
+
+def _print_help(line: CommandLine) -> None:
+    """Hydra's help, whose own function lists the choices of every group by copying all of them."""
+    main, *users = line.folders
+    path = [f"hydra.searchpath=[{','.join(f'file://{folder}' for folder in users)}]"]
+    with initialize_config_dir(str(main), version_base="1.3"):
+        config = compose(
+            "config", [*line.overrides, *(path if users else [])], return_hydra_config=True
         )
-        application(Task())()
+    template = config.hydra.help.template
+    with open_dict(config):
+        del config["hydra"]
+    print(template.replace("$CONFIG", OmegaConf.to_yaml(config, resolve=line.typed.resolve)))
+
+
+def _start(line: CommandLine) -> None:
+    """Hydra, called with the mode where there are no other flags: `hydra.main` composes to find it."""
+    sweeps = line.flags in (["-m"], ["--multirun"])
+    folder = str(conf_directory())
+    if not sweeps and not (line.leaves_mode_open() and not line.flags):
+        hydra.main(version_base="1.3", config_path=folder, config_name="config")(Task())()
+        return
+    with initialize_config_dir(folder, job_name="odfl", version_base="1.3"):
+        application: Any = GlobalHydra.instance().hydra
+        mode = RunMode.MULTIRUN if sweeps else RunMode.RUN
+        start = application.multirun if sweeps else application.run
+        start("config", Task(), [*line.overrides, f"hydra.mode={mode.name}"])
 
 
 class Task:
@@ -71,6 +107,21 @@ def _run_single(prepared: PreparedJob) -> float:
     if outcome.event == "skipped" and outcome.summary:
         tell(f"{directory.name}: finished already; force=true computes it again")
     if outcome.summary:
-        print_result(outcome.summary, prepared.top.seed_list(), directory)
-    value = outcome.objective(prepared.top.objective, prepared.top.seed_list())
+        _print_result(outcome, outcome.summary, directory)
+    value = outcome.objective(prepared.top.objective)
     return math.nan if value is None else value
+
+
+def _print_result(outcome: Outcome, summary: Summary, directory: Path) -> None:
+    """The closing table of a run, one line high; averages are over the seeds asked for."""
+    regrets = [column for column in REGRETS if column in summary.final]
+    row = {
+        "algorithm": summary.content["choices"]["algo"],
+        "average cost": outcome.average("avg_cost"),
+        "average MSE": outcome.average("avg_mse"),
+        **{to_unicode(column_words(column)): outcome.average(column) for column in regrets},
+        "seeds": str(len(outcome.seeds)),
+        "seconds": f"{summary.content['seconds']['wall']:.1f}",
+        "files": relative(directory),
+    }
+    print(table([list(row), list(row.values())]))

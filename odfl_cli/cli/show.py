@@ -1,7 +1,6 @@
 """`odfl show`: one run, and the command that repeats it."""
 
 import json
-from collections.abc import Sequence
 from textwrap import indent
 from typing import Any
 
@@ -11,12 +10,13 @@ from odfl_cli import __version__
 from odfl_cli.cli.list import describe, print_runs
 from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.seeds import format_seeds
 from odfl_cli.core.statistics import interval
 from odfl_cli.core.text import age, assignments, plus_minus, printable, size, tell
-from odfl_cli.results.finding import find_runs
+from odfl_cli.results.finding import choose, find_runs, stored_run
 from odfl_cli.results.ownership import is_run
-from odfl_cli.results.runs import StoredRun, inspect
-from odfl_cli.results.selection import locate
+from odfl_cli.results.runs import StoredRun
+from odfl_cli.results.selection import Where, locate
 from odfl_cli.results.sweeps import INDEX
 
 DESCRIPTION = """\
@@ -32,16 +32,14 @@ EXAMPLES = """\
 def main(argv: list[str]) -> int:
     """Prints the run; returns the exit code."""
     parser = Parser("show", DESCRIPTION, EXAMPLES)
-    parser.add_argument(
-        "run",
-        metavar="RUN|SWEEP",
-        help="its directory, its name, or the beginning of its hash",
-    )
+    name = "its directory, its name, or the beginning of its hash"
+    parser.add_argument("run", metavar="RUN|SWEEP", help=name)
+    parser.add_seeds()
     parser.add_argument("--json", action="store_true", help="as JSON")
     arguments = parser.parse_args(argv)
-    directory = locate(arguments.run)
+    directory, where = locate(arguments.run), Where({}, arguments.seeds)
     if (directory / INDEX).is_file():
-        jobs = find_runs([directory], tell)
+        jobs = find_runs([directory], tell, where)
         if arguments.json:
             print(json.dumps([_everything(run) for run in jobs], indent=2))
         else:
@@ -49,7 +47,7 @@ def main(argv: list[str]) -> int:
         return 0
     if not is_run(directory):
         raise UserError(f"{directory}: not the directory of a run; 'odfl list' finds them")
-    run = inspect(directory)
+    (run,) = choose([stored_run((directory, None))], tell, where)
     if run.state == "newer":
         raise UserError(f"{directory}: {run.reason}; use that newer version")
     if arguments.json:
@@ -88,7 +86,7 @@ def _figures(run: StoredRun) -> list[str]:
     """What was computed, and each column after the last round."""
     if not run.summary or not run.seeds:
         return []
-    facts = f"{run.summary.rounds} rounds, seeds {_spans(run.seeds)}"
+    facts = f"{run.summary.rounds} rounds, seeds {format_seeds(run.seeds)}"
     finals = {column: run.final(column) for column in run.columns}
     return [
         f"{'computed':<12}{facts}, engine {run.summary.content.get('engine')}",
@@ -101,14 +99,3 @@ def _versions(run: StoredRun) -> str:
     text = ", ".join(f"{name} {version}" for name, version in versions.items()) or run.version
     other = run.version not in (None, __version__)
     return (text or "unknown") + (f"; this is odfl {__version__}" if other else "")
-
-
-def _spans(seeds: Sequence[int]) -> str:
-    """0–9, 12: runs of neighbours in short."""
-    spans: list[list[int]] = []
-    for seed in sorted(seeds):
-        if spans and seed == spans[-1][-1] + 1:
-            spans[-1].append(seed)
-        else:
-            spans.append([seed])
-    return ", ".join(f"{s[0]}–{s[-1]}" if len(s) > 1 else str(s[0]) for s in spans)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import product
+from itertools import islice, product
 from os import PathLike
 from typing import Any
 
@@ -15,8 +15,9 @@ from hydra.errors import HydraException
 from odfl_cli.config.bookkeeping import BOOKKEEPING
 from odfl_cli.config.directory import conf_directory, is_tuning
 from odfl_cli.config.explain import explain
-from odfl_cli.config.schema import TopLevel
+from odfl_cli.config.schema import top_keys
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.seeds import MOST, format_seeds
 from odfl_cli.core.text import did_you_mean, format_value
 
 
@@ -49,11 +50,8 @@ def override_axes(overrides: Iterable[str]) -> Axes:
         if text.startswith("-"):
             raise UserError(f"{text}: flags are for the command line; sweep(...) runs several jobs")
     try:
-        parsed = OverridesParser.create().parse_overrides(texts)
-        return {
-            override.get_key_element(): [Setting((text,)) for text in alternatives(override)]
-            for override in parsed
-        }
+        axes = word_axes(OverridesParser.create().parse_overrides(texts))
+        return {key: [Setting(words) for words in axis] for key, axis in axes.items()}
     except HydraException as error:
         raise UserError(explain(error, texts)) from error
 
@@ -132,11 +130,42 @@ class _Reader:
         )
 
 
+def word_axes(overrides: Iterable[Override]) -> dict[str, list[tuple[str, ...]]]:
+    """Key → its alternatives, each as words; of a key that occurs twice, the last.
+
+    Values that are tagged `zip` (or `zip_…`: several groups) advance together and make one axis:
+    `data.items=tag(zip,choice(5,80)) horizon.rounds=tag(zip,choice(1000,5000))` are two jobs.
+    """
+    axes: dict[str, list[tuple[str, ...]]] = {}
+    for key, override in {one.get_key_element(): one for one in overrides}.items():
+        words: list[tuple[str, ...]] = [(word,) for word in alternatives(override)]
+        tag = zip_tag(override)
+        before = axes.get(tag, []) if tag else []
+        if before and len(before) != len(words):
+            raise UserError(
+                f"{override.input_line}: the other values tagged {tag} are {len(before)}, "
+                f"these are {len(words)}"
+            )
+        joined = (
+            [first + more for first, more in zip(before, words, strict=True)] if before else words
+        )
+        axes[tag or key] = joined
+    return axes
+
+
+def zip_tag(override: Override) -> str:
+    """The tag by which values advance together with those of other keys; empty if there is none."""
+    tags = getattr(override.value(), "tags", ())
+    return next((tag for tag in sorted(tags) if tag == "zip" or tag.startswith("zip_")), "")
+
+
 def alternatives(override: Override) -> list[str]:
     """`key=value` for every value of an override, which may be one."""
     key = override.get_key_element()
     if not override.is_sweep_override():
         return [f"{key}={override.get_value_element_as_str()}"]
+    if key == "seeds":
+        _check_swept_seeds(override)
     if not override.is_discrete_sweep():
         raise UserError(f"{override.input_line}: a grid needs values, such as {key}=1,2")
     try:
@@ -145,8 +174,25 @@ def alternatives(override: Override) -> list[str]:
         raise UserError(f"{override.input_line}: {error}") from error
 
 
+def _check_swept_seeds(override: Override) -> None:
+    """Refuses `seeds=range(1000,1003)` and `seeds=7,9`: jobs with so many seeds, never these ones."""
+    values = [] if override.is_interval_sweep() else list(islice(override.sweep_iterator(), MOST))
+    counts = [value for value in values if isinstance(value, int)]
+    if len(counts) < len(values):
+        return  # lists, such as [0],[1]: jobs that meet in one directory
+    named = format_seeds(counts)
+    spelling = named if named.count(",") == 0 else f"[{named}]"
+    raise UserError(
+        f"{override.input_line}: this sweeps over numbers of seeds; to name the seeds of every job, "
+        f"write seeds={spelling or '0-9'}"
+    )
+
+
 def _check_names(keywords: Iterable[str]) -> None:
-    known = [*group_names(), *(key for key in TopLevel.model_fields if key not in BOOKKEEPING)]
+    known = [
+        *group_names(),
+        *(key for key in top_keys() if key not in BOOKKEEPING),
+    ]
     for name in keywords:
         if name not in known:
             hint = did_you_mean(name, known)

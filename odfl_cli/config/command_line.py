@@ -1,7 +1,8 @@
-"""The words after `odfl run`: checked, and put in the order that Hydra takes."""
+"""The words after `odfl run`: read and checked."""
 
 import argparse
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from odfl_cli.config.directory import choices_of, conf_directory
@@ -15,9 +16,16 @@ RENAMED = {
     r"belief=(horizon|parameters|faces)_tenfold": r"algo.belief.\1=10",
     r"belief(=.*)?": "algo.belief.horizon=0.1, algo.belief.parameters=… or algo.belief.faces=…",
     r"belief\.(\w+=.*)": r"algo.belief.\1",
+    r"zip\(.*": "data.items=tag(zip,choice(5,80)) horizon.rounds=tag(zip,choice(1000,5000))",
     r"algo\.guard=.*": "algo=guard (guarded) or algo=df_moments (not)",
+    r"T=(.*)": r"horizon.rounds=\1",
+    r"K=(.*)": r"data.items=\1",
+    r"p=(.*)": r"data.features=\1",
+    r"engine=(gpu|cuda)": "engine=torch engine.device=cuda",
 }
 """Overrides of earlier versions, and ones that people try → what they are written as."""
+TOGETHER = re.compile(r"[\w./@+~]+=[^\s'\"\[{(]+(\s+[\w./@+~]+=[^\s'\"]+)+")
+"""Two overrides or more in one word."""
 MODES = ("run", "multirun", "cfg", "info", "shell_completion")
 SWITCHES = ("--help -h", "--hydra-help", "--version", "--resolve", "--run -r", "--multirun -m",
             "--shell-completion -sc")  # fmt: skip
@@ -29,55 +37,54 @@ CHOICES = re.compile(rf"(?i){NAME}(,\s*{NAME})*|\w+\(.*\)|(['\"]).*\3|.*\$\{{.*"
 """The values of a group: names, a function of Hydra's sweeps, quoted text, an interpolation."""
 
 
-def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Hydra's flags and the overrides in any order, and the flags that Hydra does not know."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    for names in SWITCHES:
-        parser.add_argument(*names.split(), action="store_true")
-    for names in VALUES:
-        parser.add_argument(*names.split())
-    parser.add_argument("--cfg", "-c", choices=["job", "hydra", "all"])
-    parser.add_argument("--info", "-i", const="all", nargs="?", choices=INFO)
-    parser.add_argument("overrides", nargs="*")
-    try:
-        return parser.parse_known_intermixed_args(arguments)
-    except argparse.ArgumentError as error:
-        raise UserError(f"run: {error}; see odfl run --hydra-help") from error
+class CommandLine:
+    """The words after `odfl run`: overrides and Hydra's flags, in any order."""
 
+    def __init__(self, arguments: Sequence[str]) -> None:
+        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+        for names in SWITCHES:
+            parser.add_argument(*names.split(), action="store_true")
+        for names in VALUES:
+            parser.add_argument(*names.split())
+        parser.add_argument("--cfg", "-c", choices=["job", "hydra", "all"])
+        parser.add_argument("--info", "-i", const="all", nargs="?", choices=INFO)
+        parser.add_argument("overrides", nargs="*")
+        try:
+            self.typed, self.unknown = parser.parse_known_intermixed_args(arguments)
+        except argparse.ArgumentError as error:
+            raise UserError(f"run: {error}; see odfl run --hydra-help") from error
+        self.arguments, self.overrides = list(arguments), self.typed.overrides
+        self.flags = list(arguments)  # with their values
+        for override in self.overrides:
+            self.flags.remove(override)
+        users = self.typed.config_dir
+        self.folders = [conf_directory(), *([Path(users).absolute()] if users else [])]
+        self.modes = [mode for mode in MODES if getattr(self.typed, mode)]
 
-def order_words(arguments: list[str]) -> list[str]:
-    """Overrides, then flags, for Hydra takes no flag between overrides; refuses bad overrides."""
-    parsed, _ = parse(arguments)
-    if parsed.resolve and not (parsed.cfg or parsed.help):
-        raise UserError("--resolve: it belongs to --cfg, as in odfl run --cfg job --resolve")
-    if len(modes := [flag for flag in MODES if getattr(parsed, flag)]) > 1:
-        raise UserError(f"--{modes[0]} and --{modes[1]} cannot be combined")
-    flags = list(arguments)
-    for override in parsed.overrides:
-        _check_spelling(override)
-        _check_group_override(override, directories(arguments))
-        flags.remove(override)
-    overrides = [word for word in parsed.overrides if word != "experiment=null"]
-    return [*overrides, *flags]  # Hydra refuses null for a group, though it is the default here
+    def check(self) -> None:
+        """Refuses what Hydra explains badly."""
+        if self.typed.resolve and not (self.typed.cfg or self.typed.help):
+            raise UserError("--resolve: it belongs to --cfg, as in odfl run --cfg job --resolve")
+        if len(self.modes) > 1:
+            raise UserError(f"--{self.modes[0]} and --{self.modes[1]} cannot be combined")
+        if (rerun := self.typed.experimental_rerun) and not Path(rerun).is_file():
+            raise UserError(f"--experimental-rerun {rerun}: there is no such file")
+        for override in self.overrides:
+            _check_spelling(override)
+            _check_group_override(override, self.folders)
+        if "experiment=null" in self.overrides:  # the default, which Hydra refuses
+            self.overrides = [word for word in self.overrides if word != "experiment=null"]
 
+    def leaves_mode_open(self) -> bool:
+        """Whether it runs something and does not say if it is a sweep."""
+        if self.modes or self.typed.help or self.typed.hydra_help:
+            return False
+        return not any(word.lstrip("+").startswith("hydra.mode=") for word in self.overrides)
 
-def directories(arguments: list[str]) -> list[Path]:
-    """Where configuration files are: the package's, and the user's --config-dir."""
-    users = parse(arguments)[0].config_dir
-    return [conf_directory(), *([Path(users).absolute()] if users else [])]
-
-
-def find_experiment(arguments: list[str]) -> str | None:
-    """The override `experiment=NAME` of a command line that leaves open whether it is a sweep."""
-    parsed, _ = parse(arguments)
-    if parsed.help or parsed.hydra_help or any(getattr(parsed, flag) for flag in MODES):
-        return None
-    if any(word.lstrip("+").startswith("hydra.mode=") for word in parsed.overrides):
-        return None
-    named = [
-        word for word in parsed.overrides if re.fullmatch(r"\+?experiment=(?!null$)[\w/-]+", word)
-    ]
-    return named[-1] if named else None
+    def find_experiment(self) -> str | None:
+        """The last override `experiment=NAME`."""
+        pattern = re.compile(r"\+?experiment=(?!null$)[\w/-]+")
+        return next(filter(pattern.fullmatch, reversed(self.overrides)), None)
 
 
 def no_such_choice(group: str, choice: str, choices: list[str]) -> str:
@@ -92,13 +99,36 @@ def _check_spelling(override: str) -> None:
     """Refuses an override of an earlier version and says how it is written now."""
     for old, new in RENAMED.items():
         if found := re.fullmatch(old, override.lstrip("+~")):
-            raise UserError(f"{override}: this is now written as {found.expand(new)}")
+            raise UserError(f"{override}: this is written as {found.expand(new)}")
+    if TOGETHER.fullmatch(override):
+        raise UserError(f"{override}: several overrides in one pair of quotes; quote each alone")
+    if re.fullmatch(r"[^='\"]+=[^'\"]*,", override):
+        raise UserError(
+            f"{override}: a value is missing after the comma; values have no spaces between them, as "
+            f"in {override}…"
+        )
+    if re.fullmatch(r".*_target_=\s*", override):
+        raise UserError(f"{override}: name a class, as in {override.strip()}my_module.MyClass")
+    if found := re.fullmatch(r"([^=]+)=(logspace|linspace)\((.*)\)", override):
+        raise UserError(
+            f"{override}: a sweep has no {found[2]}; list the values, as in {found[1]}={_spaced(found)}"
+        )
+
+
+def _spaced(call: re.Match[str]) -> str:
+    """The values that numpy's function of this name would return, or three to begin with."""
+    try:
+        first, last, count = map(float, call[3].split(","))
+        steps = [first + (last - first) * i / (int(count) - 1) for i in range(min(int(count), 20))]
+    except (ValueError, ZeroDivisionError):
+        steps = [-2.0, -1.0, 0.0]
+    return ",".join(f"{10**step if call[2] == 'logspace' else step:.3g}" for step in steps)
 
 
 def _check_group_override(override: str, folders: list[Path]) -> None:
     """Refuses `horizon=1000`, `algo=null`, `predictor=[a]` and `~algo`: a group takes a choice."""
     removed = re.fullmatch(r"~(\w+)(=.*)?", override)
-    given = re.fullmatch(r"(\w+)=(.*)", override)
+    given = re.fullmatch(r"\+*([\w/]+)(?:@[\w.]+)?=(.*)", override)
     found = removed or given
     if not found or not (choices := choices_of(found[1], folders)):
         return
@@ -106,4 +136,4 @@ def _check_group_override(override: str, folders: list[Path]) -> None:
         options = ", ".join(choices)
         raise UserError(f"{override}: a job needs its {found[1]}; choose one of {options}")
     if given and override != "experiment=null" and not CHOICES.fullmatch(given[2]):
-        raise UserError(no_such_choice(given[1], given[2], choices))
+        raise UserError(no_such_choice(override.partition("=")[0], given[2], choices))

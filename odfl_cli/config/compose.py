@@ -15,12 +15,12 @@ from hydra.core.plugins import Plugins
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from odfl_cli.config.command_line import find_experiment, parse
-from odfl_cli.config.directory import choices_of, conf_directory, is_tuning
+from odfl_cli.config.command_line import CommandLine
+from odfl_cli.config.directory import TUNED, choices_of, conf_directory, is_tuning
 from odfl_cli.config.explain import check_arguments, compose_choices, explain_errors
 from odfl_cli.config.identity import register_resolvers
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.reading import flatten
+from odfl_cli.core.reading import FAST_LOADER, flatten
 
 EXTRAS = {
     "hydra/launcher=joblib": ("hydra_plugins.hydra_joblib_launcher", "parallel"),
@@ -30,6 +30,10 @@ EXTRAS = {
     "hydra/sweeper=optuna": ("hydra_plugins.hydra_optuna_sweeper", "search"),
 }
 """Choice → the package it runs on and the extra of odfl that brings it."""
+
+
+BASES = {"guard": ("base", "rivals.rls", "rivals.spo", "rivals.df_ogd"), "restart": ("base",)}
+"""Algorithm → the settings in which it has another one, by the group algo@algo.<setting>."""
 
 
 def compose_job(overrides: Iterable[str]) -> DictConfig:
@@ -56,17 +60,15 @@ def hydra_for(overrides: list[str]) -> Iterator[None]:
         GlobalHydra.instance().hydra = surrounding
 
 
-def with_sweep_flag(arguments: list[str]) -> list[str]:
-    """The arguments, with -m where the chosen experiment sets hydra.mode to MULTIRUN.
-
-    Hydra 1.4 wants to know the mode before it composes the experiment's file.
-    """
-    if not (experiment := find_experiment(arguments)):
-        return arguments
-    directory = parse(arguments)[0].config_dir
-    config = compose_choices([experiment, *(["--config-dir", directory] if directory else [])])
-    is_sweep = OmegaConf.select(config, "hydra.mode") == RunMode.MULTIRUN
-    return [*arguments, "-m"] if is_sweep else arguments
+def is_sweep(line: CommandLine) -> bool:
+    """Whether a command line that does not say so is a sweep: `sweep=` names one, or the experiment is one."""
+    if any(word.startswith("sweep=") for word in line.overrides):
+        return True
+    if not (experiment := line.find_experiment()):
+        return False
+    folder = [f"--config-dir={line.typed.config_dir}"] if line.typed.config_dir else []
+    config = compose_choices([experiment, *folder])
+    return bool(OmegaConf.select(config, "hydra.mode") == RunMode.MULTIRUN)
 
 
 def prepare_hydra() -> None:
@@ -76,6 +78,7 @@ def prepare_hydra() -> None:
     _prefer_own_presets()
     _prefer_own_defaults()
     _list_experts()
+    _tune_learners()
 
 
 def _prefer_own_presets() -> None:
@@ -101,13 +104,53 @@ def _prefer_own_defaults() -> None:
 
 def _list_experts() -> None:
     """Stores `experts/all`: every algorithm and predictor of conf/ as a part that `vote` may name."""
-    files = {"settings": ("algo", {"vote"}), "predictors": ("predictor", {"torch"})}
+    files = {"settings": ("algo", {"vote", "pool"}), "predictors": ("predictor", {"torch"})}
     content: dict[str, Any] = {"defaults": []}
     for key, (group, excluded) in files.items():
         names = [name for name in choices_of(group, [conf_directory()]) if name not in excluded]
         content["defaults"] += [{f"/{group}@{key}.{name}": name} for name in names]
         content[key] = {name: {"_partial_": True} for name in names}
     ConfigStore.instance().store("all", content, group="experts")
+
+
+FOR = {
+    "algo_oracle": "${oracle}",
+    "algo_regularizer": "${regularizer}",
+    "algo_polytope": "${polytope}_${data}",
+    "algo_data": "${data}",
+}
+"""What a file of each group in conf/tuned is for, beside the algorithm."""
+
+
+def _tune_learners() -> None:
+    """Stores what conf/tuned sets for an algorithm alone once more, for learners inside another.
+
+    `tuned/inside/algo_data@algo.base` holds the values of algo.*, those of oracle.* under `oracle` and
+    data.target as `target`: they are the learner's own. `tuned/inside: vote` lists a vote's experts.
+    """
+    store, inside = ConfigStore.instance().store, TUNED + "inside"
+    tuned: dict[str, set[str]] = {}  # group → algorithms with a file in it
+    algorithms = choices_of("algo", [conf_directory()])
+    for path in sorted((conf_directory() / TUNED).glob("*/*.yaml")):
+        values = yaml.load(path.read_bytes(), FAST_LOADER) or {}
+        own = {**values.get("algo", {}), **values.get("data", {})}
+        own |= {"oracle": values["oracle"]} if "oracle" in values else {}
+        store(path.stem, own, group=f"{inside}/{path.parent.name}")
+        owner = max((name for name in algorithms if path.stem.startswith(f"{name}_")), key=len)
+        tuned.setdefault(path.parent.name, set()).add(owner)
+    experts = [(f"settings.{name}", name) for name in algorithms]
+    chosen = {
+        algorithm: [(place, f"${{choice_of:algo@algo.{place}}}") for place in places]
+        for algorithm, places in BASES.items()
+    }
+    for algorithm, places in {"vote": experts, **chosen}.items():
+        defaults = [
+            {f"optional /{inside}/{group}@algo.{place}": f"{choice}_{FOR[group]}"}
+            for group, names in tuned.items()
+            for place, choice in places
+            if choice in names or algorithm in BASES
+        ]
+        store(algorithm, {"defaults": defaults}, group=inside, package="_global_")
 
 
 def allow_any_class() -> AbstractContextManager[Any]:
@@ -122,7 +165,9 @@ def require_extras(config: DictConfig) -> None:
         choice = f"{group}={config.hydra.runtime.choices[group]}"
         package, extra = EXTRAS.get(choice, ("", ""))
         if package and not _is_installed(package):
-            raise UserError(f"{choice}: not installed; pip install 'odfl[{extra}]' brings it")
+            raise UserError(
+                f"{choice}: not installed; pip install -e '.[{extra}]' in odfl's clone brings it"
+            )
 
 
 def _is_installed(package: str) -> bool:
@@ -143,7 +188,7 @@ def tuned_values(config: DictConfig, hydra: Any) -> dict[str, dict[str, Any]]:
     for group, choice in hydra.runtime.choices.items():
         files = [folder / group / f"{choice}.yaml" for folder in folders if is_tuning(group)]
         for file in [file for file in files if file.is_file()][:1]:
-            values = flatten(yaml.safe_load(file.read_text(encoding="utf-8")) or {})
+            values = flatten(yaml.load(file.read_bytes(), FAST_LOADER) or {})
             found[f"{group}={choice}"] = {
                 key: value
                 for key, value in values.items()

@@ -29,7 +29,7 @@ def choices_of(group: str, directories: list[Path]) -> list[str]:
     return sorted({path.stem for path in paths if path.is_file()})  # not a link to nowhere
 
 
-def group_listing(directories: list[Path]) -> str:
+def list_groups(directories: list[Path]) -> str:
     """`group: choice, choice, …`, a line for every group that a user selects from."""
     choices: dict[str, set[str]] = {}
     for directory in directories:

@@ -8,36 +8,42 @@ from typing import Any
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from yaml import MarkedYAMLError
+from yaml import MarkedYAMLError, YAMLError
 
-from odfl_cli.config.command_line import (
-    directories,
-    no_such_choice,
-    order_words,
-    parse,
-)
+from odfl_cli.config.command_line import CommandLine, no_such_choice
 from odfl_cli.config.directory import choices_of, conf_directory
-from odfl_cli.core.errors import UserError
+from odfl_cli.core.errors import UserError, is_foreign, message
 from odfl_cli.core.text import nearest
 
-COMPLAINTS = (HydraException, OmegaConfBaseException, MarkedYAMLError)
+COMPLAINTS = (HydraException, OmegaConfBaseException, YAMLError)
 
 
 @contextmanager
 def explain_errors(arguments: list[str]) -> Iterator[None]:
-    """Turns what goes wrong while configurations are composed into a UserError of one line."""
+    """Turns what goes wrong while configurations are composed into a UserError of one line.
+
+    Hydra raises exceptions of every kind. Those in which code of odfl or of the user takes part, beyond
+    the three frames that call Hydra, are not Hydra's and stay what they are.
+    """
     try:
         yield
     except (*COMPLAINTS, UnicodeDecodeError, RecursionError) as error:
+        raise UserError(explain(error, arguments)) from error
+    except Exception as error:
+        if isinstance(error, UserError | OSError) or not is_foreign(error, below=3):
+            raise
+        if isinstance(error.__cause__, OSError):  # a log that cannot be opened
+            raise error.__cause__ from None
         raise UserError(explain(error, arguments)) from error
 
 
 def explain(error: Exception, arguments: list[str]) -> str:
     """One line for a configuration that could not be composed."""
     text = " ".join(str(part) for part in (error, error.__cause__) if part)
-    if isinstance(error, MarkedYAMLError):
+    if isinstance(error, YAMLError):
         return _explain_yaml(error)
     if isinstance(error, UnicodeDecodeError):
         return f"{_find_undecodable(arguments)}: not UTF-8 ({error.reason} at byte {error.start})"
@@ -48,7 +54,8 @@ def explain(error: Exception, arguments: list[str]) -> str:
     if isinstance(error, OverrideParseException):
         return f"{error.override}: not of the form key=value ({str(error).splitlines()[0]})"
     if ambiguous := re.search(r"Ambiguous value for argument '([^']+)'", text):
-        return f"{ambiguous[1]}: several values make a sweep; add -m"
+        hint = "write seeds=[0-9,20] to name them" if ambiguous[1] == "seeds" else "add -m"
+        return f"{ambiguous[1]}: several values make a sweep; {hint}"
     if key := re.search(r"Could not override '([^']+)'", text):
         return _unknown_key(key[1], arguments)
     if missing := re.search(r"Missing mandatory value: (\S+)", text):
@@ -57,14 +64,20 @@ def explain(error: Exception, arguments: list[str]) -> str:
         return _no_such_reference(lacking[2], lacking[1], arguments)
     if isinstance(error, OmegaConfBaseException) and (key := re.search(r"full_key: (\S+)", text)):
         return f"{_find_typed_key(key[1], arguments)}: {str(error).splitlines()[0]}"
-    return " ".join(str(error).split())
+    text = " ".join(str(error).split()) if isinstance(error, COMPLAINTS) else message(error)
+    reason = f" ({message(error.__cause__)})" if isinstance(error.__cause__, Exception) else ""
+    named = [word for word in arguments if "hydra" in word and word.partition("=")[0] not in text]
+    return f"{' '.join(named)}{': ' if named else ''}{text}{reason}"
 
 
-def check_arguments(arguments: list[str]) -> list[str]:
-    """The arguments in the order that Hydra takes; refuses what Hydra explains badly."""
-    if unknown := parse(arguments)[1]:
-        raise UserError(f"{unknown[0]}: no such flag; {_without_dashes(unknown[0], arguments)}")
-    return order_words(arguments)
+def check_arguments(arguments: list[str]) -> CommandLine:
+    """The words of a command line; a UserError for what Hydra explains badly."""
+    line = CommandLine(arguments)
+    if line.unknown:
+        hint = _without_dashes(line.unknown[0], arguments)
+        raise UserError(f"{line.unknown[0]}: no such flag; {hint}")
+    line.check()
+    return line
 
 
 def _without_dashes(flag: str, arguments: list[str]) -> str:
@@ -82,8 +95,11 @@ def _without_dashes(flag: str, arguments: list[str]) -> str:
     return f"settings have no dashes: {near[0]}={value}"
 
 
-def _explain_yaml(error: MarkedYAMLError) -> str:
+def _explain_yaml(error: YAMLError) -> str:
     """Which file, which line, what is wrong."""
+    if not isinstance(error, MarkedYAMLError):  # a byte that no YAML has
+        where, reason = getattr(error, "name", ""), getattr(error, "reason", "")
+        return f"{where or 'a configuration file'}: not YAML ({reason or message(error)})"
     mark = error.problem_mark or error.context_mark
     where = f"{mark.name}, line {mark.line + 1}" if mark else "a configuration file"
     return f"{where}: not YAML ({error.problem or error.context})"
@@ -91,7 +107,9 @@ def _explain_yaml(error: MarkedYAMLError) -> str:
 
 def _find_undecodable(arguments: list[str]) -> str:
     """The first configuration file that is not UTF-8."""
-    for file in (path for folder in directories(arguments) for path in folder.rglob("*.yaml")):
+    for file in (
+        path for folder in CommandLine(arguments).folders for path in folder.rglob("*.yaml")
+    ):
         try:
             file.read_text(encoding="utf-8")
         except UnicodeDecodeError:
@@ -105,7 +123,10 @@ def _unknown_choice(text: str, arguments: list[str]) -> str:
     if not found:
         return " ".join(text.split())
     group, choice = found.groups()
-    return no_such_choice(group, choice, choices_of(group, directories(arguments)))
+    choices = choices_of(group, CommandLine(arguments).folders) or re.findall(
+        r"\n\t([\w.-]+)$", text, re.M
+    )
+    return no_such_choice(group, choice, choices)
 
 
 def _no_such_reference(key: str, named: str, arguments: list[str]) -> str:
@@ -139,15 +160,39 @@ def _unknown_key(key: str, arguments: list[str]) -> str:
         if key in known:  # another one of several choices lacks it
             continue
         chosen = config.hydra.runtime.choices.get(group) if name and "hydra" in config else None
+        if chosen is None and (choices := choices_of(group, CommandLine(arguments).folders)):
+            return f"{key}: it needs {group}={' or '.join(choices)}"
         if chosen is None:
             near = nearest(key, known)
             hint = f"did you mean {near[0]}?" if near else "see odfl run --cfg job"
             return f"{key}: there is no such key; {hint}"
+        if _class_has(config[group], name):
+            return f"{key}: {chosen}.yaml does not list {name}; add it there, or type +{key}=…"
         found = [re.fullmatch(rf"{group}\.([^_].*)", one) for one in known]
-        return (
-            f"{key}: {chosen} has no {name}; {_its_keys(group, name, [f[1] for f in found if f])}"
-        )
+        keys = _its_keys(group, name, [f[1] for f in found if f])
+        return f"{key}: {chosen} has no {name}; {_choices_with(group, name)}{keys}"
     return f"{key}: cannot be set like that; see odfl run --cfg job"
+
+
+def _class_has(choice: DictConfig, name: str) -> bool:
+    """Whether the class of a choice has a field with a default that its file leaves out."""
+    try:
+        of: Any = get_class(choice["_target_"])
+        return not of.__pydantic_fields__[name].is_required()
+    except Exception:  # no such field, or a class of yours that is not there
+        return False
+
+
+def _choices_with(group: str, name: str) -> str:
+    """The choice of the group that asks for the key, or the only one that has it."""
+    files = {file.stem: file.read_text() for file in (conf_directory() / group).glob("*.yaml")}
+    for ending in (r" *\?\?\?", ""):
+        found = [
+            c for c, text in files.items() if re.search(rf"(?m)^{re.escape(name)}:{ending}", text)
+        ]
+        if len(found) == 1:
+            return f"{group}={found[0]} has it; "
+    return ""
 
 
 def _its_keys(group: str, name: str, keys: list[str]) -> str:
@@ -162,7 +207,7 @@ def compose_choices(arguments: list[str]) -> DictConfig:
     """The configuration with the user's choices of groups, of a list the first, and no values."""
     given = [re.fullmatch(r"([\w/]+=[A-Za-z_]\w*)(,.*)?", argument) for argument in arguments]
     groups = [found[1] for found in given if found]
-    main, *users = directories([word for word in arguments if word])
+    main, *users = CommandLine(list(filter(None, arguments))).folders
     searchpath = [f"hydra.searchpath=[{','.join(f'file://{path}' for path in users)}]"]
     GlobalHydra.instance().clear()  # the failed application's; nothing runs after an explanation
     for choices in (groups, []):

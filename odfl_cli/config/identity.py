@@ -10,25 +10,35 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from odfl_cli.config.bookkeeping import ATTEMPT, BOOKKEEPING
-from odfl_cli.config.directory import group_listing
+from odfl_cli.config.directory import list_groups
 from odfl_cli.core.cores import jobs_at_once, threads_per_job
 
 NOT_IN_THE_NAME = {"seeds", "engine.threads", "engine.seeds_at_once"}
 """A seed's numbers depend neither on the other seeds nor on the number of cores."""
 FILE_KEYS = {"file", "files", "weights"}
-CLASS_KEYS = {"_target_", "module"}
-"""Keys that name a class by its module."""
+CLASS_KEYS = {"_target_", "module", "solve"}
+"""Keys that name a class or a function by its module."""
 OWN = "odfl_cli."
 """Of a class of this package the name counts and not the module, which may change."""
 
 
 def register_resolvers() -> None:
     """Registers ${run_name:}, ${sweep_name:}, ${group_listing:} and the resolvers of launchers."""
-    OmegaConf.register_new_resolver("run_name", run_name, replace=True)
-    OmegaConf.register_new_resolver("sweep_name", sweep_name, replace=True)
-    OmegaConf.register_new_resolver("group_listing", groups_in_use, replace=True)
-    OmegaConf.register_new_resolver("threads_per_job", threads_per_job, replace=True)
-    OmegaConf.register_new_resolver("jobs_at_once", jobs_at_once, replace=True)
+    resolvers = (run_name, sweep_name, group_listing, threads_per_job, jobs_at_once, choice_of)
+    for resolver in resolvers:
+        OmegaConf.register_new_resolver(resolver.__name__, resolver, replace=True)
+
+
+AS_IN_THE_PAPER = {
+    "_target_": "odfl_cli.feedback.base.Feedback", "kind": "full", "delay": 0, "delay_law": "constant",
+}  # fmt: skip
+LATER_KEYS, NONE = {"kappa_rule": "line", "algo.step": None, "feedback": AS_IN_THE_PAPER}, object()
+"""Keys that came later, with the values that leave a job what it was."""
+
+
+def choice_of(group: str, *, _root_: DictConfig) -> str:
+    """The choice of a group with its package, for conf/tuned; a plain interpolation takes dots for paths."""
+    return str(_root_.get(group))
 
 
 def run_name(*, _root_: DictConfig) -> str:
@@ -50,10 +60,10 @@ def typed_overrides(hydra: Any) -> list[str]:
     return OmegaConf.to_container(typed, resolve=False) if typed else []  # type: ignore[return-value]
 
 
-def groups_in_use(*, _root_: DictConfig) -> str:
+def group_listing(*, _root_: DictConfig) -> str:
     """The groups of the configuration files in use, for the help."""
     sources = OmegaConf.select(_root_, "hydra.runtime.config_sources", default=[])
-    return group_listing([Path(source.path) for source in sources if source.schema == "file"])
+    return list_groups([Path(source.path) for source in sources if source.schema == "file"])
 
 
 def resolve(config: DictConfig) -> dict[str, Any]:
@@ -79,7 +89,7 @@ def content(node: Any, key: str = "", path: str = "") -> Any:
         return {
             name: content(child, key if key in FILE_KEYS else str(name), below[name])
             for name, child in node.items()
-            if below[name] not in NOT_IN_THE_NAME
+            if below[name] not in NOT_IN_THE_NAME and child != LATER_KEYS.get(below[name], NONE)
         }
     if isinstance(node, list):
         return [content(child, key, path) for child in node]

@@ -5,10 +5,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.seeds import MOST, parse_seeds
 from odfl_cli.core.settings import NonNegative, Positive, PositiveInt
 from odfl_cli.core.text import format_value
-
-MOST_SEEDS = 1_000_000
 
 
 class TopLevel(BaseModel):
@@ -16,9 +15,10 @@ class TopLevel(BaseModel):
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
-    theta_radius: Positive
+    theta_radius: Positive | Literal["auto"]
     kappa: NonNegative = 0.0
-    seeds: int | list[int] | None  # None: all that the data have
+    kappa_rule: Literal["line", "worst"] = "line"
+    seeds: int | list[int] | None  # given as a number or as text; None: all that the data have
     outputs: Annotated[str, Field(min_length=1)]
     sweep: Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
     objective: Annotated[str, Field(min_length=1)] = "avg_cost"
@@ -26,25 +26,37 @@ class TopLevel(BaseModel):
     retry: Literal["failed"] | None = None
     most_jobs: PositiveInt = 1000
     save_weights: Annotated[bool, Field(strict=True)] = False
+    save_state: Annotated[bool, Field(strict=True)] = False
+    continued: Annotated[str | None, Field(alias="continue", min_length=1)] = None
 
     @field_validator("seeds", mode="plain")
     @classmethod
     def _countable(cls, seeds: Any) -> int | list[int] | None:
-        if seeds is None or (type(seeds) is int and 1 <= seeds <= MOST_SEEDS):
+        if seeds is None or (type(seeds) is int and 1 <= seeds <= MOST):
             return seeds
-        if not (isinstance(seeds, list) and seeds and all(_is_seed(seed) for seed in seeds)):
+        several = isinstance(seeds, list)
+        parts = seeds if several else [seeds]
+        text = ",".join(map(str, parts)) if {type(part) for part in parts} <= {int, str} else ""
+        try:
+            return list(parse_seeds(f"[{text}]" if several else text))
+        except UserError as error:
+            if "twice" in str(error):
+                raise ValueError("no seed may appear twice") from None
             raise ValueError(
-                f"should be a count from 1 to {MOST_SEEDS} or a list of seeds between 0 and 2^32 - 1"
-            )
-        if len(set(seeds)) < len(seeds):
-            raise ValueError("no seed may appear twice")
-        return seeds
+                f"should be a count from 1 to {MOST}, a range as in 1000-1019, or a list of seeds "
+                "and ranges as in [0-9,20], between 0 and 2^32 - 1"
+            ) from None
 
     def seed_list(self) -> tuple[int, ...]:
         """The seeds of the job, in order."""
         if self.seeds is None:
             raise UserError("seeds=null: these data have no end; say how many, as in seeds=10")
         return tuple(range(self.seeds) if isinstance(self.seeds, int) else self.seeds)
+
+
+def top_keys() -> dict[str, Any]:
+    """The fields of `TopLevel` by the keys that a user types."""
+    return {field.alias or name: field for name, field in TopLevel.model_fields.items()}
 
 
 BOUNDS = {
@@ -59,7 +71,7 @@ def refusal(error: ValidationError, group: str = "", component: Any = None) -> U
     """The first thing wrong as `group.key=value: what is allowed`, by the component's fields."""
     first = error.errors(include_url=False)[0]
     location = [str(part) for part in first["loc"] if isinstance(part, int) or part.isidentifier()]
-    key = ".".join(([group] if group else []) + location)
+    key = ".".join(([group] if group else []) + (location or list(map(str, first["loc"]))))
     message = _bounds(component, location) if BOUNDS.keys() & first.get("ctx", {}) else ""
     message = message or _sentence(first)
     if first["type"] in {"missing", "unexpected_keyword_argument", "extra_forbidden"}:
@@ -88,7 +100,3 @@ def _sentence(error: Any) -> str:
     if error["type"] == "missing":
         return "a value is needed"
     return error["msg"].removeprefix("Value error, ").replace("Input should", "should")
-
-
-def _is_seed(value: Any) -> bool:
-    return type(value) is int and 0 <= value < 2**32

@@ -15,7 +15,7 @@ Array = Any  # numpy.ndarray or torch.Tensor
 
 def array_namespace(x: Array) -> Any:
     """The array API of x's library. Numpy has it natively; torch gets it from array-api-compat."""
-    if isinstance(x, np.ndarray | np.generic):
+    if isinstance(x, (np.ndarray, np.generic)):  # a union of types is slower
         return np
     import array_api_compat
 
@@ -49,8 +49,9 @@ def on_rows(function: Callable[..., np.ndarray], *values: Array) -> Array:
     Leading axes broadcast. The result is an array of the first one's library, [..., k].
     """
     arrays = [to_numpy(value) for value in values]
-    lead = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
-    result = function(*(_rows(array, lead) for array in arrays))
+    leads = [array.shape[:-1] for array in arrays]
+    lead = leads[0] if leads.count(leads[0]) == len(leads) else np.broadcast_shapes(*leads)
+    result = function(*[_rows(array, lead) for array in arrays])
     result = result.reshape(*lead, result.shape[-1])
     return result if isinstance(values[0], np.ndarray) else like(values[0], result)
 
@@ -65,22 +66,26 @@ def _rows(array: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
     return rows if rows.flags.writeable else rows.copy()
 
 
+def map_tree(function: Callable[..., Any], *trees: Any, path: str = "") -> Any:
+    """function(path, leaf, …) at every leaf of named records that have the same form."""
+    first = trees[0]
+    if not isinstance(first, tuple):
+        return function(path, *trees)
+    names = getattr(first, "_fields", range(len(first)))
+    parts = [
+        map_tree(function, *part, path=f"{path}.{name}".lstrip("."))
+        for name, *part in zip(names, *trees, strict=True)
+    ]
+    return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+
+
 def map_arrays(state: Any, kind: type, convert: Callable[[Any], Any]) -> Any:
-    """The same named record with its arrays of that kind converted, also those of inner records."""
-    if isinstance(state, kind):
-        return convert(state)
-    if not isinstance(state, tuple):
-        return state
-    parts = (map_arrays(part, kind, convert) for part in state)
-    return type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)
+    """The same named record with its arrays of that kind converted."""
+    return map_tree(lambda _, x: convert(x) if isinstance(x, kind) else x, state)
 
 
 def join_arrays(states: Sequence[Any]) -> Any:
     """Named records of the same kind as one: their numpy arrays joined along the first axis."""
-    first = states[0]
-    if isinstance(first, np.ndarray):
-        return np.concatenate(states)
-    if not isinstance(first, tuple):
-        return first
-    parts = [join_arrays(part) for part in zip(*states, strict=True)]
-    return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+    return map_tree(
+        lambda _, x, *more: np.concatenate([x, *more]) if isinstance(x, np.ndarray) else x, *states
+    )

@@ -65,8 +65,8 @@ def on_threads(function: Callable[[int], T], count: int, threads: int | None = N
 
     A function must not call this one with several numbers: all threads could wait for each other.
     """
-    threads = min(count, threads or allotted_threads())
-    if threads <= 1:
+    threads = min(count, threads or allotted_threads()) if count > 1 else 1
+    if threads == 1:
         return [function(number) for number in range(count)]
     pool = _pool(threads)
     calls = [pool.submit(copy_context().run, function, number) for number in range(count)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from odfl_cli.core.text import tell
+from odfl_cli.core.text import shorten, tell
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 """Exit codes: a run that failed, input refused before anything was written, Ctrl-C."""
@@ -16,11 +16,14 @@ FULL = "ODFL_FULL_ERROR"
 """Set to 1 where a user asked for whole tracebacks; HYDRA_FULL_ERROR is always set for Hydra."""
 TORCH_HINT = "only torch modules and engine=torch do; the README says how to install it"
 PACKAGE = str(Path(__file__).resolve().parents[1])
-INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
+STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 
 
 class UserError(Exception):
     """A mistake in the input: shown as one line, without a traceback."""
+
+    def __str__(self) -> str:
+        return shorten(super().__str__())
 
 
 class RowError(UserError):
@@ -125,6 +128,14 @@ def short_traceback(error: BaseException) -> str:
     ).rstrip()
 
 
+def is_foreign(error: BaseException, below: int) -> bool:
+    """Whether neither odfl's code nor a user's has a frame of the traceback after the first `below`."""
+    files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)[below:]]
+    return not any(file.startswith(PACKAGE) or is_users_file(file) for file in files)
+
+
 def is_users_file(file: str) -> bool:
     """Whether a module's file belongs neither to this package nor to an installed one."""
-    return not file.startswith(("<", PACKAGE, *INSTALLED))
+    if file.startswith(("<", PACKAGE, STANDARD_LIBRARY)):
+        return False
+    return not {"site-packages", "dist-packages"}.intersection(Path(file).parts)

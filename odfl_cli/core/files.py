@@ -1,14 +1,15 @@
 """Files that appear whole or not at all, and are never reached through a link."""
 
 import errno
+import fcntl
 import json
 import os
 import re
 import secrets
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -37,6 +38,7 @@ def atomic(path: Path, mode: str = "w", durable: bool = True) -> Iterator[IO[Any
     temporary = path.with_name(f".odfl-{secrets.token_hex(4)}-{path.name}.part")
     try:
         with open(temporary, mode.replace("w", "x"), newline=None if "b" in mode else "") as file:
+            hold(file.fileno())
             yield file
             if durable:
                 file.flush()
@@ -49,11 +51,31 @@ def atomic(path: Path, mode: str = "w", durable: bool = True) -> Iterator[IO[Any
 
 @contextmanager
 def explain_write_errors(path: Path) -> Iterator[None]:
-    """Turns an OSError while a file is written that the user named into a UserError."""
+    """Turns an OSError while a file is written that the user named into a UserError.
+
+    What killed processes have written of the file is removed.
+    """
     try:
+        if path.parent.is_dir():
+            named = map(TEMPORARY.fullmatch, os.listdir(path.parent))
+            remove_abandoned(path.parent / m[0] for m in named if m and m["name"] == path.name)
         yield
     except OSError as error:
         raise UserError(f"{path}: cannot write there ({error.strerror})") from error
+
+
+def hold(descriptor: int) -> None:
+    """Marks an open file as one of a living process."""
+    with suppress(OSError):  # a file system without locks, where nothing is removed either
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+
+
+def remove_abandoned(files: Iterable[Path]) -> None:
+    """Removes the files that no living process holds."""
+    for file in files:
+        with suppress(OSError, UserError), os.fdopen(open_regular(file)) as found:
+            fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file.unlink()
 
 
 def write_json(path: Path, content: Any, durable: bool = True) -> None:

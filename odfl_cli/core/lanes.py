@@ -15,7 +15,7 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
-from odfl_cli.core.compiling import exact
+from odfl_cli.core.compiling import exact, inner
 
 LANES = 4
 """Doubles in a register of 256 bits; wider ones would often be half empty."""
@@ -251,3 +251,19 @@ def scatter_rows(values, first, rows):
     for lane in range(min(values.shape[1], rows.shape[0] - first)):
         for i in range(values.shape[0]):
             rows[first + lane, i] = values[i, lane]
+
+
+@inner
+def dot(a, b):
+    """⟨a, b⟩ of arrays [n] of floats or [n, LANES]."""
+    total = zero_like(a)
+    for i in range(a.shape[0]):
+        total = total + load(a, (i,)) * load(b, (i,))
+    return total
+
+
+@inner
+def copy(a, out):
+    """out = a; slices would first ask whether the two overlap."""
+    for i in range(out.shape[0]):
+        store(out, (i,), load(a, (i,)))

@@ -8,18 +8,7 @@ from typing import NamedTuple
 from odfl_cli.core.arrays import Array, array_namespace, dot
 
 TINY = 1e-300
-"""Stands in for a zero that divides a zero, or whose logarithm is taken."""
-
-
-def mean(values: Array, axis: int) -> Array:
-    """Over one axis."""
-    return values.sum(axis) / values.shape[axis]
-
-
-def variance(values: Array) -> Array:
-    """Over the last axis."""
-    centred = values - mean(values, -1)[..., None]
-    return mean(centred * centred, -1)
+"""Replaces a zero that would divide a zero, or whose logarithm would be taken."""
 
 
 def weighted_sum(D: Array, weights: Array) -> Array:
@@ -47,18 +36,18 @@ def trace_of_square(W: Array) -> Array:
     return (W * W.swapaxes(-1, -2)).sum((-2, -1))
 
 
-def solved(A: Array, b: Array) -> Array:
+def solve(A: Array, b: Array) -> Array:
     """A⁻¹ b, [..., m], for positive definite A."""
-    return eliminated(A, b[..., None])[..., 0]
+    return eliminate(A, b[..., None])[..., 0]
 
 
-def inverted(A: Array) -> Array:
+def invert(A: Array) -> Array:
     """A⁻¹, [..., m, m], for positive definite A."""
     unit = array_namespace(A).eye(A.shape[-1], dtype=A.dtype, device=A.device)
-    return eliminated(A, unit + 0.0 * A)
+    return eliminate(A, unit + 0.0 * A)
 
 
-def eliminated(A: Array, B: Array) -> Array:
+def eliminate(A: Array, B: Array) -> Array:
     """A⁻¹ B by Gauss–Jordan elimination, which needs no pivots where A is positive definite."""
     xp = array_namespace(A)
     rows = xp.concat([A, B], axis=-1)
@@ -70,7 +59,7 @@ def eliminated(A: Array, B: Array) -> Array:
     return rows[..., A.shape[-1] :]
 
 
-def with_ridge(S: Array, N: Array) -> Array:
+def add_ridge(S: Array, N: Array) -> Array:
     """S + (m/N) diag(S), as though m items more had been seen; 1 where a column is zero so far."""
     xp, m = array_namespace(S), S.shape[-1]
     unit = xp.eye(m, dtype=S.dtype, device=S.device)
@@ -95,10 +84,10 @@ class Metric(NamedTuple):
         return array_namespace(x).stack(both, axis=-1)
 
     def for_each(self) -> "Metric":
-        """The same for arrays that have one axis more in front of their own."""
+        """The same metric for arrays with one more axis before the last ones, such as memories."""
         return Metric(self.sigma[..., None, :, :], self.inverse[..., None, :, :])
 
-    def normalised(self, u: Array) -> Array:
+    def normalise(self, u: Array) -> Array:
         """u / √(uᵀ Σ u); 0 stays 0."""
         xp = array_namespace(u)
         return u / xp.sqrt(xp.clip(dot(u, times(self.sigma, u)), min=TINY))[..., None]

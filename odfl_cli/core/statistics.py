@@ -1,12 +1,16 @@
-"""Means over seeds, slopes on logarithmic axes, and their 95% intervals."""
+"""Means over seeds, slopes on logarithmic axes, their intervals, and decisions that may be awaited."""
 
 import math
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from functools import cache
 from statistics import NormalDist
-from typing import Any, Protocol, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
+
+TIGHTEST = 200
+"""The number of samples at which `always_valid` is narrowest beside a fixed interval."""
 
 
 def mean_ci95(samples: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -32,19 +36,65 @@ def interval(values: Iterable[float]) -> Interval:
     return {"mean": float(mean), "ci95": None if np.isnan(ci95) else float(ci95)}
 
 
-class BySeed(Protocol):
-    """Values by seed: a dictionary, a Series, or a table with a column per seed."""
-
-    def keys(self) -> Iterable[Any]:
-        """The seeds."""
-
-    def __getitem__(self, seed: Any, /) -> Any: ...
-
-
-def paired_differences(first: BySeed, second: BySeed) -> dict[int, Any]:
-    """Seed → first − second for every seed that both have, ascending."""
+def paired_differences(first: Any, second: Any) -> dict[int, Any]:
+    """Seed → first − second for every seed that both have, ascending; of mappings, Series or tables."""
     shared = set(first.keys()) & set(second.keys())
     return {int(seed): first[seed] - second[seed] for seed in sorted(shared)}
+
+
+def always_valid(deviation: float, count: int, error: float) -> float:
+    """Half the width of an interval for a mean that holds for all counts at once.
+
+    The asymptotic confidence sequence of the normal mixture (Waudby-Smith et al., arXiv
+    2103.06476): whoever looks after every sample and stops when it suits finds the mean outside
+    with probability `error` at most. `deviation` is that of the first `count` samples.
+    """
+    log = -2 * math.log(error)
+    rho = (log + math.log(log) + 1) / TIGHTEST  # ρ²
+    spread = count * rho + 1
+    return deviation * math.sqrt(
+        2 * spread / (count**2 * rho) * math.log(math.sqrt(spread) / error)
+    )
+
+
+class Decision(NamedTuple):
+    """What a number of paired differences decide about their mean."""
+
+    verdict: Literal["less", "more", "equal", "undecided"]
+    seeds: int
+    mean: float
+    half: float  # of the interval mean ± half
+    more: int = 0  # an estimate of how many more are needed, where it is undecided
+
+
+def decide(
+    differences: Sequence[float], looks: Iterable[int], margin: float, error: float
+) -> Decision:
+    """The verdict at the first of the looks (numbers of differences) that has one, or at the last.
+
+    *less*: the interval is below 0; *more*: above; *equal*: within ± margin.
+    """
+    found = Decision("undecided", 0, math.nan, math.inf)
+    for count in looks:
+        values = np.array(differences[:count], dtype=float)
+        mean, deviation = float(values.mean()), float(values.std(ddof=1))
+        half = always_valid(deviation, count, error)
+        if abs(mean) > half:
+            return Decision("less" if mean < 0 else "more", count, mean, half)
+        if abs(mean) + half <= margin:
+            return Decision("equal", count, mean, half)
+        room = max(abs(mean), margin - abs(mean), 1e-12)
+        found = Decision("undecided", count, mean, half, _count_for(room, deviation, error) - count)
+    return found
+
+
+def _count_for(half: float, deviation: float, error: float) -> int:
+    """The number of samples from which an interval is narrower than ± half; a billion at most."""
+    counts = range(1, 10**9)
+    return (
+        bisect_left(counts, True, key=lambda count: always_valid(deviation, count, error) < half)
+        + 1
+    )
 
 
 @cache

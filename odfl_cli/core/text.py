@@ -14,6 +14,8 @@ from typing import Any
 INDENT = 4
 MOST_NAMED = 30
 """Words in a message on an unknown one."""
+LONGEST = 1000
+"""Characters of a message."""
 UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
@@ -24,9 +26,16 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def shorten(text: str) -> str:
+    """The text with at most 80 characters of every word, and the ends of it where it is very long."""
+    text = re.sub(r"([^\s/]{80})[^\s/]+?([:;,]?)(?=[\s/]|$)", r"\1…\2", text)
+    half = LONGEST // 2 - 2
+    return text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"
+
+
 def tell(line: str) -> None:
     """One line on stderr."""
-    print(f"odfl: {printable(line)}", file=sys.stderr, flush=True)
+    print(f"odfl: {shorten(printable(line))}", file=sys.stderr, flush=True)
 
 
 def table(rows: Iterable[Sequence[str]], elastic: int | None = None) -> str:
@@ -53,16 +62,20 @@ def table(rows: Iterable[Sequence[str]], elastic: int | None = None) -> str:
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; the first row is its heading, the first column code."""
+    """A Markdown table; the first row is its heading."""
     heading, *body = rows
-    lines = [heading, ["---"] * len(heading), *([f"`{row[0]}`", *row[1:]] for row in body)]
+    lines = [heading, ["---"] * len(heading), *body]
     return "\n".join(f"| {' | '.join(map(printable, line))} |" for line in lines)
 
 
-def latex(rows: Sequence[Sequence[str]]) -> str:
-    """A tabular with the rules of the package booktabs; the first row is its heading."""
+def latex(rows: Sequence[Sequence[str]], apart: int = 0) -> str:
+    """A tabular with the rules of the package booktabs; the first row is its heading, and a rule
+    separates the last ones, `apart` many.
+    """
     heading, *body = [" & ".join(map(_latex_cell, row)) + r" \\" for row in rows]
-    columns = "l" * len(rows[0])
+    if 0 < apart < len(body):
+        body.insert(len(body) - apart, r"\midrule")
+    columns = "l" + "r" * (len(rows[0]) - 1)
     return "\n".join(
         [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", heading, r"\midrule", *body,
          r"\bottomrule", r"\end{tabular}"]
@@ -78,8 +91,10 @@ def nearest(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6)
     typed = word.lower()
     if typed in ends:
         return [ends[typed]]
+    last = typed.rpartition(".")[2]
     near = difflib.get_close_matches(typed, words, most, cutoff)
-    near_ends = difflib.get_close_matches(typed.rpartition(".")[2], ends, most, cutoff)
+    near_ends = [end for end in ends if last and end.endswith(f"_{last}")][:most]
+    near_ends = near_ends or difflib.get_close_matches(last, ends, most, cutoff)
     return [words[name] for name in near] or [ends[name] for name in near_ends]
 
 
@@ -150,9 +165,19 @@ def format_value(value: Any) -> str:
 
 
 def _latex_cell(text: str) -> str:
-    """Special characters escaped, **bold** set in bold, and the signs of numbers in math mode."""
-    escaped = re.sub(r"([&%$#_{}])", r"\\\1", printable(text).replace("\\", r"\textbackslash "))
+    """Formulas as they are, other special characters escaped, **bold** and † set as such, and the
+    signs of numbers in math mode.
+    """
+    parts = re.split(r"((?<!\\)\$.*?(?<!\\)\$)", printable(text))
+    return "".join(part if place % 2 else _latex_text(part) for place, part in enumerate(parts))
+
+
+def _latex_text(text: str) -> str:
+    plain = text.replace(r"\$", "$").replace("\\", r"\textbackslash ")
+    escaped = re.sub(r"([&%$#_{}])", r"\\\1", plain)
     signs = re.sub("[−-](?=[0-9])", "$-$", escaped).replace("±", r"$\pm$")
+    for letter, command in {" †": r"$^\dagger$", "δ": r"$\delta$"}.items():
+        signs = signs.replace(letter, command)
     return re.sub(r"\*\*(.*)\*\*", r"\\textbf{\1}", signs)
 
 

@@ -3,6 +3,7 @@
 import math
 import re
 import textwrap
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,14 @@ LETTER, HANDLE = 0.062, 0.6  # inches of the legend
 
 
 def new_figure(
-    panels: int, names: list[str], title: str, request: Request, height: float | None = None
+    panels: int, request: Request, height: float | None = None, across: int = 0
 ) -> tuple[Figure, list[Axes]]:
-    """Panels two in a row, or one above the other within a single column."""
-    across = 1 if request.stacked or panels == 1 else 2
+    """Panels two in a row or `across` many, or one above the other within a single column; `height`
+    is of a row.
+    """
+    across = across or panels_across(panels, request)
     down = math.ceil(panels / across)
-    names = fold_names(names, request.width)
-    lines = max((name.count("\n") + 1 for name in names), default=0)
-    legend_rows = lines * math.ceil(len(names) / legend_columns(names, request.width))
-    each = STACKED_HEIGHT if request.stacked else PANEL_HEIGHT
-    height = (height or each * down) + ROW_HEIGHT * (legend_rows + title.count("\n"))
+    height = (height or (STACKED_HEIGHT if request.stacked else PANEL_HEIGHT)) * down
     figure = Figure(figsize=(request.width, height), layout="constrained")
     FigureCanvasAgg(figure)
     axes = list(figure.subplots(down, across, squeeze=False).flat)
@@ -38,28 +37,31 @@ def new_figure(
     return figure, axes[:panels]
 
 
-def finish(
-    figure: Figure, axis: Axes, names: list[str], title: str, labels: list[str] | None = None
-) -> None:
-    """Title above, legend below: neither can hide data.
+def panels_across(panels: int, request: Request) -> int:
+    """The number of panels in a row."""
+    return 1 if request.stacked or panels == 1 else 2
 
-    `labels` are the labels of the lines that the names belong to; by default the order of drawing.
-    """
+
+def finish(figure: Figure, legend: Mapping[str, Any], title: str) -> None:
+    """Adds the title above and the legend, names with their lines, below; the figure grows by both."""
+    labels = [axis.get_ylabel() for axis in figure.axes]
+    for axis, left, own in zip(figure.axes[1:], labels, labels[1:], strict=False):
+        place = axis.get_subplotspec()
+        if place and not place.is_first_col() and left == own:
+            axis.set_ylabel("")  # the panel to the left has it
+    width = figure.get_figwidth()
+    names = fold_names(list(legend), width)
+    columns = legend_columns(names, width)
+    lines = max((name.count("\n") + 1 for name in names), default=0)
+    rows = lines * math.ceil(len(names) / columns) + title.count("\n")
+    figure.set_figheight(figure.get_figheight() + ROW_HEIGHT * rows)
     if title:
         figure.suptitle(title)
-    if not names:
-        return
-    handles, drawn = axis.get_legend_handles_labels()
-    if labels is not None:
-        by_label = dict(zip(drawn, handles, strict=True))
-        names = [name for name, label in zip(names, labels, strict=True) if label in by_label]
-        handles = [by_label[label] for label in labels if label in by_label]
-    width = figure.get_figwidth()
-    names = fold_names(names, width)
-    figure.legend(
-        handles, names, loc="outside lower center", ncols=legend_columns(names, width),
-        frameon=False, handlelength=2.8, columnspacing=1.4, borderaxespad=0.2, labelspacing=0.35,
-    )  # fmt: skip
+    if names:
+        figure.legend(
+            list(legend.values()), names, loc="outside lower center", ncols=columns,
+            frameon=False, handlelength=2.8, columnspacing=1.4, borderaxespad=0.2, labelspacing=0.35,
+        )  # fmt: skip
 
 
 class Decimals(LogFormatterSciNotation):
@@ -87,20 +89,17 @@ def logarithmic(axis: Axes, directions: str = "xy") -> None:
 def fold_names(names: list[str], width: float) -> list[str]:
     """The names in lines that fit into so many inches."""
     letters = max(20, int((width - HANDLE) / LETTER))
+    folded = ["\n".join(textwrap.wrap(name, letters, break_long_words=False)) for name in names]
+    fits = [_letters(name) <= letters for name in names]
     return [
-        name if _letters(name) <= letters
-        else "\n".join(textwrap.wrap(name, letters, break_long_words=False))
-        for name in names
-    ]  # fmt: skip
+        name if whole else lines for name, whole, lines in zip(names, fits, folded, strict=True)
+    ]
 
 
 def legend_columns(names: list[str], width: float) -> int:
     """How many columns of names fit side by side into so many inches, evenly filled."""
-    if not names:
-        return 1
     widths = [HANDLE + LETTER * _letters(name) for name in names]
-    for rows in range(1, len(names)):
-        columns = math.ceil(len(names) / rows)
+    for columns in (math.ceil(len(names) / rows) for rows in range(1, len(names))):
         if sum(max(column) for column in np.array_split(widths, columns)) <= width:
             return columns
     return 1

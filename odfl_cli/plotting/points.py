@@ -1,6 +1,5 @@
-"""Final values: against a swept key, as paired gaps, and over two keys as a heatmap."""
+"""Final values against a swept key, and over two keys as a heatmap."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,15 +7,16 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, NullLocator
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator
 from matplotlib.transforms import Transform, offset_copy
 
-from odfl_cli.plotting.canvas import ROW_HEIGHT, finish, fold_names, logarithmic, new_figure
-from odfl_cli.plotting.curves import GUIDE, Slope, draw_guide, shown_slope
+from odfl_cli.plotting.canvas import finish, fold_names, logarithmic, new_figure, panels_across
+from odfl_cli.plotting.curves import GUIDE, GUIDE_STYLE, Panel, draw_guide
 from odfl_cli.plotting.request import Request
-from odfl_cli.plotting.style import GREY, INK, Drawn
-from odfl_cli.plotting.words import column_label, key_label, shorten_value
+from odfl_cli.plotting.style import GREY, Drawn
 from odfl_cli.results.grouping import sort_key
+from odfl_cli.results.words import key_label, shorten_value
 
 DODGE = 2.2  # points on the paper between bars that belong to the same x
 WIDEST_DODGE = 12.0  # points, all lines together
@@ -24,58 +24,29 @@ MOST_TICKS = 8
 WIDE = 30.0  # two values with a larger ratio are drawn on a logarithmic axis
 
 
-def draw_sweep(
-    drawn: list[Drawn], title: str, request: Request, slopes: Mapping[str, Slope] | None = None
-) -> Figure:
-    """The final value of the column against the key; with slopes, on logarithmic axes."""
-    labels = [one.name for one in drawn]
-    found = [(slopes or {}).get(one.line.algorithm) for one in drawn]
-    names = [
-        f"{name}, slope {shown_slope(slope)}" if slope else name
-        for name, slope in zip(labels, found, strict=True)
-    ]
-    extra = [] if slopes is None else [GUIDE]
-    figure, (axis,) = new_figure(1, [*names, *extra], title, request)
-    if slopes is not None:
-        logarithmic(axis)
-    _draw_points(figure, axis, drawn, request.x[0])
-    axis.set_ylabel(column_label(request.column, final=True))
-    if slopes is not None:
-        draw_guide(axis, drawn)
-    finish(figure, axis, [*names, *extra], title, [*labels, *extra])
-    return figure
-
-
-def draw_gap(drawn: list[Drawn], gap_label: str, title: str, request: Request) -> Figure:
-    """A paired gap against the key, with a line at zero."""
-    names = [one.name for one in drawn] if len(drawn) > 1 else []
-    figure, (axis,) = new_figure(1, names, title, request)
-    axis.axhline(0, color=GREY, linewidth=0.8, zorder=1)
-    _draw_points(figure, axis, drawn, request.x[0])
-    axis.set_ylabel(gap_label)
-    finish(figure, axis, names, title)
-    return figure
-
-
-def draw_gap_rows(drawn: list[Drawn], gap_label: str, title: str, request: Request) -> Figure:
-    """Paired gaps one below the other, with a line at zero."""
-    height = 0.95 + 1.4 * ROW_HEIGHT * len(drawn)
-    figure, (axis,) = new_figure(1, [], title, request, height)
-    axis.axvline(0, color=GREY, linewidth=0.8, zorder=1)
-    for row, one in enumerate(drawn):
-        mean, ci95 = (float(one.line.points[name].iloc[0]) for name in ("mean", "ci95"))
-        bar = None if math.isnan(ci95) else ci95
-        axis.errorbar(mean, row, xerr=bar, fmt="o", color=INK, markersize=4, capsize=2.5)
-    axis.set_yticks(range(len(drawn)), [one.name for one in drawn])
-    axis.set(xlabel=gap_label, ylim=(len(drawn) - 0.4, -0.6))
-    axis.margins(x=0.12)
-    axis.xaxis.set_major_locator(MaxNLocator(5 if request.stacked else 9))
-    finish(figure, axis, [], title)
+def draw_points(panels: list[Panel], title: str, request: Request) -> Figure:
+    """Final values or paired gaps against the key."""
+    figure, axes = new_figure(len(panels), request, across=panels[0].across)
+    legend: dict[str, Any] = {}
+    for axis, panel in zip(axes, panels, strict=True):
+        if request.gap:
+            axis.axhline(0, color=GREY, linewidth=0.8, zorder=1)
+        if request.loglog:
+            logarithmic(axis)
+        _draw_points(figure, axis, panel.drawn, request.x[0])
+        axis.set_ylabel(panel.label)
+        axis.set_title(panel.title)
+        handles, names = axis.get_legend_handles_labels()
+        legend |= dict(zip(names, handles, strict=True))
+        if request.loglog:
+            draw_guide(axis, panel.drawn)
+            legend[GUIDE] = Line2D([], [], **GUIDE_STYLE)
+    finish(figure, legend if len(legend) > 1 or not request.gap else {}, title)
     return figure
 
 
 def draw_heatmap(
-    tables: Mapping[str, pd.DataFrame], value_label: str, title: str, request: Request
+    tables: Mapping[str, pd.DataFrame], label: str, title: str, request: Request
 ) -> Figure:
     """One panel per table with the first key across and the second down; differences around zero."""
     import seaborn as sns  # slow to import, and used here only
@@ -85,20 +56,18 @@ def draw_heatmap(
     if request.gap:
         low, high = -max(abs(low), abs(high)), max(abs(low), abs(high))
     rows = max(len(table) for table in tables.values())
-    down = math.ceil(len(tables) / (1 if request.stacked or len(tables) == 1 else 2))
-    figure, axes = new_figure(len(tables), [], title, request, down * (1.0 + 0.28 * rows))
+    figure, axes = new_figure(len(tables), request, 1.0 + 0.28 * rows)
+    width = request.width / panels_across(len(tables), request)
     for axis, (name, table) in zip(axes, tables.items(), strict=True):
         sns.heatmap(table, ax=axis, vmin=low, vmax=high, cmap="vlag" if request.gap else "crest",
                     annot=True, fmt=".3g", annot_kws={"size": 6}, linewidths=0.5, cbar=False)  # fmt: skip
         axis.set(xlabel=key_label(request.x[0]), ylabel=key_label(request.x[1]))
-        axis.set_title(
-            "\n".join(fold_names([name], request.width / (1 if down == len(tables) else 2)))
-        )
+        axis.set_title(fold_names([name], width)[0])
         axis.tick_params(length=0)
         axis.tick_params(axis="y", rotation=0)
-    bar = figure.colorbar(axes[0].collections[0], ax=axes, label=value_label)
+    bar = figure.colorbar(axes[0].collections[0], ax=axes, label=label)
     bar.outline.set_visible(False)
-    finish(figure, axes[0], [], title)
+    finish(figure, {}, title)
     return figure
 
 
@@ -146,11 +115,8 @@ def _draw_bars(
 ) -> None:
     """Draws points aside of their place, so that bars at one x stand beside each other."""
     points, style = one.line.points, one.style
-    x, mean, bar = (
-        [places[value] for value in points["x"]],
-        points["mean"],
-        points["ci95"].fillna(0),
-    )
+    x = [places[value] for value in points["x"]]
+    mean, bar = points["mean"], points["ci95"].fillna(0)
     axis.errorbar(
         x, mean, yerr=bar, label=one.name, transform=aside,
         color=style.colour, linestyle=style.dashes if joined else "none", linewidth=style.width,

@@ -1,7 +1,7 @@
 """What `run`, `sweep` and `load` return: runs as tables and as a figure."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,11 +12,13 @@ import pandas as pd
 
 from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.seeds import parse_seeds
 from odfl_cli.core.text import plus_minus
 from odfl_cli.results.finding import newest
 from odfl_cli.results.grouping import differing_keys, group_runs
-from odfl_cli.results.selection import OUTPUTS, locate_all
+from odfl_cli.results.selection import OUTPUTS, Where, locate_all
 from odfl_cli.results.tables import Run, final_figures, read_runs
+from odfl_cli.results.verdicts import sentences_in
 
 if TYPE_CHECKING:  # matplotlib comes with the first figure
     from matplotlib.axes import Axes
@@ -37,6 +39,7 @@ class Result:
     runs: Sequence[Run]
     states: Sequence[Any] = ()  # in the order of `runs`; empty for runs read from files
     modules: Sequence[Callable[[int], Any]] = ()  # as the states: seed → its learnt torch module
+    verdicts: Sequence[str] = ()  # of sweeps with until=decided, in sentences
 
     @cached_property
     def keys(self) -> list[str]:
@@ -46,20 +49,23 @@ class Result:
     @cached_property
     def rows(self) -> pd.DataFrame:
         """One row per run, seed and logged round: algo, keys, seed, t, cost, avg_cost, …"""
-        tables = [self._named(run, run.rows) for run in self.runs]
+        tables = [self._add_names(run, run.rows) for run in self.runs]
         return pd.concat(tables, ignore_index=True)
 
     @cached_property
     def final(self) -> pd.DataFrame:
         """The last round of every run and seed, indexed by the seed."""
         return pd.concat(
-            [self._named(run, run.rows[run.rows["t"] == run.rounds]) for run in self.runs]
+            [self._add_names(run, run.rows[run.rows["t"] == run.rounds]) for run in self.runs]
         ).set_index("seed")
 
     @cached_property
     def summary(self) -> pd.DataFrame:
         """One row per run: algo, keys, seeds, rounds, and every final column's mean and ci95."""
-        return pd.DataFrame([self._summarised(run) for run in self.runs])
+        return pd.DataFrame(
+            self._names(run) | {"seeds": len(run.seeds), "rounds": run.rounds} | final_figures(run)
+            for run in self.runs
+        )
 
     @property
     def state(self) -> Any:
@@ -72,7 +78,7 @@ class Result:
 
     def _only(self, name: str, values: Sequence[Any]) -> Any:
         if not values:
-            raise UserError(f"{name}: files do not hold it; run(...) the job in this session")
+            raise UserError(f"{name}: it is not in the files; run(...) the job in this session")
         if len(values) > 1:
             raise UserError(
                 f"{name}: there are several runs; take one of them, as in result[0].{name}"
@@ -95,8 +101,8 @@ class Result:
         return len(self.runs)
 
     def __getitem__(self, place: int) -> "Result":
-        kept = ([values[place]] if values else [] for values in (self.states, self.modules))
-        return Result([self.runs[place]], *kept)
+        states, modules = ([v[place]] if v else [] for v in (self.states, self.modules))
+        return Result([self.runs[place]], states, modules)
 
     def __repr__(self) -> str:
         """What it holds, in one short line."""
@@ -116,10 +122,9 @@ class Result:
             table[name] = [_plus_minus(row, name) for _, row in self.summary.iterrows()]
         return table.to_html(index=False, border=0, escape=True, na_rep="", max_rows=30)
 
-    def _named(self, run: Run, rows: pd.DataFrame) -> pd.DataFrame:
+    def _add_names(self, run: Run, rows: pd.DataFrame) -> pd.DataFrame:
         """The rows, preceded by the columns that distinguish their run."""
-        columns = [column for column in rows if column != "seed"]
-        table = rows[["seed", *columns]].reset_index(drop=True)
+        table = rows[["seed", *rows.columns.drop("seed")]].reset_index(drop=True)
         for place, (name, value) in enumerate(self._names(run).items()):
             table.insert(place, name, [value] * len(table))
         return table
@@ -127,16 +132,14 @@ class Result:
     def _names(self, run: Run) -> dict[str, Any]:
         return {"algo": run.algorithm} | {key: run.settings.get(key) for key in self.keys}
 
-    def _summarised(self, run: Run) -> dict[str, Any]:
-        row = self._names(run) | {"seeds": len(run.seeds), "rounds": run.rounds}
-        return row | final_figures(run)
-
 
 def _plus_minus(row: "pd.Series[Any]", column: str) -> str:
     return plus_minus(row[f"{column}_mean"], row[f"{column}_ci95"])
 
 
-def load_runs(places: Sequence[str | Path]) -> Result:
+def load_runs(places: Sequence[str | Path], seeds: str | int | Iterable[int] | None) -> Result:
     """The runs at the places, or what finished last under outputs/."""
     found = locate_all(map(str, places)) or [newest(OUTPUTS)]
-    return Result(read_runs(found, lambda line: warnings.warn(line, stacklevel=4)))
+    where = Where({}, None if seeds is None else parse_seeds(seeds))
+    runs = read_runs(found, lambda line: warnings.warn(line, stacklevel=4), where)
+    return Result(runs, verdicts=sentences_in(found))

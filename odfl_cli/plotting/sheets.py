@@ -1,307 +1,378 @@
 """Which figures a request asks for: each with a file name, its numbers and its title."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import tell
 from odfl_cli.plotting.canvas import finish
-from odfl_cli.plotting.curves import (
-    draw_curves,
-    draw_gap_curves,
-    draw_panel,
-    draw_rates,
-    draw_sections,
-    shown_slope,
-)
-from odfl_cli.plotting.diagnostics import diagnostic_sheets
+from odfl_cli.plotting.curves import Panel, draw_curves, draw_panel, draw_rates, format_slope
+from odfl_cli.plotting.diagnostics import diagnostics
 from odfl_cli.plotting.figure_files import Sheet
-from odfl_cli.plotting.points import draw_gap, draw_gap_rows, draw_heatmap, draw_sweep
-from odfl_cli.plotting.request import Request
+from odfl_cli.plotting.forest import MOST_PANELS, Row, draw_rows, forest_sheet
+from odfl_cli.plotting.points import draw_heatmap, draw_points
+from odfl_cli.plotting.request import BY_DEFAULT, CURVES, RATES, Request
 from odfl_cli.plotting.style import INK, Drawn, LineStyle, apply_styles, line_styles, theme
-from odfl_cli.plotting.words import column_label, column_words, label, plain, symbol
 from odfl_cli.results.aggregation import (
     Line,
     bounded_regret,
-    check_column,
-    curve_slope,
     curves,
+    late_slope,
+    slope,
     sweep,
-    sweep_slopes,
     tabulate,
-    without,
 )
 from odfl_cli.results.gaps import Gap
-from odfl_cli.results.grouping import Group, check_key, group_runs, runs_with, sort_key
-from odfl_cli.results.names import REFERENCES
+from odfl_cli.results.grouping import (
+    TARGET,
+    Group,
+    Settings,
+    check_column,
+    check_swept,
+    freeze,
+    group_runs,
+    sort_key,
+    split_settings,
+    without,
+)
+from odfl_cli.results.leaderboard import deciding_column
 from odfl_cli.results.tables import Run
+from odfl_cli.results.words import (
+    REFERENCES,
+    column_label,
+    column_words,
+    escape,
+    label,
+    shorten_value,
+    symbol,
+)
 
-CURVES = {
-    "cost": ["avg_cost"],
-    "mse": ["avg_mse"],
-    "regret": ["avg_regret"],
-    "overview": ["avg_cost", "avg_mse"],
-    "expected_cost": ["expected_cost"],
-    "comparators": ["avg_static_regret", "avg_dynamic_regret"],
-    "path_length": ["path_length"],
-}
-NOTEBOOK_SIZE = 6.9, 3.2  # inches
-RATES = ("avg_static_regret", "avg_dynamic_regret")
+MOST_ACROSS = 4
+NOTEBOOK_SIZE = 6.9, 2.86  # inches, without the legend
 
 
 def sheets(runs: list[Run], request: Request) -> list[Sheet]:
     """The figures of runs that belong together; only runs that appear count for what differs."""
-    if request.gap:
-        runs = request.gap.runs(runs)
-        for key in request.x:
-            check_key(runs, key)
-        return gap_sheets(group_runs(runs), request.gap, request)
+    runs = request.gap.runs(runs) if request.gap else runs
     for key in request.x:
-        runs = runs_with(runs, key, tell)
-    groups = group_runs(runs)
+        check_swept(runs, key)
+        for name in sorted({run.algorithm for run in runs if key not in run.settings}):
+            if not request.gap:
+                tell(f"--x: left out runs of {name} that have no key {key}")
+        runs = [run for run in runs if request.gap or key in run.settings]
+    plot = Plot(group_runs(runs), request)
+    if request.gap:
+        return _gap_sheets(plot, request.gap)
+    if request.forest is not None:
+        return [_forest(plot, runs)]
     if request.x:
-        return [sweep_sheet(groups, request)]
-    if request.y:
-        check_column(groups, request.y)
-        return [_curve_sheet(request.y, {request.y: curves(groups, request.y)}, groups, request)]
-    return curve_sheets(groups, request)
-
-
-def curve_sheets(groups: list[Group], request: Request) -> list[Sheet]:
-    """Every column that has a figure of its own and that the runs have, against the rounds."""
-    wanted = dict.fromkeys(column for columns in CURVES.values() for column in columns)
-    found = {column: lines for column in wanted if (lines := curves(groups, column))}
-    drawn = [
-        _curve_sheet(stem, {column: found[column] for column in columns}, groups, request)
-        for stem, columns in CURVES.items()
-        if all(column in found for column in columns)
-    ]
-    if all(column in found for column in RATES):
-        drawn.append(_rates_sheet({column: found[column] for column in RATES}, groups, request))
-    if bounds := _bounds_sheet(groups, request):
-        drawn.append(bounds)
-    return [*drawn, *diagnostic_sheets(groups, _title(groups, found["avg_cost"], request), request)]
+        return [_sweep_sheet(plot)]
+    if request.y or any(request.facets):
+        columns = request.y or (request.column,)
+        for column in columns:
+            check_column(plot.groups, column, "--y")
+        return [plot.curve_sheet("_".join(columns), columns)]
+    return _default_sheets(plot, runs)
 
 
 def sections_sheet(sections: Mapping[str, list[Run]], request: Request) -> Sheet:
     """One figure of a column, a panel for each section."""
-    drawn, tables, every = {}, [], []
-    for name, runs in sections.items():
-        groups = group_runs(runs)
-        check_column(groups, request.column)
-        lines = curves(groups, request.column)
-        drawn[name] = _apply_styles(lines, groups, request)
-        tables.append(tabulate([one.line for one in drawn[name]], x="t").assign(sweep=name))
-        every += lines
-    title = request.titled(_seeds(every))
-    draw = partial(draw_sections, drawn, request.column, title, request)
-    return Sheet("panels", draw, pd.concat(tables, ignore_index=True))
-
-
-def sweep_sheet(groups: list[Group], request: Request) -> Sheet:
-    """The final value of the column against one key or two; on logarithmic axes with its slope."""
-    key, column = request.x[0], request.column
-    lines = sweep(groups, key, column)
-    title = _title(groups, lines, request)
-    drawn = _apply_styles(lines, groups, request)
-    if len(request.x) == 2:
-        return _heatmap_sheet(drawn, column_label(column, final=True), title, request)
-    slopes = sweep_slopes(groups, key, column) if request.loglog else None
-    numbers = tabulate([one.line for one in drawn], x=key)
-    if slopes is not None:
-        for place, name in enumerate(("slope", "slope_ci95")):
-            numbers[name] = [slopes[algorithm][place] for algorithm in numbers["algorithm"]]
-    draw = partial(draw_sweep, drawn, title, request, slopes)
-    return Sheet(f"x_{key.replace('/', '_')}", draw, numbers)
-
-
-def gap_sheets(groups: list[Group], gap: Gap, request: Request) -> list[Sheet]:
-    """The paired difference against a key or two, or in rows and against the rounds."""
-    key = request.x[0] if request.x else None
-    lines = gap.lines(groups, request.column, key)
-    names = f"{column_words(request.column)}\n{_difference(gap, request)}"
-    final, title = f"gap in final {names}", _title(groups, lines, request)
-    drawn = _apply_gap_styles(lines, gap, groups, request)
-    numbers = tabulate([one.line for one in drawn], x=key or "x").rename(
-        columns={"algorithm": "gap"}
-    )
-    if len(request.x) == 2:
-        return [_heatmap_sheet(drawn, final, title, request)]
-    if key:
-        return [Sheet("gap", partial(draw_gap, drawn, final, title, request), numbers)]
-    over_time = _apply_gap_styles(gap.curves(groups, request.column), gap, groups, request)
-    table = tabulate([one.line for one in over_time], x="t").rename(columns={"algorithm": "gap"})
-    rows = partial(draw_gap_rows, drawn, final, title, request)
-    curve = partial(draw_gap_curves, over_time, f"gap in {names}", title, request)
-    return [Sheet("gap", rows, numbers.drop(columns="x")), Sheet("gap_rounds", curve, table)]
+    plots = {name: Plot(group_runs(runs), request) for name, runs in sections.items()}
+    panels = []
+    for name, plot in plots.items():
+        check_column(plot.groups, request.column, "--y")
+        panel = Panel(column_label(request.column), plot.style(curves(plot.groups, request.column)))
+        if panel.drawn:
+            panels.append(panel._replace(title=name).add_facts({"sweep": name}))
+    every = Plot([group for plot in plots.values() for group in plot.groups], request)
+    return every.sheet("panels", draw_curves, panels)
 
 
 def curve_axes(groups: list[Group], column: str, axis: Axes | None = None) -> Axes:
     """A column against the rounds, on the axes given or on those of a new figure of pyplot's."""
     from matplotlib import pyplot as plt
 
-    lines = curves(groups, column)
-    drawn = _apply_styles(lines, groups, Request())
+    plot = Plot(groups, Request())
+    panel = Panel(column_label(column), plot.style(curves(groups, column)), marks=plot.marks)
     with rc_context(theme()):
         if axis is not None:
-            draw_panel(axis, column_label(column), drawn, _marks(groups))
+            draw_panel(axis, panel)
             axis.legend(frameon=False)
             return axis
         figure, axis = plt.subplots(figsize=NOTEBOOK_SIZE, layout="constrained")
-        draw_panel(axis, column_label(column), drawn, _marks(groups))
-        finish(figure, axis, [one.name for one in drawn], _title(groups, lines, Request()))
+        draw_panel(axis, panel)
+        handles, names = axis.get_legend_handles_labels()
+        title = plot.title(tabulate([one.line for one in panel.drawn], "t"))
+        finish(figure, dict(zip(names, handles, strict=True)), title)
         return axis
 
 
-def _curve_sheet(
-    stem: str, found: dict[str, list[Line]], groups: list[Group], request: Request
-) -> Sheet:
-    panels = {column: _apply_styles(lines, groups, request) for column, lines in found.items()}
-    tables = []
-    for column, drawn in panels.items():
-        table = tabulate([one.line for one in drawn], x="t")
-        tables.append(table.assign(column=column) if len(panels) > 1 else table)
-    title = _title(groups, [line for lines in found.values() for line in lines], request)
-    draw = partial(draw_curves, panels, title, request, _marks(groups))
-    return Sheet(stem, draw, pd.concat(tables, ignore_index=True))
+@dataclass(frozen=True)
+class Plot:
+    """The groups of runs that figures show, and how the figures should look."""
 
+    groups: list[Group]
+    request: Request
 
-def _rates_sheet(found: dict[str, list[Line]], groups: list[Group], request: Request) -> Sheet:
-    """Regret per round on logarithmic axes, each with its slope from t = √T on."""
-    panels: dict[str, list[Drawn]] = {}
-    words: dict[int, list[str]] = {}
-    tables = []
-    for column, lines in found.items():
-        drawn = _apply_styles(lines, groups, request)
-        panels[column] = [one for one in drawn if one.line.algorithm not in REFERENCES]
-        for place, one in enumerate(panels[column]):
-            slope = curve_slope(one.line.by_seed)
-            words.setdefault(place, []).append(shown_slope(slope))
-            table = tabulate([one.line], x="t")
-            tables.append(table.assign(column=column, slope=slope[0], slope_ci95=slope[1]))
-    named = {
-        column: [
-            one._replace(name=f"{one.name}, slopes {' and '.join(words[place])}")
-            for place, one in enumerate(drawn)
+    def style(self, lines: list[Line]) -> list[Drawn]:
+        """The lines with their styles and names, in the order of the legend."""
+        return apply_styles(
+            lines, line_styles([group.algorithm for group in self.groups], self.request.labels)
+        )
+
+    def title(self, numbers: pd.DataFrame | None = None) -> str:
+        """K, T and the number of seeds below the user's title; and a range of costs that is unusual."""
+        settings = [group.settings for group in self.groups]
+        items = [one["data.items"] for one in settings if "data.items" in one]
+        ranges = {(one.get("data.amplitude"), one.get("data.clip")) for one in settings}
+        amplitude, clip = ranges.pop() if len(ranges) == 1 else (None, None)
+        counts = (
+            [len(group.seeds) for group in self.groups] if numbers is None else numbers["seeds"]
+        )
+        seeds = _format_range(counts)
+        facts = [
+            f"$K$ = {_format_range(items)}" if items else "",
+            f"$T$ = {_format_range(group.rounds for group in self.groups)}",
+            f"$A$ = {amplitude:g}, costs not clipped" if amplitude and clip is False else "",
+            f"{seeds} seed" if seeds == "1" else f"{seeds} seeds",
         ]
-        for column, drawn in panels.items()
+        return self.request.add_title(",  ".join(filter(None, facts)))
+
+    @property
+    def across(self) -> int:
+        """Facets in a row; 0 where there is none."""
+        _, column = self.request.facets
+        if not any(self.request.facets) or self.request.stacked:
+            return int(any(self.request.facets))
+        values = {freeze(group.settings.get(column)) for group in self.groups} if column else {0}
+        return min(len(values), MOST_ACROSS)
+
+    def facets(self, column: str) -> list[tuple[Settings, list[Group]]]:
+        """The groups of every facet with the settings that name it, row after row.
+
+        The MSE of ranks and that of raw costs have different units: they are apart.
+        """
+        keys = [key for key in self.request.facets if key]
+        targets = {group.settings.get(TARGET, "raw") for group in self.groups}
+        if column.removeprefix("avg_") == "mse" and len(targets) > 1 and TARGET not in keys:
+            keys.append(TARGET)
+        pools: dict[Any, tuple[Settings, list[Group]]] = {}
+        for group in self.groups:
+            named = {key: group.settings.get(key, "raw" if key == TARGET else None) for key in keys}
+            pool = pools.setdefault(freeze(named), (named, []))[1]
+            pool.append(replace(group, varying=without(group.varying, *keys)))
+        return sorted(pools.values(), key=lambda one: [sort_key(v) for v in one[0].values()])
+
+    @property
+    def marks(self) -> list[int]:
+        """The rounds in which an environment changes."""
+        return sorted({mark for group in self.groups for mark in group.extras.get("marks", ())})
+
+    def panels(
+        self,
+        columns: Iterable[str],
+        lines_of: Callable[[list[Group], str], list[Line]],
+        final: bool = False,
+    ) -> list[Panel]:
+        """A panel for every column and facet; errors of predictions with other targets are apart."""
+        several = len(list(columns)) > 1
+        panels = []
+        for column in columns:
+            for named, groups in self.facets(column):
+                panel = Panel(
+                    column_label(column, final), self.style(lines_of(groups, column)),
+                    label("", named), across=self.across, marks=self.marks,
+                )  # fmt: skip
+                panels.append(panel.add_facts({"column": column, **named} if several else named))
+        return [panel for panel in panels if panel.drawn]
+
+    def sheet(
+        self, stem: str, draw: Callable[..., Figure], panels: list[Panel], x: str = "t"
+    ) -> Sheet:
+        """A figure of panels; its numbers are those of their lines."""
+        lines = [one.line for panel in panels for one in panel.drawn]
+        if not lines:
+            raise UserError(f"{stem}: no run has what this figure shows")
+        numbers = tabulate(lines, x)
+        return Sheet(stem, partial(draw, panels, self.title(numbers), self.request), numbers)
+
+    def curve_sheet(self, stem: str, columns: Iterable[str]) -> Sheet:
+        """Columns against the rounds."""
+        return self.sheet(stem, draw_curves, self.panels(columns, curves))
+
+
+def _default_sheets(plot: Plot, runs: list[Run]) -> list[Sheet]:
+    """The figures that were asked for, or all that say something, if the runs have what they show."""
+    there = {column for group in plot.groups for column in group.columns}
+    builders: dict[str, Callable[[], Sheet]] = {
+        stem: partial(plot.curve_sheet, stem, columns)
+        for stem, columns in CURVES.items()
+        if there.issuperset(columns)
     }
-    title = _title(groups, [one.line for drawn in panels.values() for one in drawn], request)
-    draw = partial(draw_rates, named, title, request)
-    return Sheet("rates", draw, pd.concat(tables, ignore_index=True))
+    if there.issuperset(RATES):
+        builders["rates"] = partial(_rates_sheet, plot)
+    if "avg_bound" in there:
+        builders["bounds"] = partial(_bounds_sheet, plot)
+    learners = {run.algorithm for run in runs} - set(REFERENCES)
+    problems = {freeze(split_settings(group.varying)[0]) for group in plot.groups}
+    if len(learners) > 1 and len(problems) <= MOST_PANELS:
+        builders["forest"] = partial(_forest, plot, runs)
+    builders |= diagnostics(plot.groups, plot.title(), plot.request)
+    for stem in plot.request.figures:
+        if stem not in builders:
+            raise UserError(
+                f"--figures {stem}: the runs do not have it; there are {', '.join(builders)}"
+            )
+    wanted = plot.request.figures or BY_DEFAULT
+    return [build() for stem, build in builders.items() if stem in wanted]
 
 
-def _bounds_sheet(groups: list[Group], request: Request) -> Sheet | None:
+def _forest(plot: Plot, runs: list[Run]) -> Sheet:
+    column = plot.request.y[0] if plot.request.y else deciding_column(runs)
+    return forest_sheet(runs, column, plot.title(), plot.request)
+
+
+def _add_slopes(
+    panels: list[Panel], slope_of: Callable[[pd.DataFrame], tuple[float, float]]
+) -> list[Panel]:
+    """The panels with the slopes of their lines on logarithmic axes, in legend and numbers."""
+    found: dict[str, list[str]] = {}
+
+    def measure(one: Drawn) -> Drawn:
+        value, ci95 = slope_of(one.line.by_seed)
+        found.setdefault(one.name, []).append(format_slope((value, ci95)))
+        return one.add_facts({"slope": value, "slope_ci95": ci95})
+
+    def name(one: Drawn) -> Drawn:
+        plural = "s" if len(found[one.name]) > 1 else ""
+        return one._replace(name=f"{one.name}, slope{plural} {' and '.join(found[one.name])}")
+
+    measured = [panel._replace(drawn=list(map(measure, panel.drawn))) for panel in panels]
+    return [panel._replace(drawn=list(map(name, panel.drawn))) for panel in measured]
+
+
+def _rates_sheet(plot: Plot) -> Sheet:
+    """Regret per round on logarithmic axes, each with its slope from t = √T on."""
+    learners = [group for group in plot.groups if group.algorithm not in REFERENCES]
+    panels = replace(plot, groups=learners).panels(RATES, curves)
+    return plot.sheet("rates", draw_rates, _add_slopes(panels, late_slope))
+
+
+def _bounds_sheet(plot: Plot) -> Sheet:
     """The regret that a theorem bounds, and the bound, which lies far above it."""
-    panels: dict[str, list[Drawn]] = {}
+    panels = []
     for column in RATES:
-        bounded = [group for group in groups if bounded_regret(group) == column]
-        bounds = _apply_styles(curves(bounded, "avg_bound"), groups, request)
-        regrets = {(one.line.algorithm, str(one.line.varying)): one
-                   for one in _apply_styles(curves(bounded, column), groups, request)}  # fmt: skip
-        for one in bounds:
-            style = one.style._replace(dashes="-", width=0.7, marker="")
-            above = one._replace(style=style, name=f"{one.name}: the theorem's bound")
-            below = regrets.get((one.line.algorithm, str(one.line.varying)))
-            panels.setdefault(column, []).extend([above, below] if below else [above])
-    if not panels:
-        return None
-    tables = [
-        tabulate([one.line], x="t").assign(column=column, curve=one.name)
-        for column, drawn in panels.items()
-        for one in drawn
+        groups = [group for group in plot.groups if bounded_regret(group) == column]
+        regrets = {one.name: one for one in plot.style(curves(groups, column))}
+        drawn = []
+        for bound in plot.style(curves(groups, "avg_bound")):
+            style = bound.style._replace(dashes="-", width=0.7, marker="")
+            drawn.append(bound._replace(style=style, name=f"{bound.name}: the theorem's bound"))
+            drawn += [regrets[bound.name]] if bound.name in regrets else []
+        facts = [{"column": column, "curve": one.name} for one in drawn]
+        drawn = [one.add_facts(more) for one, more in zip(drawn, facts, strict=True)]
+        panels += [Panel(column_label(column), drawn)] if drawn else []
+    return plot.sheet("bounds", draw_rates, panels)
+
+
+def _sweep_sheet(plot: Plot) -> Sheet:
+    """The final value of the column against one key or two; on logarithmic axes with its slope."""
+    request, key, column = plot.request, plot.request.x[0], plot.request.column
+    if len(request.x) == 2:
+        drawn = plot.style(sweep(plot.groups, key, column))
+        return _heatmap_sheet(plot, drawn, column_label(column, final=True))
+    columns = request.y or (column,)
+    panels = plot.panels(columns, lambda groups, one: sweep(groups, key, one), final=True)
+    if request.loglog:
+        values = [x for panel in panels for one in panel.drawn for x in one.line.points["x"]]
+        if wrong := [x for x in values if sort_key(x)[0] or x <= 0]:
+            smallest = min(wrong, key=sort_key)
+            raise UserError(
+                f"{key}={shorten_value(smallest)}: on logarithmic axes it should be above 0"
+            )
+        panels = _add_slopes(panels, slope)
+    return plot.sheet(f"x_{key.replace('/', '_')}", draw_points, panels, x=key)
+
+
+def _gap_sheets(plot: Plot, gap: Gap) -> list[Sheet]:
+    """The paired difference against a key or two, or in rows and against the rounds."""
+    request, column = plot.request, plot.request.column
+    key = request.x[0] if request.x else None
+    words = f"{column_words(column)}\n{_difference(gap, request)}"
+    drawn = _style_gaps(plot, gap, gap.lines(plot.groups, column, key))
+    if len(request.x) == 2:
+        return [_heatmap_sheet(plot, drawn, f"gap in final {words}")]
+    points = Panel(f"gap in final {words}", drawn, is_gap=True)
+    found = [plot.sheet("gap", draw_points, [points], x=key or "x")]
+    if not key:
+        rows = [
+            Row(
+                one.name,
+                one.style._replace(colour=INK) if gap.key == "algo" else one.style,
+                *one.line.points[["mean", "ci95"]].to_numpy()[0],
+            )
+            for one in drawn
+        ]
+        numbers = found[0].numbers.drop(columns="x")
+        draw = partial(draw_rows, {"": rows}, points.label, plot.title(numbers), request)
+        over_time = _style_gaps(plot, gap, gap.curves(plot.groups, column))
+        panel = Panel(f"gap in {words}", over_time, is_gap=True)
+        found = [Sheet("gap", draw, numbers), plot.sheet("gap_rounds", draw_curves, [panel])]
+    return [
+        sheet._replace(numbers=sheet.numbers.rename(columns={"algorithm": "gap"}))
+        for sheet in found
     ]
-    title = _title(groups, [one.line for drawn in panels.values() for one in drawn], request)
-    draw = partial(draw_rates, panels, title, request)
-    return Sheet("bounds", draw, pd.concat(tables, ignore_index=True))
 
 
-def _heatmap_sheet(drawn: list[Drawn], words: str, title: str, request: Request) -> Sheet:
+def _heatmap_sheet(plot: Plot, drawn: list[Drawn], words: str) -> Sheet:
     """A table for all lines that differ in nothing but the second key."""
-    across, down = request.x
+    across, down = plot.request.x
     if across == down:
         raise UserError(f"--x {across},{down}: a heatmap needs two keys")
-    names = [one.style.name for one in drawn]
-    if "algo" in request.x and len(set(names)) < len({one.line.algorithm for one in drawn}):
+    names = {one.line.algorithm: one.style.name for one in drawn}
+    if "algo" in (across, down) and len(set(names.values())) < len(names):
         raise UserError("--label: a heatmap of algorithms needs a name of its own for each")
     if down != "algo" and not any(down in one.line.varying for one in drawn):
-        raise UserError(
-            f"--x {across},{down}: all runs have one value of {down}; a heatmap needs two"
-        )
-    tables: dict[str, list[pd.DataFrame]] = {}
+        raise UserError(f"--x {across},{down}: all runs have one value of {down}; it needs two")
+    parts = []
     for one in drawn:
-        algorithm, varying = one.style.name, one.line.varying
-        name = label("" if "algo" in request.x else algorithm, without(varying, down))
-        below = algorithm if down == "algo" else varying.get(down)
-        points = one.line.points.assign(down=below, panel=name)
-        tables.setdefault(name, []).append(
-            points.assign(x=algorithm) if across == "algo" else points
-        )
-    numbers = pd.concat([part for parts in tables.values() for part in parts], ignore_index=True)
-    grids = {
-        name: pd.concat(parts).pivot(index="down", columns="x", values="mean")
-        .pipe(lambda table: table.loc[sorted(table.index, key=sort_key)])
-        for name, parts in tables.items()
+        varying = {"algo": one.style.name, **one.line.varying}
+        name = "" if "algo" in (across, down) else one.style.name
+        panel = label(name, without(one.line.varying, down))
+        part = one.line.points.assign(down=varying.get(down), panel=panel)
+        parts.append(part.assign(x=one.style.name) if across == "algo" else part)
+    numbers = pd.concat(parts, ignore_index=True)
+    tables = {
+        str(panel): table.pivot(index="down", columns="x", values="mean")
+        .sort_index(key=lambda index: index.map(sort_key))
+        for panel, table in numbers.groupby("panel", sort=False)
     }  # fmt: skip
-    stem = f"{'gap' if request.gap else 'x'}_{across}_{down}".replace("/", "_")
-    numbers = numbers.rename(columns={"x": across, "down": down})
-    return Sheet(stem, partial(draw_heatmap, grids, words, title, request), numbers)
+    stem = f"{'gap' if plot.request.gap else 'x'}_{across}_{down}".replace("/", "_")
+    draw = partial(draw_heatmap, tables, words, plot.title(numbers), plot.request)
+    return Sheet(stem, draw, numbers.rename(columns={"x": across, "down": down}))
 
 
-def _apply_styles(lines: list[Line], groups: list[Group], request: Request) -> list[Drawn]:
-    return apply_styles(lines, line_styles([group.algorithm for group in groups], request.labels))
-
-
-def _apply_gap_styles(
-    lines: list[Line], gap: Gap, groups: list[Group], request: Request
-) -> list[Drawn]:
-    """The axis names two algorithms: a pair needs no name but for what tells it from others."""
-    if gap.key != "algo":
-        return _apply_styles(lines, groups, request)
-    return apply_styles(lines, {line.algorithm: LineStyle("", INK) for line in lines})
+def _style_gaps(plot: Plot, gap: Gap, lines: list[Line]) -> list[Drawn]:
+    """Gaps of two algorithms, which the axis names, are called by what distinguishes the pairs."""
+    plain = {line.algorithm: LineStyle("", INK) for line in lines}
+    return plot.style(lines) if gap.key != "algo" else apply_styles(lines, plain)
 
 
 def _difference(gap: Gap, request: Request) -> str:
     """PF-OGD − DF-OGD; γ = 1 minus γ = 0."""
     if gap.key == "algo":
         styles = line_styles([gap.first, gap.second], request.labels)
-        return " − ".join(plain(styles[name].name) for name in (gap.first, gap.second))
-    return f"{symbol(gap.key)} = {plain(gap.first)} minus {symbol(gap.key)} = {plain(gap.second)}"
+        return " − ".join(escape(styles[name].name) for name in (gap.first, gap.second))
+    return " minus ".join(f"{symbol(gap.key)} = {escape(v)}" for v in (gap.first, gap.second))
 
 
-def _marks(groups: list[Group]) -> list[int]:
-    """The rounds in which an environment changes."""
-    return sorted({mark for group in groups for mark in group.extras.get("marks", ())})
-
-
-def _title(groups: list[Group], lines: list[Line], request: Request) -> str:
-    """K, T and the number of seeds below the user's title; and what an experiment sets on purpose."""
-    items = [group.settings["data.items"] for group in groups if "data.items" in group.settings]
-    facts = [
-        *([f"$K$ = {_span(items)}"] if items else []),
-        f"$T$ = {_span(group.rounds for group in groups)}",
-        *_unusual(groups),
-        _seeds(lines),
-    ]
-    return request.titled(",  ".join(facts))
-
-
-def _unusual(groups: list[Group]) -> list[str]:
-    """Costs of another range than the default's decide what a figure shows, so it says them."""
-    found = {(g.settings.get("data.amplitude"), g.settings.get("data.clip")) for g in groups}
-    amplitude, clip = found.pop() if len(found) == 1 else (None, None)
-    return [f"$A$ = {amplitude:g}, costs not clipped"] if amplitude and clip is False else []
-
-
-def _seeds(lines: list[Line]) -> str:
-    seeds = _span(count for line in lines for count in line.points["seeds"])
-    return f"{seeds} seed" if seeds == "1" else f"{seeds} seeds"
-
-
-def _span(numbers: Iterable[int]) -> str:
+def _format_range(numbers: Iterable[int]) -> str:
     values = sorted(set(numbers))
     return str(values[0]) if len(values) == 1 else f"{values[0]}–{values[-1]}"

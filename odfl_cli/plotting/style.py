@@ -1,39 +1,32 @@
 """Colours and line styles, the same in every figure and on the page of `odfl report`."""
 
-from __future__ import annotations
-
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from odfl_cli.plotting.words import label
-from odfl_cli.results.grouping import sort_key
-from odfl_cli.results.names import REFERENCES, display_name
-
-if TYPE_CHECKING:  # it imports pandas, which --help should not
-    from odfl_cli.results.aggregation import Line
+from odfl_cli.results.aggregation import Line
+from odfl_cli.results.grouping import Group, Settings, sort_key
+from odfl_cli.results.words import ALGORITHMS, REFERENCES, display_name, label
 
 Colour = tuple[float, float, float]
 Dashes = str | tuple[int, tuple[float, ...]]
 
 
-def _colour(code: int) -> Colour:
-    red, green, blue = (part / 255 for part in code.to_bytes(3, "big"))
-    return red, green, blue
-
-
-# The palette "colorblind" of seaborn, whose import would take longer than the drawing.
-BLUE, ORANGE, GREEN, RED, PURPLE, BROWN, PINK, YELLOW, SKY = map(
-    _colour,
-    (0x0173B2, 0xDE8F05, 0x029E73, 0xD55E00, 0xCC78BC, 0xCA9161, 0xFBAFE4, 0xECE133, 0x56B4E9),
-)
-FREE_COLOURS = (SKY, BROWN, PINK, YELLOW)  # of algorithms without a style of their own
+GREY, DARK, INK = (0.5, 0.5, 0.5), (0.35, 0.35, 0.35), (0.15, 0.15, 0.15)
+COLOURS: dict[str, Colour] = {  # the palette "colorblind" of seaborn, whose import is slow
+    "blue": (1, 115, 178), "orange": (222, 143, 5), "green": (2, 158, 115), "red": (213, 94, 0),
+    "purple": (204, 120, 188), "brown": (202, 145, 97), "pink": (251, 175, 228),
+    "yellow": (236, 225, 51), "sky": (86, 180, 233),
+}  # fmt: skip
+COLOURS = {name: (r / 255, g / 255, b / 255) for name, (r, g, b) in COLOURS.items()}
+COLOURS |= {"grey": GREY, "dark": DARK, "ink": INK}
+FREE_COLOURS = [COLOURS[name] for name in ("sky", "brown", "pink", "yellow")]
 FREE_DASHES: tuple[Dashes, ...] = ((0, (3, 1)), (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 1)))
-GREY, INK = (0.5, 0.5, 0.5), (0.15, 0.15, 0.15)
+"""Of algorithms without a style of their own."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-
-WIDTHS = {"single": 3.4, "double": 6.9}  # inches: one and two columns of a paper
 
 
 class LineStyle(NamedTuple):
@@ -47,49 +40,38 @@ class LineStyle(NamedTuple):
     mark_from: float = 0.0  # where the first marker is, as a share of the distance between two
 
 
-_STYLES: dict[str, tuple[Any, ...]] = {
-    "df_ogd": (BLUE, "-"),
-    "df_ftpl": (ORANGE, (0, (5, 1.5))),
-    "pf_ogd": (GREEN, (0, (6, 1.5, 1.2, 1.5))),
-    "spo": (RED, (0, (1.2, 1.2))),
-    "spo_printed": (PURPLE, (0, (3, 1.2, 1.2, 1.2, 1.2, 1.2))),
-    "df_moments": (INK, "-", 1.8),
-    "guard": (INK, (0, (4, 1.5))),
-    "vote": (INK, (0, (1.2, 1.2))),
-    "rls": (BROWN, "-"),
-    "rls_forgetting": (BROWN, (0, (4, 1.5))),
-    "rls_adaptive": (BROWN, (0, (5, 1, 1, 1))),
-    "restart": (PINK, (0, (7, 1.5))),
-    "fenchel_young": (SKY, (0, (2, 1))),
-    "perturbed": (YELLOW, (0, (5, 1, 1, 1))),
-    "policy_gradient": (BROWN, (0, (1.2, 1.2))),
-    "hedge": (PINK, (0, (2, 1))),
-    "ogd": (SKY, "-"),
-    "df_ogd_endpoint": (BLUE, (0, (1.2, 1.2))),
-    "uniform": (GREY, "-", 0.8),
-    "frozen": (GREY, (0, (1.2, 1.2)), 0.8),
-    "clairvoyant": (GREY, (0, (4, 2)), 0.8),
-}
-LINE_STYLES = {name: LineStyle(display_name(name), *style) for name, style in _STYLES.items()}
+def _read_style(name: str, look: Mapping[str, Any]) -> LineStyle:
+    dashes: Dashes = (0, tuple(look["dashes"])) if "dashes" in look else "-"
+    rest = {key: look[key] for key in ("width", "marker") if key in look}
+    return LineStyle(display_name(name), COLOURS[look["colour"]], dashes, **rest)
+
+
+LINE_STYLES = {name: _read_style(name, look) for name, look in ALGORITHMS.items()}
 
 
 class Drawn(NamedTuple):
-    """A line with the style and the name it has in every figure."""
+    """A line, or a group of runs, with the style and the name it has in every figure."""
 
-    line: Line
+    line: Any
     style: LineStyle
     name: str
 
+    def add_facts(self, facts: Settings) -> "Drawn":
+        """The same, with further columns in the line's numbers."""
+        return self._replace(line=replace(self.line, facts={**self.line.facts, **facts}))
 
-def apply_styles(lines: list[Line], styles: Mapping[str, LineStyle]) -> list[Drawn]:
+
+def apply_styles(lines: Sequence[Line | Group], styles: Mapping[str, LineStyle]) -> list[Drawn]:
     """Every line with its style and name, in the order of the legend: references last."""
     order = list(styles)
-    ranked = sorted(lines, key=lambda line: _rank(line, order))
+    by_algorithm: dict[str, list[Line | Group]] = {}
+    for line in sorted(lines, key=lambda line: _rank(line, order)):
+        by_algorithm.setdefault(line.algorithm, []).append(line)
     drawn = []
-    for line in ranked:
-        alike = [id(other) for other in ranked if other.algorithm == line.algorithm]
-        style = variant(styles[line.algorithm], alike.index(id(line)), len(alike))
-        drawn.append(Drawn(line, style, label(style.name, line.varying)))
+    for algorithm, alike in by_algorithm.items():
+        for place, line in enumerate(alike):
+            style = variant(styles[algorithm], place, len(alike))
+            drawn.append(Drawn(line, style, label(style.name, line.varying)))
     return drawn
 
 
@@ -99,16 +81,22 @@ def line_styles(
     """A style for each algorithm; `labels` are names in legends, instead of ours.
 
     The checksum of its name chooses the style of an algorithm that is not listed above, so that it
-    is the same in every figure unless another algorithm of the figure has it.
+    is the same in every figure unless another algorithm of the figure has it, or a listed one has
+    its colour. Where all are taken, markers distinguish.
     """
     styles, free = dict(LINE_STYLES), [*product(FREE_COLOURS, FREE_DASHES)]
-    taken: set[int] = set()
+    listed = {LINE_STYLES[name].colour for name in algorithms if name in LINE_STYLES}
+    unused = [look for look in free if look[0] not in listed]
+    taken: list[tuple[Colour, Dashes]] = []
     for name in sorted(set(algorithms).difference(LINE_STYLES)):
-        first = zlib.crc32(name.encode())
-        places = [(first + step) % len(free) for step in range(len(free))]
-        place = next((place for place in places if place not in taken), places[0])
-        taken.add(place)
-        styles[name] = LineStyle(display_name(name), *free[place])
+        first = zlib.crc32(name.encode()) % len(free)
+        order = [look for look in (*free[first:], *free[:first]) if look in unused] + free
+        times = [taken.count(look) for look in order]
+        look = order[times.index(min(times))]
+        is_clear = look in unused and min(times) == 0
+        marker = "" if is_clear else MARKERS[len(taken) % len(MARKERS)]
+        taken.append(look)
+        styles[name] = LineStyle(display_name(name), *look, marker=marker)
     return {
         name: style._replace(name=(labels or {}).get(name, style.name))
         for name, style in styles.items()
@@ -127,27 +115,14 @@ def variant(style: LineStyle, place: int, count: int) -> LineStyle:
 
 
 def theme() -> dict[Any, Any]:
-    """The settings of matplotlib for all figures: small type, few lines, embedded TrueType fonts."""
-    ink = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
-    return {
-        **dict.fromkeys(ink, INK),
-        **dict.fromkeys(("font.size", "axes.labelsize", "axes.titlesize"), 8),
-        **dict.fromkeys(("legend.fontsize", "xtick.labelsize", "ytick.labelsize"), 7.5),
-        **dict.fromkeys(("axes.linewidth", "xtick.major.width", "ytick.major.width"), 0.7),
-        **dict.fromkeys(("xtick.major.size", "ytick.major.size"), 3),
-        **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
-        "figure.titlesize": 8.5,
-        "font.family": "sans-serif",
-        "font.sans-serif": ["DejaVu Sans"],
-        "lines.solid_capstyle": "round",
-        "pdf.fonttype": 42,
-        "ps.fonttype": 42,
-        "svg.hashsalt": "odfl",  # else the names inside an SVG are random
-        "axes.formatter.useoffset": False,
-    }
+    """The settings of matplotlib for all figures."""
+    from matplotlib import rc_params_from_file
+
+    path = Path(__file__).with_name("odfl.mplstyle")
+    return dict(rc_params_from_file(path, use_default_template=False))
 
 
-def _rank(line: Line, order: list[str]) -> tuple[bool, int, list[Any]]:
+def _rank(line: Line | Group, order: list[str]) -> tuple[bool, int, list[Any]]:
     varying = [(key, sort_key(value)) for key, value in line.varying.items()]
     return line.algorithm in REFERENCES, order.index(line.algorithm), varying
 

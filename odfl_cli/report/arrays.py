@@ -38,6 +38,11 @@ class Arrays:
         return _pack(planes.tobytes())
 
 
+def thin(count: int, most: int) -> np.ndarray:
+    """At most so many of the places 0, …, count − 1, evenly spread, the first and last among them."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+
+
 def pack_json(content: Any) -> str:
     """A document; what is not finite becomes null."""
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=True, allow_nan=False)

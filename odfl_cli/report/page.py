@@ -22,25 +22,26 @@ FEW_VERDICTS = 8
 def page(document: Document) -> str:
     """The whole file."""
     scripts, style = [_asset(name) for name in SCRIPTS], _asset("style.css")
+    policy = (  # nothing but these scripts and this style: no request, no form, no other base
+        f"default-src 'none'; script-src {' '.join(map(_hash, scripts))}; "
+        f"style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
+    )
     return Template(_asset("page.html")).substitute(
-        policy=_policy(scripts, style),
+        policy=policy,
         mark=f'{MARK}{escape(__version__)}">',
         title=escape(document.title),
         style=style,
-        verdict=_verdict(document),
+        verdict=_verdict(document) + _decided(document),
         content=pack_json(document.content),
         numbers=document.arrays.pack(),
         scripts="\n".join(f"<script>{script}</script>" for script in scripts),
     )
 
 
-def _policy(scripts: list[str], style: str) -> str:
-    """Nothing but these scripts and this style: no request, no form, no other base."""
-    hashes = " ".join(map(_hash, scripts))
-    return (
-        f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
+def _decided(document: Document) -> str:
+    """The verdicts of until=decided, whose intervals hold however many seeds were looked at."""
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in document.decided)
+    return f"\n<h3>Decided by adding seeds</h3>\n<ul>{items}</ul>" if items else ""
 
 
 def _verdict(document: Document) -> str:

@@ -1,118 +1,72 @@
 """The verdict in words: who leads, by how much, and what is not distinguishable."""
 
 import math
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
-import numpy as np
-
-from odfl_cli.core.statistics import mean_ci95, paired_differences, student_quantile
+from odfl_cli.core.statistics import Interval, student_quantile
 from odfl_cli.core.text import plus_minus, two_digits
+from odfl_cli.results.leaderboard import Entry, is_decided
+from odfl_cli.results.words import display_name
 
 POWER = 0.8416  # quantile of the normal law: four repetitions in five would decide
 MOST_SEEDS = 10_000
-FOUR_DIGITS = two_digits(math.nan)
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+LONGEST = 200  # characters of a text
 
 
-class Contestant(NamedTuple):
-    """An algorithm in one comparison with the settings that did best there."""
-
-    name: str
-    values: Mapping[int, float]  # the final value by seed; less is better
-    settings: int = 1  # how many were tried
+def clean(text: object) -> str:
+    """Text without control characters and direction marks, at most 200 characters long."""
+    shown = CONTROL.sub("�", str(text))
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
 
 
-class Gap(NamedTuple):
-    """The mean of paired differences, half its 95% interval (NaN: one seed), and their spread."""
-
-    mean: float
-    ci95: float
-    seeds: int
-    spread: float
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether the interval leaves out 0."""
-        return abs(self.mean) > self.ci95
-
-    @property
-    def needed(self) -> int | None:
-        """Seeds that would probably decide the sign; None for more than anyone would run."""
-        if math.isnan(self.spread) or self.mean == 0:
-            return None
-        seeds = 2.0
-        for _ in range(20):  # the quantile hardly changes beyond 200 seeds
-            quantile = student_quantile(min(200, max(1, math.ceil(seeds) - 1)))
-            seeds = max(2.0, ((quantile + POWER) * self.spread / abs(self.mean)) ** 2)
-        return _two_digits(seeds) if seeds <= MOST_SEEDS else None
-
-
-def paired(first: Mapping[int, float], second: Mapping[int, float]) -> Gap | None:
-    """first − second over the seeds that both have."""
-    gaps = np.array(list(paired_differences(first, second).values()))
-    if not len(gaps):
+def needed(seeds: int, gap: Interval) -> int | None:
+    """Seeds that would probably decide the sign; None for more than anyone would run."""
+    if gap["ci95"] is None or gap["mean"] == 0:
         return None
-    mean, ci95 = map(float, mean_ci95(gaps))
-    spread = float(gaps.std(ddof=1)) if len(gaps) > 1 else math.nan
-    return Gap(mean, ci95, len(gaps), spread)
+    spread = gap["ci95"] * math.sqrt(seeds) / student_quantile(seeds - 1)
+    count = 2.0
+    for _ in range(20):  # the quantile hardly changes beyond 200 seeds
+        quantile = student_quantile(min(200, max(1, math.ceil(count) - 1)))
+        count = max(2.0, ((quantile + POWER) * spread / abs(gap["mean"])) ** 2)
+    unit = 10 ** max(0, math.floor(math.log10(count)) - 1)  # rounded up to two digits
+    return unit * math.ceil(count / unit) if count <= MOST_SEEDS else None
 
 
-def ranked(contestants: Sequence[Contestant]) -> list[Contestant]:
-    """Least mean first."""
-    return sorted(contestants, key=lambda one: float(np.mean(list(one.values.values()))))
-
-
-def describe(contestants: Sequence[Contestant], what: str) -> list[str]:
-    """Sentences on one comparison; `what` is measured, less is better."""
-    if not contestants:
-        return ["Only reference policies were run: there is nobody to compare."]
-    leader, *others = ranked(contestants)
-    mean = float(np.mean(list(leader.values.values())))
-    opening = f"{_named(leader)} has the lowest {what}, {FOUR_DIGITS(mean)}"
+def describe(entries: Sequence[Entry], what: str) -> list[str]:
+    """Sentences on the learners of one comparison, the best first; `what` is measured, less is better."""
+    if not entries:
+        return ["Only reference policies were run: there is nothing to compare."]
+    leader, *others = entries
+    name = _name(leader)
+    tried = "" if leader.tried == 1 else f" (the best of its {leader.tried} settings)"
+    mean = two_digits(math.nan)(leader.figure["mean"])
+    opening = f"{name}{tried} has the lowest {what}, {mean}"
     if not others:
         return [f"{opening}, and is the only algorithm here."]
-    gaps = [(one, paired(one.values, leader.values)) for one in others]
-    decided = [(one, gap) for one, gap in gaps if gap is not None and gap.is_decided]
-    open_ones = [(one, gap) for one, gap in gaps if gap is not None and not gap.is_decided]
+    decided = [one for one in others if one.behind and is_decided(one.behind[1])]
+    undecided = [_undecided(one) for one in others if one.behind and not is_decided(one.behind[1])]
+    unpaired = [_name(one) for one in others if not one.behind]
     sentences = [f"{opening}."]
-    if decided:
-        sentences.append(_ahead(leader, *decided[0], len(decided), len(others)))
-    if open_ones:
-        rivals = "; ".join(_undecided(one, gap) for one, gap in open_ones)
-        sentences.append(f"Not distinguishable from {leader.name}: {rivals}.")
-    unpaired = [one.name for one, gap in gaps if gap is None]
+    if len(decided) == 1:
+        sentences.append(f"{name} is ahead of {_name(decided[0])} by {_apart(decided[0])}.")
+    elif decided:
+        whom = f"{'all' if decided == others else f'{len(decided)} of'} {len(others)} others"
+        nearest = f"{_name(decided[0])}, is {_apart(decided[0])}"
+        sentences.append(f"{name} is ahead of {whom}; its lead over the nearest, {nearest}.")
+    if undecided:
+        sentences.append(f"Not distinguishable from {name}: {'; '.join(undecided)}.")
     if unpaired:
         sentences.append(f"No seed in common with {', '.join(unpaired)}.")
     return sentences
 
 
-def _ahead(leader: Contestant, rival: Contestant, gap: Gap, decided: int, others: int) -> str:
-    by = f"by {_plus_minus(gap)} over {_seeds(gap.seeds)}"
-    if decided == 1:
-        return f"{leader.name} is ahead of {rival.name} {by}."
-    whom = f"all {others} others" if decided == others else f"{decided} of {others} others"
-    return f"{leader.name} is ahead of {whom}, of the nearest of them, {rival.name}, {by}."
-
-
-def _undecided(rival: Contestant, gap: Gap) -> str:
-    if math.isnan(gap.ci95):
-        return f"{rival.name}, {FOUR_DIGITS(gap.mean)} apart on one seed, which has no interval"
-    line = f"{rival.name}, {_plus_minus(gap)} apart over {_seeds(gap.seeds)}"
-    if gap.mean == 0:
-        return f"{line} (equal on average)"
-    if gap.needed is None:
-        return f"{line} (more than {MOST_SEEDS:,} seeds would be needed to decide it)"
-    return f"{line} (about {gap.needed:,} seeds would probably decide it)"
-
-
-def leader_of(contestants: Sequence[Contestant]) -> str | None:
+def leader_of(entries: Sequence[Entry]) -> str | None:
     """The algorithm whose lead over every other one is decided; None if there is none."""
-    if len(contestants) < 2:
-        return None
-    leader, *others = ranked(contestants)
-    gaps = [paired(one.values, leader.values) for one in others]
-    return leader.name if all(gap is not None and gap.is_decided for gap in gaps) else None
+    alone = all(one.behind and is_decided(one.behind[1]) for one in entries[1:])
+    return _name(entries[0]) if len(entries) > 1 and alone else None
 
 
 def headline(leaders: Sequence[str | None]) -> str:
@@ -123,25 +77,30 @@ def headline(leaders: Sequence[str | None]) -> str:
         return f"In none of the {of} is one algorithm clearly ahead of all others."
     parts = [f"{name} in {count}" for name, count in counts.most_common()]
     undecided = len(leaders) - counts.total()
-    rest = f"; in {undecided} nobody is" if undecided else ""
+    rest = f"; no algorithm in {undecided}" if undecided else ""
     return f"Of {of}, clearly ahead of all others: {', '.join(parts)}{rest}."
 
 
-def _two_digits(number: float) -> int:
-    """Rounded up to two digits."""
-    unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
-    return unit * math.ceil(number / unit)
+def _undecided(rival: Entry) -> str:
+    seeds, gap = rival.behind or (0, {"mean": math.nan, "ci95": None})
+    if gap["ci95"] is None:
+        apart = two_digits(math.nan)(gap["mean"])
+        return f"{_name(rival)}, {apart} apart on one seed, which has no interval"
+    line = f"{_name(rival)}, {_apart(rival, ' apart')}"
+    if gap["mean"] == 0:
+        return f"{line} (equal on average)"
+    count = needed(seeds, gap)
+    if count is None:
+        return f"{line} (more than {MOST_SEEDS:,} seeds would be needed to decide it)"
+    return f"{line} (about {count:,} seeds would probably decide it)"
 
 
-def _named(one: Contestant) -> str:
-    return (
-        one.name if one.settings == 1 else f"{one.name} (the best of its {one.settings} settings)"
-    )
+def _apart(rival: Entry, word: str = "") -> str:
+    """0.10 ± 0.04 over 3 seeds."""
+    seeds, gap = rival.behind or (0, {"mean": math.nan, "ci95": None})
+    shown = plus_minus(**gap, number=two_digits(gap["ci95"] or 0.0))
+    return f"{shown}{word} over {'1 seed' if seeds == 1 else f'{seeds} seeds'}"
 
 
-def _seeds(count: int) -> str:
-    return "1 seed" if count == 1 else f"{count} seeds"
-
-
-def _plus_minus(gap: Gap) -> str:
-    return plus_minus(gap.mean, gap.ci95, two_digits(gap.ci95))
+def _name(entry: Entry) -> str:
+    return clean(display_name(entry.run.algorithm))

@@ -1,75 +1,120 @@
-"""Which runs there are: the one finder of `odfl list`, `show`, `best`, `export`, `clean` and `plot`."""
+"""Finds runs in directories and sweeps, for every verb and for `load`."""
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path
 
 from odfl_cli.core.errors import UserError
+from odfl_cli.results.command import seeds_word
 from odfl_cli.results.ownership import is_run
 from odfl_cli.results.runs import StoredRun, inspect, status
-from odfl_cli.results.selection import EVERY, Where
+from odfl_cli.results.selection import EVERY, Where, join_refusals, try_each
 from odfl_cli.results.summary import SUMMARY, Seeds
 from odfl_cli.results.sweeps import INDEX, read_index
 
 Warn = Callable[[str], None]
 Place = tuple[Path, Seeds | None]  # a run's directory and the seeds asked for; None: all
+LOOSE = "runs"  # the section of runs that no experiment started
 
 
 def find_runs(paths: list[Path], warn: Warn, where: Where = EVERY) -> list[StoredRun]:
-    """Every run in or below the paths that meets the conditions, and the jobs of every sweep there,
-    each once.
-    """
-    return where.of([stored_run(place) for place in find_places(paths, warn)])
+    """Every run in or below the paths, or of a sweep there, that meets the conditions; each once."""
+    return choose([stored_run(place) for place in find_places(paths, warn)], warn, where)
+
+
+def choose(found: list[StoredRun], warn: Warn, where: Where) -> list[StoredRun]:
+    """The runs that meet the conditions; `warn` is called with the seeds of other requests."""
+    runs = where.filter(found)
+    more = [set(run.listed).difference(run.asked) for run in runs if run.asked is not None]
+    if any(more) and where.seeds is None:
+        count = f"{sum(map(bool, more))} of {len(runs)} runs hold" if len(runs) > 1 else "it holds"
+        others = seeds_word(sorted(set[int]().union(*more))).replace("=", " ")
+        warn(f"{count} seeds of other requests, which are left out: --{others}")
+    return runs
 
 
 def stored_run(place: Place) -> StoredRun:
-    """The run at a place, with the seeds that were asked for."""
+    """The run at a place, with the seeds that its sweeps asked for, or that were asked for last."""
     run, asked = place
-    return replace(inspect(run), asked=asked)
+    found = inspect(run)
+    last = found.summary.content.get("asked") if found.summary else None
+    return replace(found, asked=asked if asked is not None else tuple(last) if last else None)
 
 
 def find_places(paths: list[Path], warn: Warn) -> list[Place]:
     """The directories of the runs, unread.
 
-    A run that is found through sweeps alone has the seeds that they asked for. `warn` is called
-    with what was left out.
+    A run that is found through sweeps alone has the seeds that they asked for; where two sweeps
+    asked for others, neither counts. `warn` is called with what was left out.
     """
     found: dict[Path, Place] = {}
     for path in paths:
         if not path.is_dir():
             raise UserError(f"{path}: no such directory; name one that holds runs")
-        for run, asked in _places(path, warn):
+        for run, asked in _walk(path, warn):
             _, known = found.get(run.resolve(), (run, ()))
-            joined = None if known is None or asked is None else (*known, *asked)
-            found[run.resolve()] = run, joined
+            found[run.resolve()] = run, _join(known, asked)
     return list(found.values())
 
 
-def finished_runs(paths: list[Path], warn: Warn, where: Where = EVERY) -> list[StoredRun]:
-    """The runs whose results are whole; `warn` is called with how many others there are."""
-    runs = find_runs(paths, warn, where)
+def _join(first: Seeds | None, second: Seeds | None) -> Seeds | None:
+    """The larger request, or None where neither holds the other."""
+    if first is None or second is None:
+        return None
+    small, large = sorted((first, second), key=len)
+    return large if set(small) <= set(large) else None
+
+
+def keep_whole(runs: list[StoredRun], place: str, warn: Warn) -> list[StoredRun]:
+    """The runs whose results are whole; a UserError if there is none."""
     whole = [run for run in runs if run.is_whole]
     others = Counter(run.state for run in runs if not run.is_whole)
-    place = ", ".join(map(str, paths))
     counts = ", ".join(f"{count} {state}" for state, count in others.items())
     if not whole:
         raise UserError(f"no finished run in {place}" + (f" ({counts})" if counts else ""))
     if others:
         warn(f"left out of {place}: {counts}")
-    warn_of_more_seeds(whole, warn)
     return whole
 
 
-def warn_of_more_seeds(runs: list[StoredRun], warn: Warn) -> None:
-    """Says that some runs hold more seeds than their sweep asked for."""
-    more = sum(run.asked is not None and not set(run.listed) <= set(run.asked) for run in runs)
-    if more:
-        warn(
-            f"{more} of {len(runs)} runs hold more seeds than the sweep asked for; those seeds are left out"
-        )
+def sections(paths: list[Path], warn: Warn, where: Where = EVERY) -> dict[str, list[StoredRun]]:
+    """Name → runs: the name of their sweep, or of the experiment that started them."""
+    sweeps, loose = named_sweeps(paths)
+    places = {name: [sweep] for name, sweep in sweeps.items()} | {"": loose}
+    own = free_name(loose[0].resolve().name if len(loose) == 1 else LOOSE, sweeps)
+    found, refusals = try_each(places, lambda name: find_runs(places[name], warn, where))
+    for run in found.pop("", []):
+        is_named = len(loose) == 1 and loose[0].resolve() == run.directory.resolve()
+        found.setdefault(own if is_named else run.choices.get("experiment", own), []).append(run)
+    if refusals and not any(found.values()):
+        raise join_refusals(refusals)
+    return {name: runs for name, runs in found.items() if runs}
+
+
+def named_sweeps(paths: list[Path]) -> tuple[dict[str, Path], list[Path]]:
+    """The sweeps that the paths are or hold, each with a name of its own, and the other paths."""
+    held = {path: sweeps_in(path) for path in paths}
+    sweeps: dict[str, Path] = {}
+    for sweep in chain(*held.values()):
+        sweeps[free_name(sweep.name, sweeps)] = sweep
+    return sweeps, [path for path in held if not held[path]]
+
+
+def sweeps_in(path: Path) -> list[Path]:
+    """The path itself if it is a sweep, or those that it or its folder sweeps/ holds."""
+    if (path / INDEX).is_file():
+        return [path]
+    return sorted(i.parent for i in (*path.glob(f"*/{INDEX}"), *path.glob(f"sweeps/*/{INDEX}")))
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name, or with a number if it is taken."""
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(tried for tried in chain([name], numbered) if tried not in taken)
 
 
 def newest(outputs: Path) -> Path:
@@ -84,14 +129,14 @@ def newest(outputs: Path) -> Path:
     return max(ages, key=lambda directory: ages[directory])
 
 
-def _places(path: Path, warn: Warn) -> Iterator[tuple[Path, Seeds | None]]:
+def _walk(path: Path, warn: Warn) -> Iterator[Place]:
     unreadable: list[OSError] = []
     for folder, folders, files in os.walk(path, onerror=unreadable.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         place = Path(folder)
         if INDEX in files:
             try:
-                yield from _jobs(place, warn)
+                yield from _begun_jobs(place, warn)
             except UserError as error:
                 if place == path:
                     raise
@@ -101,11 +146,15 @@ def _places(path: Path, warn: Warn) -> Iterator[tuple[Path, Seeds | None]]:
     yield from ((Path(error.filename), None) for error in unreadable)
 
 
-def _jobs(sweep: Path, warn: Warn) -> Iterator[tuple[Path, Seeds | None]]:
+def _begun_jobs(sweep: Path, warn: Warn) -> Iterator[Place]:
     """The jobs that have begun; a directory that cannot be opened may be one."""
+    asked: dict[Path, Seeds | None] = {}
     for job in read_index(sweep):
-        closed = os.path.isdir(job.directory) and not os.access(job.directory, os.R_OK | os.X_OK)
-        if closed or is_run(job.directory):
-            yield job.directory, job.seeds
+        known = asked.get(job.directory, ())
+        asked[job.directory] = None if known is None or job.seeds is None else (*known, *job.seeds)
+    for directory, seeds in asked.items():
+        closed = os.path.isdir(directory) and not os.access(directory, os.R_OK | os.X_OK)
+        if closed or is_run(directory):
+            yield directory, seeds
         else:
-            warn(f"skipped {job.directory}: {sweep / INDEX} names it, but there is no run")
+            warn(f"skipped {directory}: {sweep / INDEX} names it, but there is no run")

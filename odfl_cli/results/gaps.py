@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import paired_differences
 from odfl_cli.core.text import did_you_mean, format_value
-from odfl_cli.results.grouping import Group, Settings, belongs_to_algorithm, freeze
+from odfl_cli.results.grouping import (
+    Group,
+    Settings,
+    belongs_to_algorithm,
+    check_column,
+    check_key,
+    freeze,
+    without,
+)
 from odfl_cli.results.selection import is_one_of
+from odfl_cli.results.words import display_name
 
 if TYPE_CHECKING:  # parsing a gap should not import pandas
     from odfl_cli.results.aggregation import Line
@@ -45,72 +53,66 @@ class Gap(NamedTuple):
 
     def runs(self, runs: list[Run]) -> list[Run]:
         """The runs that have either value; a UserError if one value has none."""
-        there = sorted(
-            {format_value(run.settings.get(self.key)) for run in runs if self.key in run.settings}
-        )
-        if not there:
-            known = sorted({key for run in runs for key in run.settings})
-            raise UserError(
-                f"--gap: no run has the key {self.key!r}; {did_you_mean(self.key, known)}"
-            )
+        check_key(runs, self.key, "--gap")
+        there = {format_value(run.settings[self.key]) for run in runs if self.key in run.settings}
         for value in (self.first, self.second):
             if not any(self._has(run, value) for run in runs):
-                raise UserError(f"--gap: no run of {value!r}; {did_you_mean(value, there)}")
-        return [run for run in runs if self._has(run, self.first) or self._has(run, self.second)]
+                hint = did_you_mean(value, sorted(there))
+                raise UserError(f"--gap: no run of {value!r}; {hint}")
+        return [run for run in runs if self._has(run, self.first, self.second)]
 
     def lines(self, groups: list[Group], column: str, key: str | None = None) -> list[Line]:
         """Differences of final values against a key; without a key, one point at 0 for each pair."""
-        from odfl_cli.results.aggregation import check_column, join_points, point, without
+        from odfl_cli.results.aggregation import join_points
 
-        check_column(groups, column)
         found = []
-        for ours, theirs in self._pairs(groups):
+        for ours, theirs in self._pairs(groups, column):
             varying = self._varying(ours, theirs)
             place = {**theirs.settings, **ours.settings, **varying}
             if key is None or key in place:
                 x, rest = (0, varying) if key is None else (place[key], without(varying, key))
                 apart = self._paired(ours.final(column), theirs.final(column))
-                found.append((self._name(ours), rest, point(x, apart)))
-        if not found:
-            raise UserError(f"--x: runs of {self.first} and {self.second} have no key {key!r}")
+                found.append((self._name(ours), rest, x, apart))
         return join_points(found)
 
     def curves(self, groups: list[Group], column: str) -> list[Line]:
         """Differences in every round that both of a pair logged."""
-        from odfl_cli.results.aggregation import Line, by_seed, check_column, curve
+        from odfl_cli.results.aggregation import by_seed, curve
 
-        check_column(groups, column)
         found = []
-        for ours, theirs in self._pairs(groups):
+        for ours, theirs in self._pairs(groups, column):
             table = self._paired(by_seed(ours, column), by_seed(theirs, column))
-            found.append(Line(self._name(ours), self._varying(ours, theirs), curve(table), table))
+            found.append(curve(self._name(ours), self._varying(ours, theirs), table))
         return found
 
-    def _has(self, described: Run | Group, value: str) -> bool:
-        return self.key in described.settings and is_one_of(described.settings[self.key], [value])
+    def _has(self, described: Run | Group, *values: str) -> bool:
+        return self.key in described.settings and is_one_of(described.settings[self.key], values)
 
     def _name(self, ours: Group) -> str:
         return self.words if self.key == "algo" else ours.algorithm
 
-    def _pairs(self, groups: list[Group]) -> list[Pair]:
+    def _pairs(self, groups: list[Group], column: str) -> list[Pair]:
         """Pairs of groups that agree in every other varying key.
 
         A key of the algorithm must agree only if both were swept over the same values of it.
         """
-        ours = [group for group in groups if self._has(group, self.first)]
-        theirs = [group for group in groups if self._has(group, self.second)]
-        keys = {key for group in [*ours, *theirs] for key in group.varying} - {self.key}
-        shared = [
-            key
-            for key in keys
-            if not belongs_to_algorithm(key) or _values(ours, key) == _values(theirs, key)
-        ]
+        check_column(groups, column, "--y")
+        ours, theirs = (
+            [group for group in groups if self._has(group, value)]
+            for value in (self.first, self.second)
+        )
+
+        def is_shared(key: str) -> bool:
+            mine, other = ({freeze(g.varying.get(key)) for g in side} for side in (ours, theirs))
+            return key != self.key and (not belongs_to_algorithm(key) or mine == other)
+
+        keys = {key for group in (*ours, *theirs) for key in group.varying if is_shared(key)}
         pairs = [
             (a, b)
             for a in ours
             for b in theirs
             if (self.key == "algo" or a.algorithm == b.algorithm)
-            and all(a.varying.get(key) == b.varying.get(key) for key in shared)
+            and all(a.varying.get(key) == b.varying.get(key) for key in keys)
         ]
         if not pairs:
             raise UserError(
@@ -129,13 +131,9 @@ class Gap(NamedTuple):
 
     def _varying(self, ours: Group, theirs: Group) -> Settings:
         """The settings that distinguish a pair; where the two differ, the key is prefixed by the algorithm."""
+        mine, owner = without(ours.varying, self.key), display_name(theirs.algorithm)
         other = {
-            f"{theirs.algorithm} {key}" if ours.varying.get(key, value) != value else key: value
-            for key, value in theirs.varying.items()
-            if key != self.key
+            key if mine.get(key, value) == value else f"{owner} {key}": value
+            for key, value in without(theirs.varying, self.key).items()
         }
-        return other | {key: value for key, value in ours.varying.items() if key != self.key}
-
-
-def _values(groups: list[Group], key: str) -> set[Hashable]:
-    return {freeze(group.varying.get(key)) for group in groups}
+        return {**other, **mine}

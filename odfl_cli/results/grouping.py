@@ -1,24 +1,22 @@
-"""Which runs belong together, and by what the others differ."""
+"""Pools runs that differ in their seeds only, and finds the keys in which others differ."""
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from odfl_cli.config.bookkeeping import NOT_COMPARED
 from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.text import did_you_mean
+from odfl_cli.core.text import did_you_mean, format_value
 
 if TYPE_CHECKING:  # comparing settings should not import pandas
-    import numpy as np
     import pandas as pd
 
-    from odfl_cli.results.finding import Warn
     from odfl_cli.results.runs import StoredRun
 
     Described: TypeAlias = "Run | StoredRun"
@@ -26,16 +24,13 @@ if TYPE_CHECKING:  # comparing settings should not import pandas
 # Groups that belong to the algorithm: DF-OGD and DF-FTPL have different oracles by design, so only
 # runs of one algorithm are compared in them.
 ALGORITHM_GROUPS = ("algo", "oracle")
+TARGET = "data.target"  # what an algorithm predicts: chosen with its constants
+
+OF_REGRET = ("static_regret", "dynamic_regret", "expected_cost", "bound", "path_length")
+"""Columns, or ends of their names, that metrics=regret adds."""
 
 Settings = Mapping[str, Any]
-
-
-class Grid(NamedTuple):
-    """The place of each row of a run in a table with a row per round and a column per seed."""
-
-    rounds: np.ndarray  # ascending
-    seeds: np.ndarray  # ascending
-    places: tuple[np.ndarray, np.ndarray]  # row and column for each row of the run
+R = TypeVar("R", bound="Run | StoredRun")
 
 
 @dataclass(frozen=True)
@@ -50,19 +45,10 @@ class Run:
     extras: Mapping[str, Any] = field(default_factory=dict)  # marks, margin, oracle_share
     varying: Settings = field(default_factory=dict)  # of a group: the settings that distinguish it
 
-    @cached_property
-    def grid(self) -> Grid:
-        """The run's rounds and seeds, and the place of each of its rows."""
-        import numpy as np
-
-        rounds, row = np.unique(self.rows["t"], return_inverse=True)
-        seeds, column = np.unique(self.rows["seed"], return_inverse=True)
-        return Grid(rounds, seeds, (row, column))
-
     @property
     def seeds(self) -> list[int]:
         """The seeds that could be read, ascending."""
-        return [int(seed) for seed in self.grid.seeds]
+        return sorted(self.rows["seed"].unique().tolist())
 
     @cached_property
     def columns(self) -> list[str]:
@@ -87,21 +73,33 @@ Group = Run
 
 def group_runs(runs: list[Run]) -> list[Group]:
     """Pools runs that differ in their seeds only; of a seed that occurs twice the first counts."""
+    return [_join(pool, varying) for pool, varying in pool_runs(runs)]
+
+
+def pool_runs(runs: Sequence[R]) -> list[tuple[list[R], Settings]]:
+    """Runs that differ in their seeds only, with the settings that distinguish them from others."""
     keys = differing_keys(runs)
-    pools: dict[Hashable, list[Run]] = {}
+    pools: dict[Hashable, list[R]] = {}
+    alike: dict[str, list[R]] = {}
     for run in runs:
         pools.setdefault(_identity(run, keys), []).append(run)
-    own = {
-        name: differing_keys([run for run in runs if run.algorithm == name])
-        for name in {run.algorithm for run in runs}
-    }
-    return [
-        _pool(
-            pool,
-            [key for key in keys if not belongs_to_algorithm(key) or key in own[pool[0].algorithm]],
-        )
-        for pool in pools.values()
-    ]
+        alike.setdefault(run.algorithm, []).append(run)
+    shared = [key for key in keys if not belongs_to_algorithm(key)]
+    own = {name: {*shared, *differing_keys(several)} for name, several in alike.items()}
+
+    def varying(run: R) -> Settings:
+        mine = own[run.algorithm].intersection(run.settings)
+        return {key: run.settings[key] for key in keys if key in mine}
+
+    return [(pool, varying(pool[0])) for pool in pools.values()]
+
+
+def split_settings(varying: Settings) -> tuple[Settings, Settings]:
+    """The settings of the problem, and those of the algorithm."""
+    parts: tuple[dict[str, Any], dict[str, Any]] = {}, {}
+    for key, value in varying.items():
+        parts[belongs_to_algorithm(key)][key] = value
+    return parts
 
 
 def differing_keys(runs: Sequence[Described]) -> list[str]:
@@ -112,18 +110,14 @@ def differing_keys(runs: Sequence[Described]) -> list[str]:
     """
     keys = sorted({key for run in runs for key in run.settings})
     groups = {_root(key) for key in keys if "." in key}
-    named = groups.intersection(keys)
-    differing = [
-        key
-        for key in keys
-        if not _ignored(key, named) and _differs(key, runs, is_group=key in groups)
-    ]
+    compared = [key for key in keys if not _ignored(key, groups.intersection(keys))]
+    differing = [key for key in compared if _differs(key, runs, is_group=key in groups)]
     return _without_echoes(differing, runs)
 
 
 def belongs_to_algorithm(key: str) -> bool:
     """Whether a key is compared only between runs of one algorithm."""
-    return _root(key) in ALGORITHM_GROUPS or is_tuning(_root(key))
+    return key == TARGET or _root(key) in ALGORITHM_GROUPS or is_tuning(_root(key))
 
 
 def freeze(value: Any) -> Hashable:
@@ -140,22 +134,41 @@ def sort_key(value: Any) -> tuple[int, float, str]:
     return 1, 0.0, str(value)
 
 
-def runs_with(runs: list[Run], key: str, warn: Warn) -> list[Run]:
-    """The runs that have a key; `warn` is called with the algorithms left out."""
-    check_key(runs, key)
-    for name in sorted({run.algorithm for run in runs if key not in run.settings}):
-        warn(f"--x: left out runs of {name} that have no key {key}")
-    return [run for run in runs if key in run.settings]
+def without(settings: Settings, *keys: str) -> Settings:
+    """The settings without some keys."""
+    return {name: value for name, value in settings.items() if name not in keys}
 
 
-def check_key(runs: list[Run], key: str) -> None:
+def check_column(runs: Iterable[Described], column: str, option: str) -> None:
+    """Refuses a column that no run has, and says which there are or what computes it."""
+    known = sorted({name for run in runs for name in run.columns} - {"t", "seed"})
+    if column in known:
+        return
+    if column.endswith(OF_REGRET) and not any(name.endswith(OF_REGRET) for name in known):
+        raise UserError(f"{option} {column}: no run has it; run with metrics=regret")
+    hint = did_you_mean(column, known, most=2, cutoff=0.5)
+    raise UserError(f"{option} {column}: no run has such a column; {hint}")
+
+
+def check_key(runs: Iterable[Described], key: str, option: str) -> None:
     """Refuses a key that no run has, and names the nearest one."""
     known = {name for run in runs for name in run.settings if not name.endswith("_target_")}
     if key not in known:
-        raise UserError(f"--x: no run has the key {key!r}; {did_you_mean(key, sorted(known))}")
+        hint = did_you_mean(key, sorted(known))
+        raise UserError(f"{option} {key}: no run has this key; {hint}")
 
 
-def _pool(pool: list[Run], keys: list[str]) -> Group:
+def check_swept(runs: Sequence[Described], key: str) -> None:
+    """Refuses a key that no run has, or of which all have the same value."""
+    check_key(runs, key, "--x")
+    values = [run.settings[key] for run in runs if key in run.settings]
+    if len(set(map(freeze, values))) == 1 and key != "algo":
+        others = ", ".join(differing_keys(runs)) or "nothing but algo"
+        value = format_value(values[0])
+        raise UserError(f"--x {key}: all runs have the value {value}; they differ in {others}")
+
+
+def _join(pool: list[Run], varying: Settings) -> Group:
     import pandas as pd
 
     tables: list[pd.DataFrame] = []
@@ -163,29 +176,22 @@ def _pool(pool: list[Run], keys: list[str]) -> Group:
     for run in pool:
         tables.append(run.rows[~run.rows["seed"].isin(taken)])
         taken.update(run.seeds)
-    varying = {key: pool[0].settings[key] for key in keys if key in pool[0].settings}
     return replace(pool[0], rows=pd.concat(tables, ignore_index=True), varying=varying)
 
 
-def _identity(run: Run, keys: list[str]) -> Hashable:
-    targets = [
-        (key, run.settings[key])
-        for key in sorted(run.settings)
-        if key.endswith("._target_") and not _ignored(key, set())
-    ]
-    values = [run.settings.get(key) for key in keys]
-    return run.algorithm, run.rounds, freeze(values), freeze(targets)
+def _identity(run: Described, keys: list[str]) -> Hashable:
+    targets = [key for key in sorted(run.settings) if key.endswith("._target_")]
+    parts = {key: run.settings[key] for key in targets if not _ignored(key, set())}
+    return run.algorithm, run.rounds, freeze([run.settings.get(key) for key in keys]), freeze(parts)
 
 
 def _differs(key: str, runs: Sequence[Described], is_group: bool) -> bool:
     """Whether two runs of one algorithm differ in a key, or two of any that both have it."""
-    by_algorithm: dict[str, list[Described]] = {}
-    for run in runs:
-        by_algorithm.setdefault(run.algorithm, []).append(run)
-    if any(_takes_two_values(key, alike, is_group) for alike in by_algorithm.values()):
-        return True
-    having = [run for run in runs if key in run.settings]
-    return not belongs_to_algorithm(key) and _takes_two_values(key, having, is_group)
+    names = {run.algorithm for run in runs}
+    alike = [[run for run in runs if run.algorithm == name] for name in names]
+    if not belongs_to_algorithm(key):
+        alike.append([run for run in runs if key in run.settings])
+    return any(_takes_two_values(key, several, is_group) for several in alike)
 
 
 def _takes_two_values(key: str, runs: Sequence[Described], is_group: bool) -> bool:
@@ -203,9 +209,7 @@ def _ignored(key: str, named: set[str]) -> bool:
     """Whether a key is not compared; a `_target_` is not where its group has a named choice."""
     parent, _, last = key.rpartition(".")
     by_name = last == "_target_" and parent in named
-    return by_name or any(
-        key == name or key.startswith((f"{name}.", f"{name}/")) for name in NOT_COMPARED
-    )
+    return by_name or any(f"{key}.".startswith((f"{n}.", f"{n}/")) for n in NOT_COMPARED)
 
 
 def _without_echoes(keys: list[str], runs: Sequence[Described]) -> list[str]:

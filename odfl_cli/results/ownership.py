@@ -6,7 +6,6 @@ lock says that it is one. A directory without any of these marks is not a run.
 
 import os
 import re
-import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -23,16 +22,22 @@ LOG, HYDRA = "run.log", ".hydra"
 HYDRA_FILES = ("overrides.yaml", "config.yaml", "hydra.yaml")
 UNLISTED = ".odfl-unlisted.json"
 """Lists the files of an attempt, while summary.json does not list them yet."""
-SEED_FILE = re.compile(r"seed-[0-9]+\.(csv|safetensors)")
+SEED_FILE = re.compile(r"seed-[0-9]+\.(csv|(state\.)?safetensors)")
 KEYS = {SUMMARY: {"choices", "config"}, FAILURE: {"error"}, UNLISTED: {"files"}}
 CLASS_OF_ODFL = re.compile(rb"_target_: ['\"]?odfl")
 
 
 def is_run(directory: Path) -> bool:
     """Whether odfl made this directory for a run, as its records or Hydra's files say."""
-    if _record(directory, SUMMARY) or _record(directory, FAILURE):
-        return True
-    return _names_odfl(_hydra_files(directory, HYDRA))
+    has_record = _record(directory, SUMMARY) or _record(directory, FAILURE)
+    return bool(has_record) or _names_odfl(hydra_files(directory))
+
+
+def hydra_files(directory: Path, folder: str = HYDRA) -> list[Path]:
+    """The files that Hydra writes; none if its folder is a link, which odfl never makes."""
+    if (directory / folder).is_symlink():
+        return []
+    return [directory / folder / name for name in HYDRA_FILES]
 
 
 def check_place(directory: Path, seeds: Iterable[int] = (), hydra: str | None = HYDRA) -> None:
@@ -40,36 +45,34 @@ def check_place(directory: Path, seeds: Iterable[int] = (), hydra: str | None = 
 
     `hydra` is the name of Hydra's folder in it; None where there will be none.
     """
-    if directory.is_symlink():
-        raise UserError(f"{directory}: it is a link; name the directory that it points to")
-    if not directory.is_dir():
+    if not directory.is_dir() and not directory.is_symlink():
         return
-    if hydra and (directory / hydra).is_symlink():
-        raise UserError(f"{directory / hydra}: it is a link; nothing is written")
-    hydras = _hydra_files(directory, hydra) if hydra else []
+    _refuse_link(directory, "name the directory that it points to")
+    if hydra:
+        _refuse_link(directory / hydra, "nothing is written")
+    hydras = hydra_files(directory, hydra) if hydra else []
     for path in (directory / LOG, *hydras):
         check_writable_in_place(path)
     check_lock(directory)
+    if is_run(directory) or holder(directory) or _names_odfl(hydras):
+        return
     names = (LOG, SUMMARY, FAILURE, *map(seed_file, seeds))
-    written = [*(directory / name for name in names), *hydras]
-    there = next((path for path in written if path.is_file() and path.stat().st_size), None)
-    if there and not (is_run(directory) or holder(directory) or _names_odfl(hydras)):
-        raise UserError(f"{there}: odfl did not write it; choose another directory")
+    for path in (*(directory / name for name in names), *hydras):
+        _refuse_content(path)
 
 
 def check_sweep_place(sweep: Path, *files: Path) -> None:
     """Refuses places where a sweep would write through a link or over files of others.
 
-    `files` are those that a sweeper of Hydra's writes.
+    `files` are those that one of Hydra's sweepers writes.
     """
     for directory in (sweep, sweep / "submitit"):
-        if directory.is_symlink():
-            raise UserError(f"{directory}: it is a link; choose another name with sweep=")
+        _refuse_link(directory, "choose another name with sweep=")
     check_lock(sweep)
     for path in files:
         check_writable_in_place(path)
-        if path.is_file() and path.stat().st_size and not _names_odfl([path]):
-            raise UserError(f"{path}: odfl did not write it; choose another directory")
+        if not _names_odfl([path]):
+            _refuse_content(path)
 
 
 def note_unlisted(directory: Path, names: Iterable[str]) -> None:
@@ -86,53 +89,54 @@ def remove_leftovers(directory: Path) -> None:
 
 
 def remove_run(directory: Path) -> None:
-    """Removes all that odfl wrote into the directory but the lock; the marks last."""
+    """Removes all that odfl wrote into the directory except the lock; the marks last."""
     if not is_run(directory):
         return
     seeds = _seed_files(directory, UNLISTED) | _seed_files(directory, SUMMARY)
     records = [name for name in KEYS if _record(directory, name)]
     _remove(directory, [*_temporaries(directory), *seeds, LOG, *records])
-    if _names_odfl(_hydra_files(directory, HYDRA)):
+    if _names_odfl(hydra_files(directory)):
         _remove(directory / HYDRA, HYDRA_FILES)
     with suppress(OSError):  # a link, or not empty
         os.rmdir(directory / HYDRA)
 
 
-def _hydra_files(directory: Path, folder: str) -> list[Path]:
-    """The files that Hydra writes; none where its folder is a link, which odfl never makes."""
-    if (directory / folder).is_symlink():
-        return []
-    return [directory / folder / name for name in HYDRA_FILES]
+def _refuse_link(path: Path, advice: str) -> None:
+    if path.is_symlink():
+        raise UserError(f"{path}: it is a link; {advice}")
+
+
+def _refuse_content(path: Path) -> None:
+    if path.is_file() and path.stat().st_size:
+        raise UserError(f"{path}: odfl did not write it; choose another directory")
 
 
 def _record(directory: Path, name: str) -> dict[str, Any]:
     """A JSON object with the mark; empty where there is none, or it is not odfl's."""
-    try:
+    with suppress(FileNotFoundError, UnreadableError):
         content = read_json(directory / name)
-    except (FileNotFoundError, UnreadableError):
-        return {}
-    return content if versions_of(content) and content.keys() >= KEYS[name] else {}
+        return content if versions_of(content) and content.keys() >= KEYS[name] else {}
+    return {}
 
 
 def _seed_files(directory: Path, record: str) -> set[str]:
     """The files of seeds that a record lists; no other name is trusted."""
     files = _record(directory, record).get("files")
-    names = files if isinstance(files, list | dict) else ()
-    return {name for name in names if isinstance(name, str) and SEED_FILE.fullmatch(name)}
+    names = map(str, files) if isinstance(files, list | dict) else ()
+    return set(filter(SEED_FILE.fullmatch, names))
 
 
 def _temporaries(directory: Path) -> list[str]:
     """Files of a run that were not written to their end."""
-    found = [match for name in os.listdir(directory) if (match := TEMPORARY.fullmatch(name))]
+    found = filter(None, map(TEMPORARY.fullmatch, os.listdir(directory)))
     return [m[0] for m in found if m["name"] in KEYS or SEED_FILE.fullmatch(m["name"])]
 
 
 def _remove(directory: Path, names: Iterable[str]) -> None:
     """Removes the regular files among the names."""
-    for name in names:
-        with suppress(FileNotFoundError):
-            if stat.S_ISREG((directory / name).lstat().st_mode):
-                (directory / name).unlink()
+    for path in (directory / name for name in names):
+        if path.is_file() and not path.is_symlink():
+            path.unlink()
 
 
 def _names_odfl(files: Iterable[Path]) -> bool:

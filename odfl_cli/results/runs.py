@@ -14,28 +14,24 @@ from typing import Any, Literal
 from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import open_regular
-from odfl_cli.core.locks import LOCK, holder, is_locked
+from odfl_cli.core.locks import holder, is_locked
 from odfl_cli.core.reading import UnreadableError, flatten, interpolated, read_json
 from odfl_cli.results.command import hydra_record, repeating_words, seeds_word
-from odfl_cli.results.ownership import HYDRA, HYDRA_FILES, LOG
+from odfl_cli.results.ownership import LOG
 from odfl_cli.results.summary import (
     FAILURE,
+    SHAPES,
     SUMMARY,
     NewerError,
     Seeds,
     Summary,
-    is_list_of,
-    is_mapping_to,
+    fits,
     seed_file,
     versions_of,
-    weights_file,
 )
 
 CSV_LARGEST = 1 << 31
 """Bytes of the largest CSV that is read."""
-
-STARTING = 600.0
-"""Seconds within which an attempt that has begun takes the lock, even if it has much to read."""
 
 State = Literal["finished", "failed", "running", "unfinished", "damaged", "newer"]
 
@@ -54,11 +50,15 @@ class StoredRun:
     state: State
     summary: Summary | None = None
     failure: Mapping[str, Any] = field(default_factory=dict)  # failed.json
-    error: str | None = None  # first line of the failure
     reason: str | None = None  # one line on why the state is what it is, unless it is finished
     damage: Mapping[int, str] = field(default_factory=dict)  # seed → what is wrong with its CSV
     versions: tuple[str, ...] = ()  # of the code that computed the results
     asked: Seeds | None = None  # the seeds that a sweep asked for; None: all
+
+    @property
+    def error(self) -> str | None:
+        """The first line of the failure."""
+        return str(self.failure.get("error")) if self.failure else None
 
     @property
     def listed(self) -> Seeds:
@@ -68,11 +68,8 @@ class StoredRun:
     @property
     def seeds(self) -> Seeds:
         """The listed seeds that were asked for and whose files are as they were written."""
-        return tuple(
-            seed
-            for seed in self.listed
-            if seed not in self.damage and (self.asked is None or seed in self.asked)
-        )
+        asked = self.listed if self.asked is None else self.asked
+        return tuple(seed for seed in self.listed if seed not in self.damage and seed in asked)
 
     @property
     def version(self) -> str | None:
@@ -83,10 +80,9 @@ class StoredRun:
         """Whether all these seeds can be read, whatever else the directory lacks."""
         return set(seeds) <= set(self.listed) - set(self.damage)
 
-    def has_weights(self, seed: int) -> bool:
-        """Whether the weights of a seed are there as they were written."""
-        name, files = weights_file(seed), self.summary.files if self.summary else {}
-        return _wrong(self.directory / name, files.get(name)) is None
+    def has_file(self, name: str) -> bool:
+        """Whether a file that the summary lists is there as it was written."""
+        return self.summary is not None and _find_fault(self.directory, name, self.summary) is None
 
     def changed_modules(self, seed: int, now: Mapping[str, str]) -> list[str]:
         """The user's modules that have changed since a seed was computed; `now`: their checksums."""
@@ -96,7 +92,7 @@ class StoredRun:
         if before is None:  # up to 0.2.0, of all seeds and without the modules that are imported
             before = self.summary.content.get("sources", {})
             now = {module: checksum for module, checksum in now.items() if module in before}
-        if not is_mapping_to(str, before):
+        if not fits(before, {str: str}):
             return []
         return sorted({module for module, _ in set(now.items()) ^ set(before.items())})
 
@@ -105,6 +101,11 @@ class StoredRun:
         """Whether all seeds that were asked for can be read."""
         asked = self.asked is not None and self.covers(self.asked)
         return bool(self.seeds) and (asked or self.state == "finished")
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds; 0 where there is no summary."""
+        return self.summary.rounds if self.summary else 0
 
     @property
     def algorithm(self) -> str:
@@ -180,102 +181,73 @@ class StoredRun:
         """choices, config and command from the summary, failed.json or Hydra's files."""
         if self.summary:
             return self.summary.content
-        return self.failure if "choices" in self.failure else hydra_record(self.directory)
+        is_record = self.failure.keys() >= {"choices", "config"}
+        return self.failure if is_record else hydra_record(self.directory)
 
 
 def inspect(directory: Path) -> StoredRun:
     """The state of a run directory; one that does not exist is unfinished. Reads every CSV."""
     found = inspect_files(directory)
     if found.state != "newer" and is_locked(directory):
-        return replace(
-            found, state="running", reason=f"process {holder(directory) or 'another process'}"
-        )
+        reason = f"process {holder(directory) or 'another process'}"
+        return replace(found, state="running", reason=reason)
     return found
 
 
 def inspect_files(directory: Path) -> StoredRun:
     """Like `inspect`, without the lock: for the process that holds it."""
-    wrong: str | None = None
-    found: dict[str, Any] = {}
+    found = StoredRun(directory, "unfinished", reason=f"there is no {SUMMARY}")
+    content: Mapping[str, Any] = {}
     try:
         content = read_json(directory / SUMMARY)
-        found["versions"] = versions_of(content)
-        found["summary"] = summary = Summary.parse(content)
-        found["damage"] = damage = _damage(directory, summary)
-        wrong = next((f"{seed_file(seed)}: {line}" for seed, line in damage.items()), None)
+        summary = Summary.parse(content)
+        wrong = {seed: _find_fault(directory, seed_file(seed), summary) for seed in summary.seeds}
+        damage = {seed: line for seed, line in wrong.items() if line}
+        found = StoredRun(directory, "finished", summary, damage=damage)
+        for seed, line in list(damage.items())[:1]:
+            found = replace(found, state="damaged", reason=f"{seed_file(seed)}: {line}")
     except NewerError as error:
-        return StoredRun(directory, "newer", reason=str(error), **found)
+        return StoredRun(directory, "newer", reason=str(error), versions=versions_of(content))
     except FileNotFoundError:
         pass
     except UnreadableError as error:
-        wrong = str(error) if str(error).startswith(SUMMARY) else f"{SUMMARY}: {error}"
+        line = str(error).removeprefix(f"{SUMMARY}: ")
+        found = StoredRun(directory, "damaged", reason=f"{SUMMARY}: {line}")
+    failure = _read_failure(directory, quiet=found.state == "damaged")
+    versions = versions_of(content) or versions_of(failure)
+    if failure:
+        reason = str(failure.get("error"))
+        found = replace(found, state="failed", failure=failure, reason=reason)
+    return replace(found, versions=versions)
+
+
+def _read_failure(directory: Path, quiet: bool) -> dict[str, Any]:
+    """failed.json as far as it is what odfl writes; `quiet` where another record is damaged too."""
     try:
-        failure = _checked_failure(read_json(directory / FAILURE))
+        content = read_json(directory / FAILURE).items()
+        return {key: part for key, part in content if fits(part, SHAPES.get(key, object))}
     except FileNotFoundError:
-        pass
+        return {}
     except UnreadableError as error:
-        if not wrong:  # else nothing can be said of the run
-            line = f"{FAILURE}: {error}"
-            return StoredRun(directory, "failed", error=line, reason=line, **found)
-    else:
-        found["versions"] = found.get("versions") or versions_of(failure)
-        line = str(failure.get("error"))
-        return StoredRun(directory, "failed", failure=failure, error=line, reason=line, **found)
-    if wrong:
-        return StoredRun(directory, "damaged", reason=wrong, **found)
-    if "summary" not in found:
-        return StoredRun(directory, "unfinished", reason=f"there is no {SUMMARY}")
-    return StoredRun(directory, "finished", **found)
+        return {} if quiet else {"error": f"{FAILURE}: {error}"}
 
 
-def attempt_begun(directory: Path) -> float:
-    """When Hydra last wrote the configuration, with which every attempt begins; 0.0 if never."""
-    folder = directory / HYDRA
-    if folder.is_symlink():  # which odfl never makes
-        return 0.0
-    return max(status(folder / name)[1] for name in HYDRA_FILES)
-
-
-def is_starting(directory: Path) -> bool:
-    """Whether an attempt may have begun that does not hold the lock yet."""
-    begun = attempt_begun(directory)
-    return begun > status(directory / LOCK)[1] and time.time() - begun < STARTING
-
-
-def _damage(directory: Path, summary: Summary) -> dict[int, str]:
-    """The seeds whose files are not as recorded, with the reason."""
-    wrong = {
-        seed: _wrong(directory / seed_file(seed), summary.files.get(seed_file(seed)))
-        for seed in summary.seeds
-    }
-    return {seed: line for seed, line in wrong.items() if line}
-
-
-def _wrong(path: Path, record: Mapping[str, Any] | None) -> str | None:
+def _find_fault(directory: Path, name: str, summary: Summary) -> str | None:
+    """Why a file is not as the summary records it; None if it is."""
+    record = summary.files.get(name)
     if record is None:
         return f"{SUMMARY} does not list it"
     try:
-        with os.fdopen(open_regular(path), "rb") as file:
+        with os.fdopen(open_regular(directory / name), "rb") as file:
             length = os.fstat(file.fileno()).st_size
             if length != record.get("bytes") or length > CSV_LARGEST:
                 return f"it has {length} bytes instead of {record.get('bytes')}"
-            if hashlib.file_digest(file, "sha256").hexdigest() != record.get("sha256"):
-                return "it is not what was written"
+            is_same = hashlib.file_digest(file, "sha256").hexdigest() == record.get("sha256")
+            return None if is_same else "it is not what was written"
     except OSError as error:
         return error.strerror
     except UserError:
         return "it is not a regular file"
-    return None
-
-
-def _checked_failure(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The record without parts of another type than this version writes."""
-    rules = {"choices": is_mapping_to(str, content.get("choices")),
-             "config": isinstance(content.get("config"), dict),
-             "overrides": is_list_of(str, content.get("overrides")),
-             "command": is_list_of(str, content.get("command"))}  # fmt: skip
-    kept = {name: value for name, value in content.items() if rules.get(name, True)}
-    return kept if "config" in kept else {k: v for k, v in kept.items() if k != "choices"}
 
 
 def status(path: Path) -> tuple[int, float]:

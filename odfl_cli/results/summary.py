@@ -1,8 +1,8 @@
-"""summary.json as a checked record: the one place that knows what it holds."""
+"""summary.json as a checked record: the one place that knows its contents."""
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,30 +23,33 @@ class NewerError(UnreadableError):
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run wrote down at its end."""
+    """The results of a run."""
 
     seeds: Seeds
     rounds: int
     final: Mapping[str, Mapping[int, float]]  # column → seed → value after the last round
-    files: Mapping[str, Mapping[str, Any]]  # name → bytes, sha256, odfl: as `file_record` makes it
+    files: Mapping[str, Mapping[str, Any]]  # name → bytes, sha256, odfl: as in `file_record`
     content: Mapping[str, Any] = field(repr=False)  # all of it, as it was read
 
     @classmethod
     def parse(cls, content: Mapping[str, Any]) -> "Summary":
-        """The record, or an UnreadableError that names what is wrong."""
+        """Checks a record; an UnreadableError names what is wrong."""
         number = content.get("format", 0)
         if isinstance(number, int) and number > FORMAT:
             raise NewerError(
                 f"{SUMMARY} has format {number}, this version of odfl reads up to {FORMAT}"
             )
-        for name, (holds, words) in {**REQUIRED, **OPTIONAL}.items():
-            if (name in content or name in REQUIRED) and not holds(content.get(name)):
-                raise UnreadableError(f"{SUMMARY}: {name} should be {words}")
+        for name, shape in SHAPES.items():
+            if (name in content or name in REQUIRED) and not fits(content.get(name), shape):
+                raise UnreadableError(f"{SUMMARY}: {name} is not what odfl writes")
         if SEAL in content and not is_intact(dict(content)):  # up to 0.2.0 there is none
             raise UnreadableError(f"{SUMMARY}: it is not what was written")
         seeds = tuple(content["seeds"])
-        if any(len(column["per_seed"]) != len(seeds) for column in content["final"].values()):
+        lengths = {len(column["per_seed"]) for column in content["final"].values()}
+        if not seeds or len(set(seeds)) < len(seeds) or lengths - {len(seeds)}:
             raise UnreadableError(f"{SUMMARY}: final should have one value for each seed")
+        if content["rounds"] < 1 or "algo" not in content["choices"]:
+            raise UnreadableError(f"{SUMMARY}: there is no round, or no algorithm")
         final = {
             name: dict(zip(seeds, column["per_seed"], strict=True))
             for name, column in content["final"].items()
@@ -70,12 +73,17 @@ def seed_file(seed: int) -> str:
 
 
 def weights_file(seed: int) -> str:
-    """The name of the file with the weights that a seed has learnt."""
+    """The name of the file with the weights that a seed learned."""
     return f"seed-{seed}.safetensors"
 
 
+def state_file(seed: int) -> str:
+    """The name of the file with the state after a seed's last round."""
+    return f"seed-{seed}.state.safetensors"
+
+
 def file_record(content: bytes, version: str) -> dict[str, Any]:
-    """How summary.json remembers a file."""
+    """The entry of a file in summary.json."""
     return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest(), "odfl": version}
 
 
@@ -87,60 +95,43 @@ def versions_of(record: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def is_mapping_to(kind: type, value: Any) -> bool:
-    """Whether it is a mapping of texts to values of one kind."""
-    return isinstance(value, dict) and all(isinstance(child, kind) for child in value.values())
+def fits(value: Any, shape: Any) -> bool:
+    """Whether a JSON value has a shape.
+
+    A shape is a type (float: any finite number; object: anything), None, a list of one shape, a
+    mapping {str: shape} with any keys, one with the keys it needs, or a tuple of alternatives.
+    """
+    if isinstance(shape, tuple):
+        return any(fits(value, one) for one in shape)
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(fits(child, shape[0]) for child in value)
+    if isinstance(shape, dict):
+        if not isinstance(value, dict):
+            return False
+        children = dict.fromkeys(value, shape[str]) if str in shape else shape
+        return all(key in value and fits(value[key], child) for key, child in children.items())
+    if shape is float:
+        return type(value) in (int, float) and math.isfinite(value)
+    return value is None if shape is None else shape is object or type(value) is shape
 
 
-def is_list_of(kind: type, value: Any) -> bool:
-    """Whether it is a list of values of one kind; true and false are no numbers."""
-    return isinstance(value, list) and all(type(child) is kind for child in value)
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
-
-
-def _are_numbers(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_number, value))
-
-
-def _is_margin(value: Any) -> bool:
-    return value is None or (
-        isinstance(value, dict)
-        and all(_are_numbers(value.get(name)) for name in ("epsilon", "share"))
-        and len(value["epsilon"]) == len(value["share"])
-        and all(_is_number(value.get(name)) for name in ("c0", "beta"))
-    )
-
-
-Rule = tuple[Callable[[Any], bool], str]
-REQUIRED: dict[str, Rule] = {
-    "choices": (
-        lambda value: is_mapping_to(str, value) and "algo" in value,
-        "the choice of every group, algo among them",
-    ),
-    "config": (lambda value: isinstance(value, dict), "the configuration"),
-    "seeds": (
-        lambda value: bool(value) and is_list_of(int, value) and len(set(value)) == len(value),
-        "a list of different whole numbers",
-    ),
-    "rounds": (lambda value: type(value) is int and value >= 1, "a whole number above 0"),
-    "final": (
-        lambda value: (
-            is_mapping_to(dict, value)
-            and all(_are_numbers(column.get("per_seed")) for column in value.values())
-        ),
-        "the numbers per seed of every column",
-    ),
-    "files": (lambda value: is_mapping_to(dict, value), "a record of every file"),
+REQUIRED = {
+    "choices": {str: str},
+    "config": dict,
+    "seeds": [int],
+    "rounds": int,
+    "final": {str: {"per_seed": [float]}},
+    "files": {str: dict},
 }
-OPTIONAL: dict[str, Rule] = {
-    "marks": (lambda value: is_list_of(int, value), "a list of rounds"),
-    "versions": (lambda value: is_mapping_to(str, value), "a version for every name"),
-    "overrides": (lambda value: is_list_of(str, value), "a list of texts"),
-    "command": (lambda value: is_list_of(str, value), "a list of texts"),
-    "sources": (lambda value: is_mapping_to(str, value), "a checksum for every module"),
-    "margin": (_is_margin, "epsilon, share, c0 and beta"),
-    "oracle_share": (lambda value: value is None or _is_number(value), "a number"),
+OPTIONAL = {
+    "asked": [int],
+    "marks": [int],
+    "versions": {str: str},
+    "overrides": [str],
+    "command": [str],
+    "sources": {str: str},
+    "margin": (None, {"epsilon": [float], "share": [float], "c0": float, "beta": float}),
+    "oracle_share": (None, float),
 }
+SHAPES: dict[str, Any] = {**REQUIRED, **OPTIONAL}
+"""What summary.json holds, and failed.json in part."""

@@ -1,22 +1,24 @@
 """Hydra's callbacks: everything is checked before the first file is written."""
 
 import logging
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hydra.core.utils import configure_log
 from hydra.experimental.callback import Callback
-from omegaconf import DictConfig
+from omegaconf import DictConfig, open_dict, read_write
 
 from odfl_cli.config.compose import require_extras
 from odfl_cli.config.explain import explain_errors
+from odfl_cli.config.identity import typed_overrides
 from odfl_cli.core.errors import BAD_INPUT, FAILED, UserError, report
-from odfl_cli.core.files import make_writable, open_regular
+from odfl_cli.core.files import make_writable
 from odfl_cli.core.text import tell
 from odfl_cli.results.ownership import check_place
+from odfl_cli.runs.build import refuse_sweep_groups
 from odfl_cli.runs.prepare import PreparedJob, prepare
 
 if TYPE_CHECKING:
@@ -34,7 +36,13 @@ class CheckBeforeStart(Callback):
         with exit_on_user_error():
             if not config.hydra.run.dir:
                 raise UserError("hydra.run.dir=: a directory is needed")
+            if named := [
+                word for word in typed_overrides(config.hydra) if word.startswith("sweep=")
+            ]:
+                raise UserError(f"{named[-1]}: a single job has no sweep; leave out hydra.mode=RUN")
+            refuse_sweep_groups(config, "it is for the jobs of a sweep; add -m")
             self.prepared = prepare(config, config.hydra, Path(config.hydra.run.dir))
+            check_logging(config)
             make_writable(self.prepared.directory)
             for line in self.prepared.tuned:
                 tell(line)
@@ -52,7 +60,9 @@ class CheckBeforeStart(Callback):
         with exit_on_user_error():
             require_extras(config)
             check_numbers(config)
+            check_logging(config)
             if not is_grid(str(config.hydra.sweeper._target_)):
+                refuse_sweep_groups(config, "only for grids, not with another sweeper")
                 self.search = start_search(config)
 
     def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
@@ -67,6 +77,17 @@ class CheckBeforeStart(Callback):
         return {}
 
 
+def check_logging(config: DictConfig) -> None:
+    """Sets up the log but opens no file: Hydra would do it after it has made directories."""
+    trial = config.copy()
+    with explain_errors(sys.argv[1:]), open_dict(trial), read_write(trial):
+        trial.hydra.runtime.output_dir = "."
+        for handler in trial.hydra.job_logging.handlers.values():
+            if "filename" in handler:
+                handler.delay = True
+        configure_log(trial.hydra.job_logging, trial.hydra.verbose)
+
+
 class LogFile(logging.FileHandler):
     """run.log: the first file of a job in whatever process it runs, so the place is checked here.
 
@@ -77,12 +98,6 @@ class LogFile(logging.FileHandler):
         with exit_on_user_error():
             check_place(Path(filename).parent)
         super().__init__(filename, mode, **options)
-
-    def _open(self) -> Any:
-        """The file itself, never one that a link points to."""
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        descriptor = open_regular(self.baseFilename, flags)
-        return os.fdopen(descriptor, self.mode, encoding=self.encoding, errors=self.errors)
 
 
 @contextmanager

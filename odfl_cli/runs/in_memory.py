@@ -3,6 +3,8 @@
 import inspect
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,18 +17,22 @@ from pydantic import ValidationError
 
 from odfl_cli.config.arguments import Axes, Setting, grid, keyword_axes, override_axes
 from odfl_cli.config.compose import compose_job, hydra_for
-from odfl_cli.config.identity import resolve
+from odfl_cli.config.identity import digest
 from odfl_cli.config.schema import refusal
+from odfl_cli.core.bar import progress_bar
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.files import atomic
 from odfl_cli.core.reading import flatten
+from odfl_cli.environments.replay.files import cache_directory
+from odfl_cli.problem.regularizers.base import default_regularizer
 from odfl_cli.results.grouping import freeze
 from odfl_cli.results.tables import EXTRAS, Run, with_averages
-from odfl_cli.runs.build import build, fill_sizes
-from odfl_cli.runs.console import progress_bar
+from odfl_cli.runs.build import build, refuse_sweep_groups
+from odfl_cli.runs.prepare import chosen
 from odfl_cli.runs.records import summarise
 from odfl_cli.runs.simulate import Job, Simulation, simulate
+from odfl_cli.runs.states import learnt_module
 from odfl_cli.runs.sweep.grid import Compositions, is_grid
-from odfl_cli.runs.weights import learnt_module
 
 MAKERS = {"algo": "problem", "regularizer": "polytope"}
 """Groups whose part is made for another one, which it is called with."""
@@ -40,81 +46,95 @@ class Computed(NamedTuple):
     module: Callable[[int], Any]  # seed → what its torch module has learnt
 
 
-class Planned(NamedTuple):
-    """A job that is ready to run, and what distinguishes it from others."""
-
-    job: Job
-    config: dict[str, Any]
-    choices: dict[str, str]
-
-
-def plan_one(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Planned]:
+def plan_one(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Job]:
     """The one job of `overrides` and `keywords`; refuses what makes several."""
-    axes = override_axes(overrides) | keyword_axes(keywords, swept=False)
+    return [_plan(*compose_one(overrides, keywords))]
+
+
+def compose_one(
+    overrides: Sequence[str], keywords: Mapping[str, Any]
+) -> tuple[DictConfig, Setting]:
+    """The configuration of one job, and what was given for it."""
+    axes = override_axes(overrides) | keyword_axes(_with_files(keywords), swept=False)
     for key, alternatives in axes.items():
         if len(alternatives) > 1:
             raise UserError(f"{key}: several values make a sweep; use sweep(...)")
-    (setting,) = grid(axes)
+    setting = _with_regularizer(*grid(axes))
     config = compose_job(setting.overrides)
     if config.hydra.mode == RunMode.MULTIRUN:
         experiment = config.hydra.runtime.choices.get("experiment")
         raise UserError(
             f"experiment={experiment}: it is a sweep; call sweep(...) instead of run(...)"
         )
-    return [_plan(config, setting)]
+    return config, setting
 
 
-def plan_sweep(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Planned]:
+def plan_sweep(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Job]:
     """Every job of the grid that lists, comma lists and the experiment make, checked."""
-    given = override_axes(overrides) | keyword_axes(keywords, swept=True)
+    given = override_axes(overrides) | keyword_axes(_with_files(keywords), swept=True)
     if len(given.get("experiment", ())) > 1:
         raise UserError("experiment: a sweep is of one experiment; call sweep(...) for each")
     fixed = [text for axis in given.values() if len(axis) == 1 for text in axis[0].overrides]
     with hydra_for(fixed):
         master = compose("config", overrides=fixed, return_hydra_config=True)
-        cells = grid(_experiment_axes(master) | given)
+        cells = [_with_regularizer(cell) for cell in grid(_experiment_axes(master) | given)]
         compositions = Compositions(master)
-        configs = [compositions.job(cell.overrides).config.copy() for cell in cells]
-    planned = [_plan(config, cell) for config, cell in zip(configs, cells, strict=True)]
-    _number_objects(planned, cells)
-    distinct: dict[Hashable, Planned] = {}
-    for one in planned:
-        distinct.setdefault(freeze([one.config, one.choices]), one)
-    if twice := len(planned) - len(distinct):
-        warnings.warn(f"{twice} of {len(planned)} jobs asked for twice; run once", stacklevel=3)
+        configs = [compositions.compose(cell.overrides).copy() for cell in cells]
+    jobs = [_plan(config, cell) for config, cell in zip(configs, cells, strict=True)]
+    _number_objects(jobs, cells)
+    distinct: dict[Hashable, Job] = {}
+    for job in jobs:
+        distinct.setdefault(freeze([job.config, job.choices, job.seeds]), job)
+    if twice := len(jobs) - len(distinct):
+        warnings.warn(f"{twice} of {len(jobs)} jobs asked for twice; run once", stacklevel=3)
     return [*distinct.values()]
 
 
-def compute(planned: list[Planned], progress: bool | None) -> list[Computed]:
+def _with_files(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords, with data=frame or data=(frame, keys) as a file that is replayed."""
+    data: Any = keywords.get("data")
+    keys: Mapping[str, Any] = {}
+    if isinstance(data, tuple) and len(data) == 2 and isinstance(data[0], pd.DataFrame):
+        data, keys = data
+    if not isinstance(data, pd.DataFrame):
+        return dict(keywords)
+    text = data.to_csv(index=False)
+    path = cache_directory("frames") / f"{digest(text)}.csv"
+    if not path.exists():
+        with atomic(path) as file:
+            file.write(text)
+    return {**keywords, "data": ("replay", {"file": str(path), **keys})}
+
+
+def compute(jobs: list[Job], progress: bool | None) -> list[Computed]:
     """Runs the jobs one after another; of several, one that fails is left out with a warning."""
-    label = planned[0].choices["algo"] if len(planned) == 1 else f"{len(planned)} jobs"
+    label = jobs[0].choices["algo"] if len(jobs) == 1 else f"{len(jobs)} jobs"
     computed, before = [], 0
-    with progress_bar(label, sum(one.job.horizon.rounds for one in planned), progress) as advance:
-        for one in planned:
+    with progress_bar(label, sum(job.horizon.rounds for job in jobs), progress) as advance:
+
+        def add(done: int) -> None:
+            advance(before + done)
+
+        for job in jobs:
             try:
-                computed.append(_compute_one(one, partial(_add_rounds, advance, before)))
+                computed.append(_compute_one(job, add))
             except UserError as error:
-                if len(planned) == 1:
+                if len(jobs) == 1:
                     raise
                 warnings.warn(f"left out: {error}", stacklevel=3)
-            before += one.job.horizon.rounds
+            before += job.horizon.rounds
     if not computed:
         raise UserError("every job of the sweep failed")
     return computed
 
 
-def _add_rounds(advance: Callable[[int], None], before: int, done: int) -> None:
-    advance(before + done)
-
-
-def _compute_one(planned: Planned, progress: Callable[[int], None]) -> Computed:
-    job = planned.job
+def _compute_one(job: Job, progress: Callable[[int], None]) -> Computed:
     simulation = simulate(job, progress=progress)
-    summary = summarise(job, simulation, planned.choices, planned.config, simulation.seconds)
+    summary = summarise(job, simulation, simulation.seconds)
     run = Run(
         directory=Path(),
-        algorithm=planned.choices["algo"],
-        settings=flatten(planned.config) | planned.choices,
+        algorithm=job.choices["algo"],
+        settings=flatten(summary["config"]) | job.choices,
         rounds=job.horizon.rounds,
         rows=_rows(job, simulation),
         extras={name: summary[name] for name in EXTRAS if name in summary},
@@ -146,20 +166,26 @@ def _experiment_axes(master: DictConfig) -> Axes:
     return override_axes(f"{key}={value}" for key, value in params.items())
 
 
-def _plan(config: DictConfig, setting: Setting) -> Planned:
+def _plan(config: DictConfig, setting: Setting) -> Job:
     _check_not_both(setting)
-    given = {group: _part(group, part) for group, part in setting.objects.items()}
+    refuse_sweep_groups(config, "it is for odfl run -m")
+    given = given_parts(setting)
     config = _with_extent_of(given.get("data"), config, setting)
     job = build(config, **given)
-    values = resolve(fill_sizes(config, job.environment)) | {"seeds": list(job.seeds)}
-    chosen = {str(group): choice for group, choice in config.hydra.runtime.choices.items()}
-    choices = {g: str(c) for g, c in chosen.items() if c and not g.startswith("hydra/")}
-    made: dict[str, Any] = {"algo": job.algorithm, "regularizer": job.algorithm.problem.regularizer}
+    problem, choices = job.algorithm.problem, chosen(config.hydra)
+    made: dict[str, Any] = {
+        "algo": job.algorithm, "regularizer": problem.regularizer, "polytope": problem.polytope,
+    }  # fmt: skip
     for group, given_part in given.items():
         part = made.get(group, given_part)
-        values[group] = _describe(part)
+        job.config[group] = describe_part(part)
         choices[group] = str(part.name) if group == "algo" else type(part).__name__
-    return Planned(job, values, choices)
+    return replace(job, choices=choices)
+
+
+def given_parts(setting: Setting) -> dict[str, Any]:
+    """Group → the part that `build` takes in its place."""
+    return {group: _part(group, part) for group, part in setting.objects.items()}
 
 
 def _with_extent_of(data: Any, config: DictConfig, setting: Setting) -> DictConfig:
@@ -174,16 +200,25 @@ def _with_extent_of(data: Any, config: DictConfig, setting: Setting) -> DictConf
     return config
 
 
-def _number_objects(planned: list[Planned], cells: list[Setting]) -> None:
+def _with_regularizer(setting: Setting) -> Setting:
+    """Chooses the regularizer for a set that is given as an object, as the sets in conf/ do it."""
+    asked = {text.lstrip("+").partition("=")[0] for text in setting.overrides} | {*setting.objects}
+    if "polytope" not in setting.objects or asked & {"regularizer", "experiment"}:
+        return setting
+    choice = default_regularizer(_part("polytope", setting.objects["polytope"]))
+    return Setting((f"regularizer={choice}",)) + setting
+
+
+def _number_objects(jobs: list[Job], cells: list[Setting]) -> None:
     """Tells objects of one group apart that their attributes do not: the second has `number` 2."""
     alike: dict[Hashable, list[int]] = {}
-    for one, cell in zip(planned, cells, strict=True):
+    for job, cell in zip(jobs, cells, strict=True):
         for group, part in cell.objects.items():
-            known = alike.setdefault((group, freeze(one.config[group])), [])
+            known = alike.setdefault((group, freeze(job.config[group])), [])
             if id(part) not in known:
                 known.append(id(part))
             if number := known.index(id(part)):
-                one.config[group]["number"] = number + 1
+                job.config[group]["number"] = number + 1
 
 
 def _check_not_both(setting: Setting) -> None:
@@ -206,8 +241,19 @@ def _part(group: str, part: Any) -> Any:
     try:
         inspect.signature(part).bind(**dict.fromkeys(needed))
     except TypeError as error:
+        if group == "polytope" and _takes_one(part):
+            return part  # a solver: costs → decision
         raise UserError(f"{group}: {getattr(part, '__name__', part)}: {error}") from error
     return part if needed else _call(group, part)
+
+
+def _takes_one(function: Any) -> bool:
+    """Whether a function, which is no class, can be called with one argument."""
+    if inspect.isclass(getattr(function, "func", function)):
+        return False
+    with suppress(TypeError):
+        return bool(inspect.signature(function).bind(None))
+    return False
 
 
 def _call(group: str, maker: Callable[[], Any]) -> Any:
@@ -224,7 +270,7 @@ def _call(group: str, maker: Callable[[], Any]) -> Any:
     return TorchModule(module=maker)
 
 
-def _describe(part: Any) -> dict[str, Any]:
+def describe_part(part: Any) -> dict[str, Any]:
     """The class of a part, and those of its attributes that a configuration could hold."""
     values = {
         name: value

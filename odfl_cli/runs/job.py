@@ -12,25 +12,39 @@ from odfl_cli.core.errors import UserError, without_exits
 from odfl_cli.core.files import write_json
 from odfl_cli.core.locks import locked
 from odfl_cli.core.reading import seal
+from odfl_cli.core.statistics import interval
+from odfl_cli.core.text import plus_minus
 from odfl_cli.metrics.base import with_earlier
 from odfl_cli.results.ownership import UNLISTED, note_unlisted, remove_leftovers
 from odfl_cli.results.runs import StoredRun, inspect_files
-from odfl_cli.results.summary import FAILURE, FORMAT, SUMMARY, Summary, seed_file, weights_file
+from odfl_cli.results.summary import (
+    FAILURE,
+    FORMAT,
+    SUMMARY,
+    Seeds,
+    Summary,
+    seed_file,
+    state_file,
+    weights_file,
+)
 from odfl_cli.runs.prepare import PreparedJob, check_directory, outdated
 from odfl_cli.runs.records import (
     have_columns,
     last_rows,
+    note_request,
     summarise,
     write_failure,
     write_seed,
 )
 from odfl_cli.runs.simulate import simulate
-from odfl_cli.runs.weights import write_weights
+from odfl_cli.runs.states import write_states, write_weights
 
 log = logging.getLogger("odfl")
 
-IDLE = "the decision was zero in every round, for no other was predicted to pay"
+IDLE = "the decision was zero in every round, because no other was predicted to pay off"
 """The notice for a run that chose nothing, which is rarely intended."""
+FILES = (seed_file, weights_file, state_file)
+"""The files of a seed, by name."""
 Progress = Callable[[int], None]
 
 
@@ -40,8 +54,8 @@ class Outcome:
 
     event: Literal["done", "skipped"]
     summary: Summary | None  # None if retry=failed found no results
-    seconds: float
     notices: list[str]  # lines for the user
+    seeds: Seeds  # those asked for
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -49,13 +63,25 @@ class Outcome:
         found = self.summary.content.get("remarks", ()) if self.summary else ()
         return tuple(map(str, found)) if self.event == "done" else ()
 
-    def objective(self, column: str, seeds: tuple[int, ...]) -> float | None:
+    def objective(self, column: str) -> float | None:
         """The mean final value of a column over the seeds asked for; None where one is missing."""
-        if self.summary is None or not set(seeds) <= set(self.summary.seeds):
+        if self.summary is None or not set(self.seeds) <= set(self.summary.seeds):
             return None
         if column not in self.summary.final:
             raise UserError(f"objective={column}: it has no value after the last round")
-        return float(sum(self.summary.finals(column, seeds)) / len(seeds))
+        return float(sum(self.summary.finals(column, self.seeds)) / len(self.seeds))
+
+    def average(self, column: str) -> str:
+        """A column after the last round: its mean over the seeds asked for, and the interval."""
+        return (
+            plus_minus(**interval(self.summary.finals(column, self.seeds))) if self.summary else "-"
+        )
+
+    @property
+    def line(self) -> str:
+        """The result in the display of a sweep."""
+        result = [f"average cost {self.average('avg_cost')}"] if self.summary else []
+        return "; ".join([*result, *self.notices])
 
 
 def run_job(prepared: PreparedJob, progress: Progress, tell: Callable[[str], None]) -> Outcome:
@@ -63,7 +89,7 @@ def run_job(prepared: PreparedJob, progress: Progress, tell: Callable[[str], Non
 
     Only one process at a time works in a directory. An error is recorded there and raised.
     """
-    directory, begun = prepared.directory, time.perf_counter()
+    directory = prepared.directory
 
     def wait(holder: str) -> None:
         tell(f"{directory.name}: waiting for {holder}, which works on the same job")
@@ -74,7 +100,7 @@ def run_job(prepared: PreparedJob, progress: Progress, tell: Callable[[str], Non
         remove_leftovers(directory)
         try:
             with without_exits():
-                return _run(prepared, state, progress, begun)
+                return _run(prepared, state, progress)
         except Exception as error:
             log.info("failed", exc_info=True)  # to run.log; the console shows warnings only
             with suppress(OSError):  # a full disk, which is the error to be shown
@@ -82,13 +108,15 @@ def run_job(prepared: PreparedJob, progress: Progress, tell: Callable[[str], Non
             raise
 
 
-def _run(prepared: PreparedJob, state: StoredRun, progress: Progress, begun: float) -> Outcome:
+def _run(prepared: PreparedJob, state: StoredRun, progress: Progress) -> Outcome:
     top, missing = prepared.top, prepared.missing(state)
     if top.retry == "failed" and state.error is None:
-        return Outcome("skipped", state.summary, 0.0, ["retry=failed: it had not failed"])
+        notice = "retry=failed: it had not failed"
+        return Outcome("skipped", state.summary, [notice], top.seed_list())
     if not missing:
         log.info("finished already: nothing to compute")
         (prepared.directory / FAILURE).unlink(missing_ok=True)
+        note_request(prepared.directory, prepared.top.seed_list())
         return skipped(prepared, state)
     notices = _notices(prepared, state)
     for notice in notices:
@@ -96,12 +124,12 @@ def _run(prepared: PreparedJob, state: StoredRun, progress: Progress, begun: flo
     summary = Summary.parse(_compute(prepared, state, missing, progress))
     if summary.content.get("idle"):
         notices.append(f"{prepared.directory.name}: {IDLE}")
-    return Outcome("done", summary, time.perf_counter() - begun, notices)
+    return Outcome("done", summary, notices, top.seed_list())
 
 
 def skipped(prepared: PreparedJob, state: StoredRun) -> Outcome:
     """The outcome of a job with nothing left to compute."""
-    return Outcome("skipped", state.summary, 0.0, _notices(prepared, state))
+    return Outcome("skipped", state.summary, _notices(prepared, state), prepared.top.seed_list())
 
 
 def _notices(prepared: PreparedJob, state: StoredRun) -> list[str]:
@@ -123,16 +151,13 @@ def _notices(prepared: PreparedJob, state: StoredRun) -> list[str]:
         )
     if more := set(state.seeds).difference(seeds):
         notices.append(
-            f"{name}: holds {len(more)} more seeds; the averages are over the {len(seeds)} asked for"
+            f"{name}: holds {len(more)} more seeds; averages are over the {len(seeds)} asked for"
         )
     return notices
 
 
 def _compute(
-    prepared: PreparedJob,
-    state: StoredRun,
-    missing: list[int],
-    progress: Progress,
+    prepared: PreparedJob, state: StoredRun, missing: list[int], progress: Progress
 ) -> dict[str, Any]:
     """Simulates the missing seeds and writes their files; the content of the new summary.json."""
     begun, directory = time.perf_counter(), prepared.directory
@@ -141,7 +166,8 @@ def _compute(
         "%s: %d rounds, computing seeds %s, engine %s",
         prepared.record["choices"]["algo"], job.horizon.rounds, missing, job.engine.name,
     )  # fmt: skip
-    simulation = simulate(job, progress=progress)
+    past, keep = prepared.read_past(missing), prepared.top.save_state
+    simulation = simulate(job, progress=progress, past=past, keep=keep)
     kept = [seed for seed in state.seeds if seed not in missing]
     before = state.summary.content if state.summary else {}
     earlier = state.summary.final if state.summary else {}
@@ -150,14 +176,16 @@ def _compute(
         everything = sorted([*kept, *missing])
         return _compute(prepared, replace(state, asked=()), everything, progress)
     writing = time.perf_counter()
-    names = {name for seed in kept for name in (seed_file(seed), weights_file(seed))}
+    names = {name(seed) for seed in kept for name in FILES}
     files = {name: record for name, record in before.get("files", {}).items() if name in names}
-    note_unlisted(directory, [name(seed) for seed in missing for name in (seed_file, weights_file)])
+    note_unlisted(directory, [name(seed) for seed in missing for name in FILES])
     for row, seed in enumerate(missing):
         written = write_seed(directory, seed, simulation.table, row)
         files[seed_file(seed)] = written | {"sources": prepared.sources}
     if prepared.top.save_weights:
         files |= write_weights(directory, job, simulation.state)
+    if keep:
+        files |= write_states(directory, job, simulation)
     done = time.perf_counter()
     seconds = {"wall": done - begun, **simulation.seconds, "write": done - writing}
     joined = replace(
@@ -165,22 +193,19 @@ def _compute(
         table=last_rows(simulation.table, missing, earlier, kept),
         report=with_earlier(simulation.report, before, missing, kept),
     )
-    seeds = sorted([*kept, *missing])
-    summary = {
-        **prepared.record,
-        **summarise(
-            replace(job, seeds=tuple(seeds)),
-            joined,
-            prepared.record["choices"],
-            prepared.recorded_config() | {"seeds": seeds},
-            seconds,
-        ),
-        "format": FORMAT,
-        "attempt": {"seeds": missing},  # `seconds` and reports without seeds are of these alone
-        "idle": simulation.idle,
-        "files": dict(sorted(files.items())),
-    }
-    summary = seal(summary)
+    summary = seal(
+        {
+            **prepared.record,
+            **summarise(replace(job, seeds=tuple(sorted([*kept, *missing]))), joined, seconds),
+            "format": FORMAT,
+            "asked": list(
+                prepared.top.seed_list()
+            ),  # the request last made; readers show its seeds
+            "attempt": {"seeds": missing},  # `seconds` and reports without seeds are of these alone
+            "idle": simulation.idle,
+            "files": dict(sorted(files.items())),
+        }
+    )
     write_json(directory / SUMMARY, summary)
     for record in (UNLISTED, FAILURE):
         (directory / record).unlink(missing_ok=True)

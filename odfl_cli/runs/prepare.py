@@ -1,6 +1,7 @@
 """A job before it runs: everything that can be checked without writing."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -8,19 +9,28 @@ from typing import Any
 
 from omegaconf import DictConfig
 
+from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.config.compose import tuned_values
 from odfl_cli.config.identity import identity, resolve, typed_overrides
 from odfl_cli.config.schema import TopLevel
 from odfl_cli.config.sources import sources
 from odfl_cli.core.cores import allotted_threads
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.text import assignments
+from odfl_cli.core.text import age, assignments
+from odfl_cli.environments.base import known_law
+from odfl_cli.environments.look import look
 from odfl_cli.results.command import repeating_words
 from odfl_cli.results.ownership import check_place
 from odfl_cli.results.runs import StoredRun, inspect
-from odfl_cli.runs.build import build, check_objective, fill_sizes, top_level, with_seeds
-from odfl_cli.runs.simulate import Job
-from odfl_cli.runs.weights import check_has_weights
+from odfl_cli.results.summary import state_file, weights_file
+from odfl_cli.runs.build import build, check_objective, top_level, with_seeds
+from odfl_cli.runs.simulate import Job, Past
+from odfl_cli.runs.states import check_has_weights, read_past
+
+LOOKED_AT = 200
+"""Rounds that are looked at before a run starts."""
+STEP_SECONDS, LONG = 1e-6, 120.0
+"""The least time of a gradient step, and what is worth a line before a run."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +40,7 @@ class PreparedJob:
     config: DictConfig
     directory: Path
     record: dict[str, Any]  # what summary.json and failed.json say whatever the result
-    tuned: list[str]  # lines on the values that conf/tuned set
+    tuned: list[str]  # lines on the values that conf/tuned set, and on the data
     top: TopLevel
     state: StoredRun
     built: Job | None = None  # None where nothing is left to compute
@@ -38,7 +48,7 @@ class PreparedJob:
     @property
     def job(self) -> Job:
         """The parts, built now if the job was settled when it was prepared."""
-        return self.built or build(self.config)
+        return self.built or replace(build(self.config), choices=self.record["choices"])
 
     @cached_property
     def sources(self) -> dict[str, str]:
@@ -55,15 +65,20 @@ class PreparedJob:
     def missing(self, state: StoredRun) -> list[int]:
         """The seeds to compute: those asked for that are not there, damaged ones, outdated ones."""
         there = set(state.seeds) - set(outdated(state, self.sources))
-        if self.top.save_weights:
-            there = {seed for seed in there if state.has_weights(seed)}
+        for wanted, name in (
+            (self.top.save_weights, weights_file),
+            (self.top.save_state, state_file),
+        ):
+            there = {seed for seed in there if not wanted or state.has_file(name(seed))}
         asked = [seed for seed in self.top.seed_list() if self.top.force or seed not in there]
         return sorted({*asked, *(seed for seed in state.listed if seed not in there)})
 
-    def recorded_config(self) -> dict[str, Any]:
-        """The values, with what a file of rounds turned out to have."""
-        filled = fill_sizes(self.config, self.job.environment)
-        return self.record["config"] if filled is self.config else resolve(filled)
+    def read_past(self, seeds: Sequence[int]) -> Past | None:
+        """The rounds of these seeds that the run of `continue` has played; None without one."""
+        if self.top.continued is None:
+            return None
+        job, outputs = replace(self.job, seeds=tuple(seeds)), Path(self.top.outputs)
+        return read_past(self.top.continued, outputs, job)
 
 
 def prepare(config: DictConfig, hydra: Any, directory: Path) -> PreparedJob:
@@ -82,27 +97,64 @@ def prepare(config: DictConfig, hydra: Any, directory: Path) -> PreparedJob:
     prepared = PreparedJob(config, directory, record, lines, top, state)
     if prepared.is_settled:
         return prepared
-    job = build(config)
+    job = replace(build(config), choices=record["choices"])
     check_objective(top.objective, job)
     if top.save_weights:
         check_has_weights(job, "save_weights=true")
-    return replace(prepared, built=job)
+    prepared = replace(prepared, built=job, tuned=[*lines, *_estimate(job), *_remarks(job)])
+    prepared.read_past(prepared.missing(state))
+    return prepared
+
+
+def _estimate(job: Job) -> list[str]:
+    """A line on the work of an oracle that takes minutes at least."""
+    oracle, calls = job.algorithm.problem.oracle, type(job.algorithm).oracle_call
+    each = getattr(oracle, "steps", 0) * (1 + oracle.restarts) * len(job.seeds)
+    steps = 0 if calls is Algorithm.oracle_call else each * -(-job.horizon.rounds // oracle.every)
+    if steps * STEP_SECONDS < LONG:
+        return []
+    least = age(steps * STEP_SECONDS)
+    return [
+        f"oracle: {steps:.1e} gradient steps, at least {least}; oracle.steps and every set them"
+    ]
+
+
+def _remarks(job: Job) -> list[str]:
+    """What a look at the first rounds of data whose law is not known tells someone who learns from them."""
+    environment, problem = job.environment, job.algorithm.problem
+    learns = type(job.algorithm).update is not Algorithm.update
+    usual = problem.offers_all and len(problem.shape) == 2
+    answers = hasattr(environment, "blank")  # to decisions: its rounds cannot be drawn
+    if known_law(environment) or answers or not learns or not usual:
+        return []
+    predictor = problem.predictor
+    count = predictor.parameter_count
+    shared = hasattr(predictor, "design") and count(3, 2) == count(2, 2)
+    X, costs = environment.rounds(job.seeds[:1], 0, min(LOOKED_AT, job.horizon.rounds))[:2]
+    found = look(X[0], costs[0], problem.feature_names, shared, problem.auto_radius)
+    return [f"data: {remark}" for remark in found]
 
 
 def _describe(config: DictConfig, hydra: Any, tuned: list[str]) -> dict[str, Any]:
     """The job's identity, choices and values, and the arguments of `odfl run` that repeat it."""
-    groups = {str(k): v for k, v in hydra.runtime.choices.items() if not k.startswith("hydra/")}
     values, overrides = resolve(config), typed_overrides(hydra)
     sources = hydra.runtime.config_sources
     folders = [os.path.relpath(one.path) for one in sources if one.provider == "command-line"]
     return {
         "job": identity(values),
-        "choices": {group: str(choice) for group, choice in groups.items() if choice},
+        "choices": chosen(hydra),
         "tuned": tuned,
         "config": values,
         "overrides": overrides,
         "command": repeating_words(overrides, folders),
     }
+
+
+def chosen(hydra: Any) -> dict[str, str]:
+    """Group → choice, of the groups that a user chooses from or that tune for a pair of choices."""
+    left_out = ("hydra/", "tuned/inside")
+    groups = {str(k): v for k, v in hydra.runtime.choices.items() if not k.startswith(left_out)}
+    return {group: str(choice) for group, choice in groups.items() if choice}
 
 
 def _tuned_lines(algo: str, tuned: dict[str, dict[str, Any]]) -> list[str]:

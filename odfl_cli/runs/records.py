@@ -4,7 +4,7 @@ import csv
 import io
 import platform
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
@@ -17,9 +17,10 @@ import numpy as np
 from odfl_cli import __version__
 from odfl_cli.core.errors import message
 from odfl_cli.core.files import atomic, write_json
+from odfl_cli.core.reading import SEAL, read_json, seal
 from odfl_cli.core.statistics import interval
 from odfl_cli.environments.base import switches_of
-from odfl_cli.results.summary import FAILURE, FORMAT, file_record, seed_file
+from odfl_cli.results.summary import FAILURE, FORMAT, SUMMARY, file_record, seed_file
 from odfl_cli.runs.simulate import Job, Simulation
 
 INTEGER_COLUMNS = frozenset({"t"})
@@ -30,8 +31,8 @@ Table = dict[str, np.ndarray]
 def write_seed(directory: Path, seed: int, table: Table, row: int) -> dict[str, Any]:
     """Writes seed-<seed>.csv from row `row` of every column [S, rows]; floats round-trip exactly.
 
-    NaN, no value in this round, becomes an empty cell. Returns the file's record in summary.json,
-    by which damage is found: the file need not be on the disk before the record is.
+    NaN, no value in this round, becomes an empty cell. The file need not be on the disk before its
+    record is.
     """
     columns = [
         _cells(values[row].astype(np.int64) if name in INTEGER_COLUMNS else values[row])
@@ -40,8 +41,12 @@ def write_seed(directory: Path, seed: int, table: Table, row: int) -> dict[str, 
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(table)
     text.write("\n".join(map(",".join, zip(*columns, strict=True))) + "\n")
-    content = text.getvalue().encode()
-    with atomic(directory / seed_file(seed), "wb", durable=False) as file:
+    return write_file(directory / seed_file(seed), text.getvalue().encode(), durable=False)
+
+
+def write_file(path: Path, content: bytes, durable: bool = True) -> dict[str, Any]:
+    """Writes a file of a run and returns its record in summary.json, by which damage is found."""
+    with atomic(path, "wb", durable) as file:
         file.write(content)
     return file_record(content, __version__)
 
@@ -72,17 +77,11 @@ def last_rows(
     return rows
 
 
-def summarise(
-    job: Job,
-    simulation: Simulation,
-    choices: dict[str, str],
-    config: dict[str, Any],
-    seconds: dict[str, float],
-) -> dict[str, Any]:
+def summarise(job: Job, simulation: Simulation, seconds: dict[str, float]) -> dict[str, Any]:
     """The content of summary.json that describes the numbers; figures are of the last round."""
     return {
-        "choices": choices,
-        "config": config,
+        "choices": job.choices,
+        "config": job.config | {"seeds": list(job.seeds)},
         "seeds": list(job.seeds),
         "rounds": job.horizon.rounds,
         "marks": switches_of(job.environment, job.horizon.rounds),  # drawn in figures
@@ -107,6 +106,14 @@ def versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):  # torch may be missing
             found[name] = version(name)
     return found
+
+
+def note_request(directory: Path, seeds: Sequence[int]) -> None:
+    """Records the seeds of a request that found them computed: readers show the last request."""
+    content = read_json(directory / SUMMARY)
+    if content.get("asked", content["seeds"]) != list(seeds):
+        content.pop(SEAL, None)
+        write_json(directory / SUMMARY, seal(content | {"asked": list(seeds)}))
 
 
 def _share(seconds: dict[str, float]) -> float | None:

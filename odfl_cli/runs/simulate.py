@@ -5,18 +5,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from itertools import chain, pairwise
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm, for_seeds
 from odfl_cli.core.cores import ahead, allotted_threads, at_most
-from odfl_cli.core.errors import RoundError, UserError
+from odfl_cli.core.errors import RoundError, RowError, UserError
 from odfl_cli.core.streams import draw_all
-from odfl_cli.engine import Engine, Trace
-from odfl_cli.engine.base import NO_ROUNDS
-from odfl_cli.environments.base import Environment, Rounds, shape_of
+from odfl_cli.engine.base import MEANS, SOLVER_LIMITS, Engine, Trace
+from odfl_cli.environments.base import Environment, Rounds, mean_costs, shape_of
 from odfl_cli.metrics.base import (
     Basic,
     Metrics,
@@ -27,6 +26,7 @@ from odfl_cli.metrics.base import (
     places_of,
 )
 from odfl_cli.problem.problem import Horizon
+from odfl_cli.runs.closed_loop import LoopEngine
 
 BLOCK_BYTES = 32 * 2**20  # two blocks are held: one is drawn while the other is played
 MOST_ROUNDS = 2048  # of a block: fewer blocks have less overhead, more of them overlap better
@@ -47,6 +47,15 @@ class Simulation:
     seconds: dict[str, float]
     report: dict[str, Any]  # what the metrics add to summary.json
     idle: bool = False  # every decision was zero, though there were costs
+    trace: Trace | None = None  # of all rounds, where it is kept
+
+
+class Past(NamedTuple):
+    """The first rounds of a run that were played before, and the state after them."""
+
+    rounds: int
+    state: Any
+    trace: Trace  # [S, rounds]
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,8 @@ class Job:
     horizon: Horizon
     seeds: tuple[int, ...]
     metrics: Metrics = field(default_factory=Basic)
+    config: dict[str, Any] = field(default_factory=dict)  # resolved, without bookkeeping
+    choices: dict[str, str] = field(default_factory=dict)  # group → choice
 
     def count_numbers(self) -> int:
         """The count of numbers in its data: features and costs of all rounds and seeds."""
@@ -78,11 +89,14 @@ class Job:
 
     def _draw(self, block: tuple[int, int]) -> "DrawnBlock":
         start, stop = block
+        draw_rounds = getattr(self.environment, "blank", self.environment.rounds)
         with np.errstate(all="ignore"):  # what is not finite is found in the trace
-            data = _check_rounds(
-                self, self.environment.rounds(self.seeds, start, stop), stop - start
-            )
-        return DrawnBlock(start, data, draw_all(self.seeds, self.algorithm.draws(), start, stop))
+            data = _check_rounds(self, draw_rounds(self.seeds, start, stop), stop - start)
+        drawn = draw_all(self.seeds, self.algorithm.draws(), start, stop)
+        if self.algorithm.problem.kappa_rule == "worst":
+            known: Any = self.environment
+            drawn[MEANS] = known.expected_costs(self.seeds, start, data.X)
+        return DrawnBlock(start, data, drawn)
 
 
 class DrawnBlock(NamedTuple):
@@ -94,36 +108,53 @@ class DrawnBlock(NamedTuple):
 
 
 def simulate(
-    job: Job, block: int | None = None, progress: Callable[[int], None] = lambda rounds: None
+    job: Job,
+    block: int | None = None,
+    progress: Callable[[int], None] = lambda rounds: None,
+    past: Past | None = None,
+    keep: bool = False,
 ) -> Simulation:
-    """Plays T rounds and calls `progress` with the number played; results do not depend on `block`."""
+    """Plays T rounds and calls `progress` with the number played; results do not depend on `block`.
+
+    The rounds of `past` are not played again. With `keep`, the result has the trace of all rounds.
+    """
     with at_most(getattr(job.engine, "threads", None)):
-        return _simulate(job, block or job.choose_block_rounds(), progress)
+        return _simulate(job, block or job.choose_block_rounds(), progress, past, keep)
 
 
-def _simulate(job: Job, block: int, progress: Callable[[int], None]) -> Simulation:
-    clock = Clock()
+def _simulate(
+    job: Job, block: int, progress: Callable[[int], None], past: Past | None, keep: bool
+) -> Simulation:
+    clock, traces = Clock(), []
     job = replace(job, algorithm=for_seeds(job.algorithm, job.seeds))
     algorithm, seeds, rounds = job.algorithm, job.seeds, job.horizon.rounds
+    if start_loop := getattr(job.environment, "start", None):
+        job = replace(job, engine=LoopEngine(job.engine, start_loop(seeds)))
     with clock("start"):
         recorder = job.metrics.recorder(Run(job.environment, algorithm, job.horizon, seeds))
         job.engine.start(algorithm)
     costs, paid = False, False
-    state = algorithm.init(len(seeds), job.environment.theta_star(seeds))
-    blocks = job.draw_blocks(_blocks(rounds, block))
+    state = past.state if past else algorithm.init(len(seeds), job.environment.theta_star(seeds))
+    begun = past.rounds if past else 0
+    blocks = job.draw_blocks(chain(_blocks(0, begun, block), _blocks(begun, rounds, block)))
     for start, data, draws in clock.time_each("data", blocks):
         with clock("learn"):
-            state, trace = _advance(job, recorder, state, start, data, draws)
+            if past and start < begun:
+                trace = past.trace.cut(start, start + data.costs.shape[1])
+            else:
+                state, trace = _advance(job, recorder, state, start, data, draws)
+            traces += [trace] if keep else []
         with clock("metrics"):
-            _check_finite(job, start, trace)
+            check_finite(algorithm, seeds, start, trace)
             costs, paid = costs or bool(data.costs.any()), paid or bool(trace.cost.any())
-            problem = algorithm.problem
-            best = problem.polytope.minimise(problem.marked(data.costs, data.X))
-            recorder.add(PlayedBlock(start, data, trace, (data.costs * best).sum(-1)))
+            best = _best_costs(job, start, data, trace)
+            known = mean_costs(job.environment, seeds, start, data.X, trace.decision)
+            recorder.add(PlayedBlock(start, data, trace, best, known))
         progress(start + data.costs.shape[1])
     with clock("metrics"):
         table = recorder.table()
-    return Simulation(table, state, clock.seconds, recorder.report(), costs and not paid)
+    kept = Trace.join(traces, axis=1) if keep else None
+    return Simulation(table, state, clock.seconds, recorder.report(), costs and not paid, kept)
 
 
 def _advance(
@@ -143,12 +174,25 @@ def _advance(
         drawn = {name: values[:, first:last] for name, values in draws.items()}
         if first in stops:
             recorder.watch(RoundStart(start + first + 1, state, part, drawn))
-        asked = places_of(getattr(recorder, "asked", NO_ROUNDS), start + first, start + last)
-        more = (asked,) if len(asked) else ()
-        with _name_round(job, start + first):
-            state, trace = job.engine.advance(job.algorithm, state, part, drawn, *more)
+        with name_round(job.algorithm, job.seeds, start + first):
+            state, trace = job.engine.advance(job.algorithm, state, part, drawn)
         traces.append(trace)
-    return state, Trace.joined(traces)
+    return state, Trace.join(traces, axis=1)
+
+
+def _best_costs(job: Job, start: int, data: Rounds, trace: Trace) -> np.ndarray:
+    """min_w ⟨c_t, w⟩ of every round, [S, B]; limits that stop the solver here are counted, too."""
+    problem, rounds = job.algorithm.problem, data.costs.shape[1]
+    with name_round(job.algorithm, job.seeds, start):
+        try:
+            best = problem.polytope.minimise(problem.mark_missing(data.costs, data.X))
+        except RowError as error:
+            seed, place = divmod(error.row, rounds)
+            raise RoundError(place, seed, str(error)) from error
+    if SOLVER_LIMITS in trace.notes:
+        limits = trace.notes[SOLVER_LIMITS]
+        limits += cast(Any, problem.polytope).take_limited(limits.size).reshape(limits.shape)
+    return (data.costs * best).sum(-1)
 
 
 class Clock:
@@ -187,28 +231,30 @@ def _check_rounds(job: Job, rounds: Rounds, length: int) -> Rounds:
     return Rounds(X, costs)
 
 
-def _blocks(rounds: int, size: int) -> Iterator[tuple[int, int]]:
-    for start in range(0, rounds, size):
-        yield start, min(start + size, rounds)
+def _blocks(start: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
+    for first in range(start, stop, size):
+        yield first, min(first + size, stop)
 
 
 @contextmanager
-def _name_round(job: Job, start: int) -> Iterator[None]:
+def name_round(algorithm: Algorithm, seeds: tuple[int, ...], start: int) -> Iterator[None]:
+    """Names the seed and the round of an error in a block that `start` rounds precede."""
     try:
         yield
     except RoundError as error:
-        seed, t = job.seeds[error.seed_index], start + error.round_index + 1
-        raise UserError(f"{job.algorithm.name}, seed {seed}, round {t}: {error}") from error
+        seed, t = seeds[error.seed_index], start + error.round_index + 1
+        raise UserError(f"{algorithm.name}, seed {seed}, round {t}: {error}") from error
 
 
-def _check_finite(job: Job, start: int, trace: Trace) -> None:
+def check_finite(algorithm: Algorithm, seeds: tuple[int, ...], start: int, trace: Trace) -> None:
+    """Refuses a trace with numbers that are not finite."""
     broken = ~(np.isfinite(trace.cost) & np.isfinite(trace.mse))
     if broken.any():
         first = int(broken.any(axis=0).argmax())
-        seed = job.seeds[int(broken[:, first].argmax())]
-        has_rate = any(hasattr(job.algorithm, name) for name in ("eta", "c_eta"))
+        seed = seeds[int(broken[:, first].argmax())]
+        has_rate = any(hasattr(algorithm, name) for name in ("eta", "c_eta"))
         hint = "; smaller learning rates may help" if has_rate else ""
         raise NotFiniteError(
-            f"{job.algorithm.name}: the numbers of seed {seed} stopped being finite "
+            f"{algorithm.name}: the numbers of seed {seed} stopped being finite "
             f"in round {start + first + 1}{hint}"
         )

@@ -1,9 +1,12 @@
-"""`odfl best`: the ranking of a sweep."""
+"""`odfl best`: the leaderboard of sweeps."""
 
+import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from support.finished_runs import change_summary, write_failed, write_finished
@@ -54,14 +57,25 @@ def test_the_largest_may_be_best(sweep: Path, capsys: pytest.CaptureFixture[str]
     assert first["mean"] == pytest.approx(1.8)
 
 
+def test_a_row_names_the_settings_that_all_shown_rows_share(sweep: Path, capsys) -> None:
+    """`--top 1` used to hide η, in which the one shown row does not differ from itself."""
+    assert main([str(sweep), "--top", "1"]) == 0
+    assert "PF-OGD, η = 1 " in capsys.readouterr().out
+
+
+def test_a_column_that_was_not_measured_says_what_measures_it(sweep: Path) -> None:
+    with pytest.raises(UserError, match="avg_dynamic_regret: no run has it; run with metrics=regr"):
+        main([str(sweep), "--by", "avg_dynamic_regret"])
+
+
 def test_text_ends_with_the_winners_command(
     sweep: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(sweep)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "average cost" in lines[0]  # what is ranked
-    assert "algo.eta=1.0" in lines[1]
-    assert "+0.1000 ± 0.2484 (3 shared)" in lines[2]
+    assert lines[1].startswith("PF-OGD, η = 1 ")
+    assert "+0.10 ± 0.25 (3 shared)" in lines[2]
     assert lines[-1] == "odfl run algo=pf_ogd algo.eta=1.0 seeds=3"
 
 
@@ -83,7 +97,7 @@ def test_what_is_not_finished_is_left_out_and_told(
     change_summary(tmp_path / "runs" / "pf_ogd-10.0", format=99)
     assert main([str(tmp_path / "runs")]) == 0
     shown = capsys.readouterr()
-    assert "pf_ogd" in shown.out
+    assert "PF-OGD" in shown.out
     assert "1 damaged, 1 newer, 1 failed" in shown.err
     assert len(shown.err.splitlines()) == 1
 
@@ -93,7 +107,7 @@ def test_what_is_not_finished_is_left_out_and_told(
     [("avg_cots", "did you mean avg_cost"), ("regrets", "did you mean regret"), ("xyz", "there are avg_cost")],
 )  # fmt: skip
 def test_an_unknown_column(sweep: Path, column: str, hint: str) -> None:
-    with pytest.raises(UserError, match=f"--by {column}: no run has such a column; {hint}"):
+    with pytest.raises(UserError, match=f"--value {column}: no run has such a column; {hint}"):
         main([str(sweep), "--by", column])
 
 
@@ -126,6 +140,99 @@ def test_top_should_count(sweep: Path, top: str) -> None:
         main([str(sweep), f"--top={top}"])
 
 
+def gamma_sweep(place: Path) -> Path:
+    """Three problems; pf_ogd's directories were first typed without γ = 1, the default."""
+    runs = []
+    for gamma in (0.0, 0.5, 1.0):
+        for algo, level in {"pf_ogd": 0.7, "df_ogd": 0.7 - 0.1 * gamma, "uniform": 0.1}.items():
+            late = level + 0.03 * gamma if algo == "df_ogd" else level
+            levels = {0: level, 1: level + 0.1 * gamma, 2: late}
+            run = write_finished(
+                place / "runs" / f"{algo}-{gamma}", algo, levels, config={"data.gamma": gamma}
+            )
+            change_summary(
+                run, overrides=[f"algo={algo}"] if gamma == 1 else [f"data.gamma={gamma}"]
+            )
+            runs.append(run)
+    return write_sweep(place / "sweeps" / "gammas", runs)
+
+
+def test_problems_are_columns_and_never_ranked_against_each_other(tmp_path, capsys) -> None:
+    sweep = str(gamma_sweep(tmp_path))
+    behind = {
+        row["problem"]["data.gamma"]: row["behind"]["mean"]
+        for row in ranked(capsys, sweep)
+        if row["algorithm"] == "pf_ogd"
+    }
+    assert behind == pytest.approx({0.0: 0.0, 0.5: 0.045, 1.0: 0.09})
+    assert main([sweep, "--top", "1"]) == 0
+    heading, first, *_ = capsys.readouterr().out.splitlines()
+    assert re.split(r"\s{2,}", heading) == ["algorithm", "γ = 0", "γ = 0.5", "γ = 1"]
+    assert first.startswith("DF-OGD ")
+
+
+def test_references_stand_below_and_are_never_marked(tmp_path, capsys) -> None:
+    """Uniform pays least of all here."""
+    assert main([str(gamma_sweep(tmp_path)), "--markdown"]) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last.startswith("| Uniform (reference) |")
+    assert "**" not in last
+
+
+def test_a_table_for_a_paper(tmp_path, capsys) -> None:
+    sweep = str(gamma_sweep(tmp_path))
+    assert (
+        main([sweep, "--rows", "algo", "--cols", "data.gamma", "--gap", "pf_ogd", "--latex"]) == 0
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == r"algorithm & $\gamma$ = 0 & $\gamma$ = 0.5 & $\gamma$ = 1 \\"
+    assert lines[-4:-2] == [r"\midrule", lines[-3]]
+    assert lines[-3].startswith("Uniform &")
+    (row,) = [line for line in lines if line.startswith("DF-OGD")]
+    assert r"& \textbf{$-$0.045 $\pm$ 0.022} & \textbf{$-$0.090 $\pm$ 0.043} \\" in row
+    assert main([sweep, "--rows", "data.gamma", "--csv"]) == 0
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert list(table)[:2] == ["algo", "data.gamma"]
+    expected = table[table["algo"] == "df_ogd"].set_index("data.gamma")["mean"]
+    assert expected[0.5] == pytest.approx(0.65 + 0.065 / 3 + harmonic(100) / 100, rel=1e-5)
+    with pytest.raises(UserError, match=r"data\.gamma: the runs differ in it too"):
+        main([sweep, "--rows", "algo", "--cols", "algo"])
+    with pytest.raises(UserError, match=r"data\.gama: the runs do not differ in it; did you mean"):
+        main([sweep, "--cols", "data.gama"])
+    with pytest.raises(UserError, match="--gap df_odg: no run of it; did you mean df_ogd"):
+        main([sweep, "--gap", "df_odg"])
+
+
+def test_not_distinguishable_from_the_best(tmp_path, capsys) -> None:
+    """0.1 ± 0.5 behind over three seeds is nothing; 0.4 in every one of them is much."""
+    levels = {
+        "df_ogd": {0: 0.2, 1: 0.4, 2: 0.6},
+        "pf_ogd": {0: 0.5, 1: 0.4, 2: 0.6},
+        "spo": {0: 0.6, 1: 0.8, 2: 1.0},
+    }
+    for algo, by_seed in levels.items():
+        write_finished(tmp_path / algo, algo, by_seed)
+    assert [(row["best"], row["tied"]) for row in ranked(capsys, str(tmp_path))] == [
+        (True, False), (False, True), (False, False),
+    ]  # fmt: skip
+
+
+def test_of_several_problems_the_best_settings_count(tmp_path, capsys) -> None:
+    runs = [
+        write_finished(
+            tmp_path / "runs" / f"{gamma}-{eta}", "pf_ogd", {0: abs(eta - best), 1: abs(eta - best)},
+            config={"data.gamma": gamma, "algo.eta": eta},
+        )
+        for gamma, best in {0.0: 0.1, 1.0: 0.3}.items()
+        for eta in (0.1, 0.2, 0.3)
+    ]  # fmt: skip
+    sweep = str(write_sweep(tmp_path / "sweep", runs))
+    rows = ranked(capsys, sweep)
+    assert [(row["differs"]["algo.eta"], row["tried"]) for row in rows] == [(0.1, 3), (0.3, 3)]
+    assert len(ranked(capsys, sweep, "--rows", "algo,algo.eta")) == 6
+    assert len(ranked(capsys, sweep, "--where", "data.gamma=0")) == 3  # a calibration
+
+
 def test_several_sweeps_make_one_table(tmp_path, capsys) -> None:
     levels = {"a": {"df_ogd": 0.4, "pf_ogd": 0.6}, "b": {"pf_ogd": 0.3, "df_ogd": 0.5, "spo": 0.9}}
     sweeps = []
@@ -135,28 +242,19 @@ def test_several_sweeps_make_one_table(tmp_path, capsys) -> None:
             for algo, cost in costs.items()
         ]
         sweeps.append(str(write_sweep(tmp_path / "sweeps" / name, runs)))
-    assert main(sweeps) == 0
+    assert main([*sweeps, "--markdown"]) == 0
     heading, _, *rows = capsys.readouterr().out.splitlines()
     assert heading == "| algorithm | a | b |"
-    cells = {
-        row.split("|")[1].strip(" `"): [c.strip() for c in row.split("|")[2:4]] for row in rows
-    }
+    cells = {row.split(" | ")[0].strip("| "): row.rstrip(" |").split(" | ")[1:] for row in rows}
     offset = harmonic(100) / 100
-    assert cells["df_ogd"] == [f"**{0.4 + offset:.4f} ± 0.0000**", f"{0.5 + offset:.4f} ± 0.0000"]
-    assert cells["spo"][0] == ""
-    assert [row.split("`")[1] for row in rows] == ["df_ogd", "pf_ogd", "spo"]
-    with pytest.raises(UserError, match="one sweep"):
-        main([*sweeps, "--json"])
+    assert cells["DF-OGD"] == [f"**{0.4 + offset:.4f} ± 0**", f"{0.5 + offset:.4f} ± 0"]
+    assert cells["SPO+"][0] == "–"
+    assert list(cells) == ["DF-OGD", "PF-OGD", "SPO+"]
+    assert len(ranked(capsys, *sweeps)) == 5
     assert main([*sweeps, "nowhere", "--latex"]) == 0
-    shown = capsys.readouterr()
-    assert "left out: nowhere" in shown.err
+    assert "left out: nowhere" in capsys.readouterr().err
     with pytest.raises(UserError, match=r"^nowhere: no such.*; neither: no such"):
         main(["nowhere", "neither"])
-    assert (
-        rf"df\_ogd & \textbf{{{0.4 + offset:.4f} $\pm$ 0.0000}} & {0.5 + offset:.4f}" in shown.out
-    )
-    with pytest.raises(UserError, match="elsewhere: no such directory"):
-        main(["nowhere", "elsewhere"])
 
 
 def test_averages_of_what_accumulates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -185,5 +283,5 @@ def test_intervals_over_rounds_need_all_of_them(tmp_path: Path) -> None:
     write_finished(tmp_path / "run", levels={0: 0.2})
     with pytest.raises(UserError, match=r"of 100 rounds; run with horizon\.rows=100 to"):
         main([str(tmp_path), "--over", "rounds"])
-    with pytest.raises(UserError, match="--by is avg_cost or avg_mse, not regret"):
+    with pytest.raises(UserError, match="--value is avg_cost or avg_mse, not regret"):
         main([str(tmp_path), "--over", "rounds", "--by", "regret"])

@@ -12,9 +12,8 @@ from support.commands import odfl
 from support.finished_runs import change_summary, write_failed, write_finished, write_unfinished
 from support.processes import ODFL, Start
 
-from odfl_cli.cli.clean import main, removals, remove
+from odfl_cli.cli.clean import STARTING, main, removals, remove
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.runs import STARTING
 
 DAY = 86400
 

@@ -82,7 +82,7 @@ def test_parquet_without_pyarrow(
     sweep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export, "find_spec", lambda name: None)
-    with pytest.raises(UserError, match=r"pip install 'odfl\[parquet\]'"):
+    with pytest.raises(UserError, match=r"pip install -e '\.\[parquet\]'"):
         main([str(sweep), "-o", str(tmp_path / "x.parquet")])
 
 

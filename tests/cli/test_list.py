@@ -120,7 +120,7 @@ def test_names_prefixes_and_conditions(
     assert found("--where", "data.gamma=0,1.00") == ["ab12", "cd34"]
     assert found("two", "--where", "data.gamma=1", "algo=df_ogd,pf_ogd") == ["cd34"]
     for words, refusal in (
-        (["ab"], "ab: 2 runs begin so: df_ogd-ab12, df_ogd-ab99"),
+        (["ab"], "ab: 2 runs begin like that: df_ogd-ab12, df_ogd-ab99"),
         (["twoo"], "twoo: no such directory, .*; did you mean two"),
         (["no", "nor"], "no: no such directory.*; nor: no such directory"),
         (["--where", "data.gama=1"], "no run has this key; did you mean data.gamma"),
@@ -171,9 +171,7 @@ def test_no_such_directory() -> None:
         main(["nowhere"])
 
 
-@pytest.mark.parametrize(
-    "verb", ["list", "show", "best", "clean", "export", "plot", "claims", "completion"]
-)
+@pytest.mark.parametrize("verb", ["list", "show", "best", "clean", "export", "plot", "completion"])
 def test_help_has_an_example_and_is_light(verb: str) -> None:
     script = (
         f"import sys; from odfl_cli.cli import main\n"

@@ -20,6 +20,27 @@ def read_seed(directory: Path, seed: int) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def test_lines_name_the_cell_and_the_columns_that_were_asked_for(tmp_path: Path) -> None:
+    words = ("seeds=2", "horizon.rounds=8", "metrics=regret", "metrics.sample=50")
+    swept = odfl("run", "-m", "algo=uniform,pf_ogd", "data.gamma=0,1", *words, cwd=tmp_path)
+    lines = [line for line in swept.stdout.splitlines() if line.startswith("[")]
+    cells = {f"algo={algo} data.gamma={g}" for algo in ("uniform", "pf_ogd") for g in (0, 1)}
+    assert {line.partition("] ")[2].partition(" done")[0] for line in lines} == cells
+    alone = odfl("run", "algo=uniform", "data.gamma=0", *words, cwd=tmp_path)
+    assert "average static regret  average dynamic regret" in alone.stdout.splitlines()[0]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("metrics", "remarks"), [("regret", 1), ("basic", 0)])
+def test_the_remark_on_theorem_2_comes_once_and_only_with_its_bound(
+    tmp_path: Path, metrics: str, remarks: int
+) -> None:
+    words = ("seeds=1", "horizon.rounds=30", "data.gamma=0,1", f"metrics={metrics}")
+    swept = odfl("run", "-m", "algo=df_ogd", *words, cwd=tmp_path)
+    assert swept.returncode == 0, swept.stderr
+    assert swept.stderr.count("Theorem 2") == remarks
+
+
 def test_single_run_writes_the_files_of_the_design(tmp_path: Path) -> None:
     done = odfl("run", "algo=df_ogd", "data.gamma=0.5", *SMALL, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -137,9 +158,7 @@ def test_flags_may_stand_between_overrides(tmp_path: Path) -> None:
 def test_the_verb_warm_is_answered(tmp_path: Path) -> None:
     done = odfl("warm", "df_ogd", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == (
-        "odfl: warm: there is nothing to do ahead; a run compiles what it needs\n"
-    )
+    assert done.stderr == ("odfl: warm: this verb is gone; a run compiles what it needs\n")
 
 
 def test_help_is_light(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from support.commands import odfl, run_directories
 from support.documents import FILES
 from support.finished_runs import change_summary, write_failed, write_finished
+from support.samples import marked
 from support.synthetic_runs import write_sweep
 
 from odfl_cli.cli.show import main
@@ -53,10 +54,15 @@ def test_the_jobs_of_an_experiment_repeat(tmp_path: Path) -> None:
     "overrides",
     [
         ["algo=df_ftpl", "oracle.lr=0.05", "seeds=[7,3]", "data.theta_star_norm=2.5"],
-        ["algo=uniform", "polytope=knapsack", "polytope.weights=[1,2,1,2.5,1]", "data.clip=false",
-         "regularizer=log_barrier", "seeds=2", "theta_radius=1e-3"],
-        ["algo=uniform", "data.gamma=0.1", "horizon.rounds=70", "horizon.rows=9", "~data.rho",
-         "tuned/algo_oracle=df_ftpl_sgd", "seeds=2"],
+        *marked(
+            [
+                ["algo=uniform", "polytope=knapsack", "polytope.weights=[1,2,1,2.5,1]",
+                 "data.clip=false", "regularizer=log_barrier", "seeds=2", "theta_radius=1e-3"],
+                ["algo=uniform", "data.gamma=0.1", "horizon.rounds=70", "horizon.rows=9",
+                 "~data.rho", "tuned/algo_oracle=df_ftpl_sgd", "seeds=2"],
+            ],
+            lambda _: False,
+        ),
     ],
     ids=lambda overrides: overrides[0],
 )  # fmt: skip
@@ -85,6 +91,7 @@ def test_a_replay_finds_its_number_of_items_itself(
     assert bytes_of(again) == bytes_of(run)
 
 
+@pytest.mark.thorough
 def test_a_users_own_component_repeats(tmp_path: Path) -> None:
     for name, content in FILES.items():
         path = tmp_path / name
@@ -98,14 +105,14 @@ def test_a_users_own_component_repeats(tmp_path: Path) -> None:
     assert bytes_of(again) == bytes_of(run)
 
 
-def test_a_command_is_for_all_seeds_that_there_are(tmp_path: Path) -> None:
+def test_a_command_is_for_the_seeds_that_were_asked_for_last(tmp_path: Path) -> None:
     given_words = ["algo=uniform", "horizon=smoke", "seeds=1"]
     assert odfl("run", *given_words, cwd=tmp_path).returncode == 0
     more = odfl("run", *given_words[:2], "seeds=[4]", cwd=tmp_path)
-    assert "holds 1 more seeds; the averages are over the 1 asked for" in more.stderr
+    assert "holds 1 more seeds; averages are over the 1 asked for" in more.stderr
     (run,) = run_directories(tmp_path)
     shown = json.loads(odfl("show", run.name, "--json", cwd=tmp_path).stdout)
-    assert shown["command"] == "odfl run algo=uniform horizon=smoke 'seeds=[0,4]'"
+    assert shown["command"] == "odfl run algo=uniform horizon=smoke 'seeds=[4]'"
     final = shown["summary"]["final"]["avg_cost"]["per_seed"]
     assert more.stdout.split()[-5:-4] == [f"{final[1]:.4f}"]
 
@@ -121,9 +128,10 @@ def test_the_last_of_equal_keys_counts_and_bookkeeping_does_not(pairs: list) -> 
 
 
 @pytest.mark.parametrize(
-    ("seeds", "word"), [([0, 1, 2], "seeds=3"), ([7, 3], "seeds=[7,3]"), ([1], "seeds=[1]")]
+    ("seeds", "word"),
+    [([0, 1, 2], "seeds=3"), ([7, 3], "seeds=[3,7]"), ([1], "seeds=[1]"), ([7, 8], "seeds=7-8")],
 )
-def test_seeds_are_a_count_or_a_list(seeds: list[int], word: str) -> None:
+def test_seeds_are_a_count_a_range_or_a_list(seeds: list[int], word: str) -> None:
     assert seeds_word(seeds) == word
 
 
@@ -139,7 +147,7 @@ def test_figures_versions_and_files(tmp_path: Path, capsys: pytest.CaptureFixtur
     run = write_finished(tmp_path / "a", levels={0: 0.5, 1: 0.7, 5: 0.6}, version="0.0.1")
     assert main([str(run)]) == 0
     shown = capsys.readouterr().out
-    assert "100 rounds, seeds 0–1, 5" in shown
+    assert "100 rounds, seeds 0-1,5" in shown
     assert "best_cost   0.2500 ± 0.0000" in shown
     assert "odfl 0.0.1; this is odfl " in shown
     assert "seed-0.csv seed-1.csv seed-5.csv summary.json" in shown

@@ -14,6 +14,7 @@ from support.finished_runs import (
 )
 
 from odfl_cli.cli.clean import main
+from odfl_cli.config.compose import compose_job
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import (
     check_below,
@@ -28,6 +29,7 @@ from odfl_cli.results.ownership import (
     remove_leftovers,
 )
 from odfl_cli.runs.callbacks import LogFile
+from odfl_cli.runs.prepare import prepare
 from odfl_cli.runs.sweep.journal import remove_old_journals
 
 ALL = ["--older-than", "0s", "--yes"]
@@ -229,3 +231,23 @@ def test_a_run_among_the_users_own_files(tmp_path: Path) -> None:
     assert (tmp_path / "seed-0.csv").exists()
     assert main([str(tmp_path), *ALL]) == 0
     assert content(tmp_path) == before
+
+
+def test_a_directory_in_the_place_of_an_index_is_refused(tmp_path: Path) -> None:
+    index = tmp_path / "outputs" / "sweeps" / "mine" / "index.json"
+    index.mkdir(parents=True)
+    words = ("horizon.rounds=2", "seeds=1", "data.items=3", "algo=uniform,always", "sweep=mine")
+    done = odfl("run", "-m", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "sweeps/mine/index.json: it is a directory; choose another name with" in done.stderr
+    assert sorted(tmp_path.rglob("*")) == [*reversed(index.parents[:3]), index]
+
+
+def test_a_huge_oracle_says_so_before_it_starts(tmp_path: Path) -> None:
+    config = compose_job(["oracle=multistart", "oracle.steps=1000000", "seeds=2", "horizon=smoke"])
+    (line,) = prepare(config, config.hydra, tmp_path / "run").tuned
+    rounds = config.horizon.rounds
+    expected = f"oracle: {5e6 * 2 * rounds:.1e} gradient steps, at least {5 * 2 * rounds // 60} m; "
+    assert line.startswith(expected)
+    config = compose_job(["algo=pf_ogd", "oracle.steps=1000000", "seeds=2", "horizon=smoke"])
+    assert prepare(config, config.hydra, tmp_path / "run").tuned == []  # it calls no oracle

@@ -70,3 +70,38 @@ def test_of_a_key_given_twice_the_last_counts() -> None:
         ("algo=ogd", "data.gamma=0"),
         ("algo=ogd", "data.gamma=1"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("word", "spelling"),
+    [("seeds=range(1000,1003)", "seeds=1000-1002"), ("seeds=7,9,10", "seeds=[7,9-10]")],
+)
+def test_a_sweep_over_numbers_of_seeds_is_refused_with_the_right_spelling(word, spelling) -> None:
+    with pytest.raises(UserError) as refused:
+        override_axes([word])
+    assert str(refused.value).startswith(f"{word}: ")
+    assert str(refused.value).endswith(f"write {spelling}")
+    assert list(override_axes([spelling])) == ["seeds"]
+
+
+def test_values_tagged_zip_advance_together() -> None:
+    words = [
+        "data.items=tag(zip,choice(5,80))",
+        "algo=spo,rls",
+        "horizon.rounds=tag(zip,range(1,3))",
+    ]
+    assert [cell.overrides for cell in grid(override_axes(words))] == [
+        ("data.items=5", "horizon.rounds=1", "algo=spo"),
+        ("data.items=5", "horizon.rounds=1", "algo=rls"),
+        ("data.items=80", "horizon.rounds=2", "algo=spo"),
+        ("data.items=80", "horizon.rounds=2", "algo=rls"),
+    ]
+    pairs = [
+        f"{key}=tag({tag},choice(1,2))"
+        for key, tag in {"a": "zip_a", "b": "zip_b", "c": "zip_a"}.items()
+    ]
+    assert [cell.overrides for cell in grid(override_axes(pairs))] == [
+        ("a=1", "c=1", "b=1"), ("a=1", "c=1", "b=2"), ("a=2", "c=2", "b=1"), ("a=2", "c=2", "b=2"),
+    ]  # fmt: skip
+    with pytest.raises(UserError, match="the other values tagged zip are 2, these are 3"):
+        override_axes([words[0], "horizon.rounds=tag(zip,choice(1,2,3))"])

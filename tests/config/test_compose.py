@@ -8,18 +8,37 @@ import pytest
 from support.commands import REPOSITORY, odfl
 from support.problems import composed
 
-from odfl_cli.config.compose import EXTRAS, with_sweep_flag
+from odfl_cli.config.command_line import CommandLine
+from odfl_cli.config.compose import EXTRAS, is_sweep, require_extras
+from odfl_cli.core.errors import UserError
 
 
 @pytest.mark.parametrize("choice", EXTRAS)
 def test_a_missing_one_is_named_with_its_extra(
-    tmp_path: Path, choice: str, monkeypatch: pytest.MonkeyPatch
+    choice: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package, extra = EXTRAS[choice]
     monkeypatch.setitem(sys.modules, package, None)  # which Python takes for not installed
+    with pytest.raises(UserError) as refused:
+        require_extras(composed(choice, hydra=True))
+    assert (
+        str(refused.value)
+        == f"{choice}: not installed; pip install -e '.[{extra}]' in odfl's clone brings it"
+    )
+
+
+def test_a_sweep_with_a_missing_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choice = "hydra/launcher=joblib"
+    package, extra = EXTRAS[choice]
+    monkeypatch.setitem(sys.modules, package, None)
     done = odfl("run", "-m", "algo=uniform,pf_ogd", "horizon=smoke", choice, cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == f"odfl: {choice}: not installed; pip install 'odfl[{extra}]' brings it\n"
+    assert (
+        done.stderr
+        == f"odfl: {choice}: not installed; pip install -e '.[{extra}]' in odfl's clone brings it\n"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -54,7 +73,7 @@ def test_values_set_after_composing_are_what_hydra_composes():
 
 
 @pytest.mark.parametrize(
-    ("words", "is_sweep"),
+    ("words", "expected"),
     [
         (["experiment=main"], True),
         (["algo=df_ogd"], False),
@@ -63,8 +82,9 @@ def test_values_set_after_composing_are_what_hydra_composes():
         (["experiment=main", "hydra.mode=RUN"], False),
     ],
 )
-def test_an_experiment_that_is_a_sweep_needs_no_flag(words: list[str], is_sweep: bool) -> None:
-    assert with_sweep_flag(words) == [*words, *(["-m"] if is_sweep else [])]
+def test_an_experiment_that_is_a_sweep_needs_no_flag(words: list[str], expected: bool) -> None:
+    line = CommandLine(words)
+    assert (line.leaves_mode_open() and is_sweep(line)) == expected
 
 
 def test_an_experiment_of_the_users_is_read_too(tmp_path: Path) -> None:
@@ -73,4 +93,4 @@ def test_an_experiment_of_the_users_is_read_too(tmp_path: Path) -> None:
         "# @package _global_\ndefaults: [main]\nseeds: 3\n"
     )
     words = ["experiment=mine", "--config-dir", str(tmp_path)]
-    assert with_sweep_flag(words) == [*words, "-m"]
+    assert is_sweep(CommandLine(words))

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from support.problems import composed, composed_job
+from support.problems import composed, composed_job, refusal
 
 from odfl_cli.config.schema import TopLevel
 from odfl_cli.core.errors import UserError
@@ -49,6 +49,8 @@ from odfl_cli.runs.build import build
         ("seeds=2.5", "seeds=2.5: should be a count from 1"),
         ("seeds=true", "seeds=true: should be a count from 1"),
         ("seeds=many", "seeds=many: should be a count from 1"),
+        ("seeds=9-0", "seeds=9-0: should be a count from 1 .* range as in 1000-1019"),
+        ("seeds=[0-9,5]", "seeds=['0-9', 5]: no seed may appear twice"),
         ("seeds=[]", "seeds=[]: should be a count from 1"),
         ("seeds=[1,-2]", "seeds=[1, -2]: should be .* between 0 and 2^32 - 1"),
         ("seeds=[4294967296]", "seeds=[4294967296]: should be .* between 0 and 2^32 - 1"),
@@ -68,6 +70,49 @@ def test_refusals(override, says):
         composed_job(override)
     assert str(refused.value).startswith(says.split(":", 1)[0])
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        ("theta_radius=nan", ["theta_radius=nan", "finite"]),
+        ("seeds=[-1]", ["seeds=[-1]", "between 0"]),
+        ("algo=pf_ogd algo.eta=-0.1", ["algo.eta=-0.1", "greater than 0"]),
+        ("oracle.every=0", ["oracle.every=0", "greater than or equal to 1"]),
+        ("metrics=decisions metrics.of=abc", ["metrics.of=abc", "metrics@metrics.of=NAME"]),
+        ("metrics=decisions metrics.of=null", ["metrics.of", "metrics@metrics.of=NAME"]),
+        ("oracle=exact", ["oracle=exact", "3 parameters at most", "10 here"]),
+        ("oracle=multistart oracle.rule=newton", ["oracle.rule=newton", "'adam'"]),
+        ("algo.belief.horizon=0", ["algo.belief.horizon=0", "greater than 0"]),
+        ("polytope=box regularizer=entropy", ["regularizer", "log_barrier"]),
+        ("polytope=budget polytope.k=9 regularizer=log_barrier", ["polytope", "k"]),
+        ("polytope=knapsack polytope.capacity=0", ["polytope.capacity=0", "greater than 0"]),
+        ("polytope=shortest_path polytope.rows=1 polytope.columns=1", ["polytope"]),
+        ("kappa=-1", ["kappa=-1", "greater than or equal to 0"]),
+        ("data.items=1" + 30 * "0", ["data.items=1", "less than or equal to 4294967295"]),
+        ("oracle.steps=1" + 30 * "0", ["oracle.steps=1", "less than or equal to 4294967295"]),
+        ("algo=hedge algo.experts=1" + 30 * "0", ["algo.experts=1", "less than or equal"]),
+        ("engine.device=nope", ["engine.device=nope"]),
+        *(
+            (f"predictor=torch predictor.module=support.networks.{name}", [name, word])
+            for name, word in {
+                "WrongLength": "15 costs",
+                "Empty": "no parameters",
+                "Poisoned": "not finite",
+                "NOT_A_MODULE": "not a class of torch modules",
+            }.items()
+        ),
+        (
+            "predictor=conv data=terrain polytope=shortest_path regularizer=quadratic "
+            f"predictor.weights={__file__}",
+            ["predictor.weights=", "not a safetensors file"],
+        ),
+    ],
+)
+def test_values_that_do_not_fit_their_choices(overrides, words):
+    line = refusal(*overrides.split())
+    for word in words:
+        assert word in line
 
 
 @pytest.mark.parametrize("key", ["data.gamma", "theta_radius", "algo.c_eta", "horizon.rounds"])
@@ -95,9 +140,16 @@ def test_a_target_that_cannot_be_found():
 
 @pytest.mark.parametrize(
     ("seeds", "expected"),
-    [(1, (0,)), (3, (0, 1, 2)), ([7], (7,)), ([9, 2, 4294967295], (9, 2, 4294967295))],
+    [
+        (1, (0,)),
+        (3, (0, 1, 2)),
+        ([7], (7,)),
+        ([9, 2, 4294967295], (9, 2, 4294967295)),
+        ("1000-1003", (1000, 1001, 1002, 1003)),
+        (["0-2", 20], (0, 1, 2, 20)),
+    ],
 )
-def test_a_count_or_a_list_of_seeds(seeds, expected):
+def test_a_count_a_range_or_a_list_of_seeds(seeds, expected):
     top = TopLevel(theta_radius=1, seeds=seeds, outputs="outputs", sweep="sweep")
     assert top.seed_list() == expected
 

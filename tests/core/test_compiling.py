@@ -4,12 +4,14 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.attempts import csvs
 from support.commands import odfl_process
+from support.samples import some_of
 
 from odfl_cli.core import compiling
 from odfl_cli.core.compiling import cache_directory
@@ -71,15 +73,17 @@ def test_a_change_in_what_a_kernel_uses_is_compiled(copied, old, new, expected) 
     assert scaled(copied) == (expected, True)
 
 
-@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-@pytest.mark.parametrize(
-    "damage",
-    [lambda content: b"", lambda content: content[: len(content) // 2], lambda content: bytes(99)],
-    ids=["empty", "truncated", "zeros"],
-)
+DAMAGES = {
+    "empty": lambda content: b"",
+    "truncated": lambda content: content[: len(content) // 2],
+    "zeros": lambda content: bytes(99),
+}
+
+
+@pytest.mark.parametrize(("suffix", "damage"), some_of([*product(("nbi", "nbc"), DAMAGES)], 1))
 def test_a_damaged_cache_is_rebuilt(copied, suffix, damage) -> None:
     for path in (copied / "cache").rglob(f"*.{suffix}"):
-        path.write_bytes(damage(path.read_bytes()))
+        path.write_bytes(DAMAGES[damage](path.read_bytes()))
     assert scaled(copied, "the cache of compiled kernels fails")[0] == 42.0
     assert scaled(copied) == (42.0, True)
     assert scaled(copied) == (42.0, False)

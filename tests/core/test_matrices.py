@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from odfl_cli.core.matrices import (
-    inverted,
+    invert,
     product,
-    solved,
+    solve,
     times,
     trace_of_square,
-    variance,
     weighted_gram,
     weighted_sum,
 )
@@ -27,9 +26,8 @@ D, x, r = RNG.normal(size=(3, 7, 5)), RNG.normal(size=(3, 5)), RNG.normal(size=(
         (trace_of_square(A), np.trace(A @ A, axis1=1, axis2=2)),
         (weighted_gram(D, r), np.einsum("sdm,sd,sdn->smn", D, r, D)),
         (weighted_sum(D, r), np.einsum("sdm,sd->sm", D, r)),
-        (variance(r), r.var(-1)),
-        (inverted(A @ A.swapaxes(1, 2) + np.eye(5)), np.linalg.inv(A @ A.swapaxes(1, 2) + np.eye(5))),
-        (solved(np.eye(5) + B @ B.swapaxes(1, 2), x), np.linalg.solve(np.eye(5) + B @ B.swapaxes(1, 2), x[..., None])[..., 0]),
+        (invert(A @ A.swapaxes(1, 2) + np.eye(5)), np.linalg.inv(A @ A.swapaxes(1, 2) + np.eye(5))),
+        (solve(np.eye(5) + B @ B.swapaxes(1, 2), x), np.linalg.solve(np.eye(5) + B @ B.swapaxes(1, 2), x[..., None])[..., 0]),
     ],
 )  # fmt: skip
 def test_as_numpy_computes_it(ours, theirs):
@@ -39,5 +37,5 @@ def test_as_numpy_computes_it(ours, theirs):
 def test_units_of_the_columns_cost_no_digits():
     positive, units = A @ A.swapaxes(1, 2) + np.eye(5), 10.0 ** np.arange(-6, 9, 3)
     scaled = units[:, None] * positive * units
-    np.testing.assert_allclose(units[:, None] * inverted(scaled) * units, inverted(positive), 1e-12)
-    np.testing.assert_allclose(units * solved(scaled, units * x), solved(positive, x), 1e-12)
+    np.testing.assert_allclose(units[:, None] * invert(scaled) * units, invert(positive), 1e-12)
+    np.testing.assert_allclose(units * solve(scaled, units * x), solve(positive, x), 1e-12)

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from odfl_cli.plotting.canvas import fold_names, legend_columns
-from odfl_cli.plotting.limits import off_scale, view
+from odfl_cli.plotting.curves import off_scale, view
 from odfl_cli.plotting.points import is_swept_in_ratios
 from odfl_cli.plotting.style import LINE_STYLES, apply_styles, line_styles, variant
 from odfl_cli.results.aggregation import Line
-from odfl_cli.results.names import display_name
+from odfl_cli.results.words import display_name
 
 
 def line(algorithm: str, level: float, varying=None) -> Line:
@@ -39,6 +39,18 @@ def test_every_algorithm_has_a_style_of_its_own():
     drawn = [(style.colour, style.dashes) for style in styles.values()]
     assert len(set(drawn)) == len(drawn) == len(LINE_STYLES) + 16
     assert styles["df_ogd"] == LINE_STYLES["df_ogd"]
+
+
+def test_a_new_algorithm_never_looks_like_another_one():
+    """Neither one of the listed ones in the figure nor the twentieth of its own kind."""
+    listed = ["rls", "policy_gradient", "hedge", "ogd"]  # brown, pink and sky
+    new = [f"mine_{number}" for number in range(4)]
+    styles = line_styles([*listed, *new])
+    for name in new:
+        assert styles[name].colour not in {styles[other].colour for other in listed}
+    many = line_styles([f"new_{number}" for number in range(40)])
+    looks = {(style.colour, style.dashes, style.marker) for style in many.values()}
+    assert len(looks) == len(many)
 
 
 def test_the_style_of_a_new_algorithm_is_the_same_in_every_figure():

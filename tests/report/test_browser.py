@@ -18,7 +18,7 @@ from support.synthetic_runs import seal, write_sweep
 from odfl_cli.cli import main
 from odfl_cli.core.text import tell
 from odfl_cli.results.finding import find_runs
-from odfl_cli.results.ranking import rank
+from odfl_cli.results.leaderboard import board
 
 pytestmark = [
     pytest.mark.browser,
@@ -126,14 +126,40 @@ def test_the_gap_to_the_chosen_baseline_is_paired(browser: Browser, report: Path
 def test_shows_the_figures_of_odfl_best(browser: Browser, report: Path, sweeps: list[Path]) -> None:
     browser.open(report, "sort=name")
     browser.click("#leaderboard button", "CSV")
-    board = pd.read_csv(io.StringIO(browser.downloaded("leaderboard_avg_cost.csv")))
+    saved = pd.read_csv(io.StringIO(browser.downloaded("leaderboard_avg_cost.csv")))
     for sweep in sweeps:
         runs = [run for run in find_runs([sweep], tell) if run.is_whole]
-        for one in rank(runs, "avg_cost"):
-            row = board[
-                (board["algorithm"] == one.run.algorithm) & (board["comparison"] == sweep.name)
+        for one in board({"": runs}, "avg_cost").cells.values():
+            row = saved[
+                (saved["algorithm"] == one.run.algorithm) & (saved["comparison"] == sweep.name)
             ]
             assert row[["mean", "ci95"]].to_numpy()[0] == pytest.approx(list(one.figure.values()))
+
+
+def test_a_grid_is_one_column_and_many_bands_are_bars(browser: Browser, tmp_path: Path) -> None:
+    """Six values of γ: their mean by seed, so that other experiments stay on the screen."""
+    gammas = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+    runs = [
+        write_finished(
+            tmp_path / "runs" / f"{algo}-{gamma}", algo, {0: level + gamma, 1: level - gamma},
+            config={"data.gamma": gamma},
+        )
+        for gamma in gammas
+        for algo, level in {"df_ogd": 0.3, "pf_ogd": 0.5, "spo": 0.6, "rls": 0.7, "uniform": 0.1}.items()
+    ]  # fmt: skip
+    sweep = write_sweep(tmp_path / "sweeps" / "gammas", runs)
+    page = tmp_path / "page.html"
+    assert main(["report", str(sweep), "-o", str(page)]) == 0
+    browser.open(page)
+    assert len(browser.texts("#leaderboard thead th")) == 2
+    board = browser.run(
+        "return leaderboard().rows.map(row => [row.algorithm, row.cells[0].mean, row.cells[0].n])"
+    )
+    offset = sum(1 / t for t in range(1, 101)) / 100
+    assert board[0] == ["df_ogd", pytest.approx(0.3 + offset), 2]
+    assert board[-1][0] == "uniform"  # a reference, though it pays least
+    assert browser.run("return document.querySelectorAll('#curves .band').length") == 0
+    assert browser.run("return document.querySelectorAll('#curves .bars line').length") > 0
 
 
 def test_shows_every_number_of_the_readme(browser: Browser, tmp_path: Path) -> None:

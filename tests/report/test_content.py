@@ -1,4 +1,4 @@
-"""What the page holds: thin_rounds curves, comparisons, recoveries, sizes."""
+"""What the page holds: thinned curves, comparisons, recoveries, sizes."""
 
 import base64
 import zlib
@@ -11,11 +11,10 @@ from support.finished_runs import write_finished
 from support.pages import content_of
 from support.synthetic_runs import seal, write_sweep
 
-from odfl_cli.report.arrays import Arrays
-from odfl_cli.report.content import comparisons_of, document
-from odfl_cli.report.curves import thin_rounds
+from odfl_cli.report.arrays import Arrays, thin
+from odfl_cli.report.content import document, split_experiment
+from odfl_cli.report.facts import recoveries
 from odfl_cli.report.page import page
-from odfl_cli.report.recovery import recoveries
 from odfl_cli.report.sources import experiments
 from odfl_cli.results.grouping import Group
 
@@ -34,7 +33,7 @@ def test_arrays_come_back_and_equal_ones_are_stored_once() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 239, 240, 241, 5000])
 def test_thinning_keeps_the_ends_and_the_order(count: int) -> None:
-    places = thin_rounds(np.arange(count), 240)
+    places = thin(count, 240)
     assert (places[0], places[-1]) == (0, count - 1)
     assert (np.diff(places) > 0).all()
     assert len(places) == min(count, 240)
@@ -63,7 +62,7 @@ def test_algorithms_are_compared_within_a_comparison(tmp_path: Path) -> None:
         for gamma in (0.0, 1.0) for algo, own in (("df_ogd", 1.0), ("df_ogd", 2.0), ("spo", 1.0))
     ]  # fmt: skip
     (experiment,) = experiments([write_sweep(tmp_path / "sweep", runs)])
-    comparisons = comparisons_of(experiment)
+    comparisons = split_experiment(experiment)
     assert [comparison.name for comparison in comparisons] == ["sweep: γ = 0", "sweep: γ = 1"]
     assert [len(comparison.groups) for comparison in comparisons] == [3, 3]
 
@@ -73,15 +72,6 @@ def test_a_job_that_was_never_begun_is_decided(tmp_path: Path) -> None:
     sweep = write_sweep(tmp_path / "sweep", [run, tmp_path / "runs" / "spo-2"])
     (experiment,) = experiments([sweep])
     assert [facts["state"] for facts in experiment.runs] == ["finished", "not begun"]
-
-
-def test_runs_beyond_the_most_are_counted_and_not_read(tmp_path: Path) -> None:
-    runs = [
-        write_finished(tmp_path / "runs" / f"spo-{i}", "spo", config={"a": i}) for i in range(5)
-    ]
-    (experiment,) = experiments([write_sweep(tmp_path / "sweep", runs)], most=2)
-    assert (len(experiment.runs), experiment.unread) == (2, 3)
-    assert content_of(page(document([experiment], [])))["unread"] == 3
 
 
 def test_a_damaged_seed_is_left_out_and_told(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_without_a_name_the_newest_sweep(tmp_path: Path, monkeypatch, capsys) ->
         (["runs", "-o", "link.html"], "it is a link"),
         (["runs", "-o", "folder.html"], "not a regular file"),
         (["runs", "--claims", "gone.json"], "No such file"),
-        (["runs", "--claims", "mine.html"], "it is not what 'odfl claims --json' prints"),
+        (["runs", "--claims", "mine.html"], "it is not what reproduce.claims --json prints"),
         (["runs", "--colour"], "unrecognized arguments: --colour"),
     ],
 )
@@ -97,7 +97,7 @@ def test_only_failed_runs_make_a_page_that_says_so(tmp_path: Path, capsys) -> No
     write_unfinished(tmp_path / "runs" / "spo-2", "spo")
     page = tmp_path / "page.html"
     assert report(tmp_path / "runs", "-o", page) == 0
-    assert complaint(capsys).endswith("as the page tells: 1 failed, 1 unfinished")
+    assert complaint(capsys).endswith("the page lists runs without results: 1 failed, 1 unfinished")
     assert "No run has results that can be read." in page.read_text()
 
 

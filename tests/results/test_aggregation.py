@@ -6,6 +6,8 @@ from scipy import stats
 from support.synthetic_runs import harmonic, write_run
 
 from odfl_cli.core.errors import UserError
+from odfl_cli.plotting.request import Request
+from odfl_cli.plotting.sheets import sheets
 from odfl_cli.results.aggregation import curves, sweep, tabulate
 from odfl_cli.results.gaps import Gap
 from odfl_cli.results.grouping import (
@@ -13,7 +15,6 @@ from odfl_cli.results.grouping import (
     check_key,
     differing_keys,
     group_runs,
-    runs_with,
 )
 from odfl_cli.results.tables import Run, read_runs
 
@@ -210,17 +211,16 @@ def test_tables_have_a_row_per_point(tmp_path):
 def test_an_unknown_key_suggests_the_nearest(tmp_path, typed):
     write_run(tmp_path / "run")
     with pytest.raises(UserError, match=r"did you mean data\.gamma\?"):
-        check_key(read(tmp_path), typed)
+        check_key(read(tmp_path), typed, "--x")
 
 
-def test_runs_without_the_key_are_left_out_aloud(tmp_path):
-    write_run(tmp_path / "a", "df_ogd", config={"algo.c_alpha": 1.0})
+def test_runs_without_the_key_are_left_out_aloud(tmp_path, capsys):
+    for value in (1.0, 2.0):
+        write_run(tmp_path / f"a{value}", "df_ogd", config={"algo.c_alpha": value})
     write_run(tmp_path / "b", "pf_ogd")
-    heard: list[str] = []
-    assert [run.algorithm for run in runs_with(read(tmp_path), "algo.c_alpha", heard.append)] == [
-        "df_ogd"
-    ]
-    assert "pf_ogd" in heard[0]
+    (sheet,) = sheets(read(tmp_path), Request(x=("algo.c_alpha",)))
+    assert set(sheet.numbers["algorithm"]) == {"df_ogd"}
+    assert "left out runs of pf_ogd" in capsys.readouterr().err
 
 
 def test_a_gap_with_an_algorithm_that_is_not_there_lists_those_that_are(tmp_path):
@@ -232,5 +232,5 @@ def test_a_gap_with_an_algorithm_that_is_not_there_lists_those_that_are(tmp_path
 
 def test_an_unknown_column_lists_those_there_are(tmp_path):
     write_run(tmp_path / "run")
-    with pytest.raises(UserError, match=r"'avg_cots'.*avg_cost, mse"):
+    with pytest.raises(UserError, match=r"avg_cots: .*avg_cost, avg_mse"):
         sweep(grouped(tmp_path), "data.gamma", "avg_cots")

@@ -101,7 +101,6 @@ def test_a_summary_that_is_none_is_damaged(finished, content):
         {"final": {"cost": {"per_seed": [0.25, float("nan")]}}},
         {"config": None},
         {"versions": None},
-        {"margin": {"epsilon": [1.0], "share": [], "c0": 1.0, "beta": 1.0}},
         {"command": "rm"},
     ],
 )

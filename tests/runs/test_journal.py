@@ -1,6 +1,5 @@
 """The journal of a sweep: every attempt has its own, and no line can end the display."""
 
-import os
 import re
 from io import StringIO
 from pathlib import Path
@@ -9,8 +8,9 @@ import pytest
 from rich.console import Console
 from support.processes import ODFL, Start
 
-from odfl_cli.runs.sweep.journal import WEEK, Entry, Reader, add, journal, remove_old_journals
-from odfl_cli.runs.sweep.progress import Bar, jobs_line
+from odfl_cli.core.bar import Bar
+from odfl_cli.runs.sweep.journal import Entry, Reader, add, journal, remove_old_journals
+from odfl_cli.runs.sweep.progress import jobs_line
 
 DONE = Entry(0, "run", "done", 0.5, "told")
 
@@ -35,14 +35,16 @@ def test_half_a_line_waits_and_a_broken_one_is_passed_over(tmp_path: Path) -> No
     assert reader.news() == [DONE, DONE]
 
 
-def test_only_journals_of_long_ago_are_forgotten(tmp_path: Path) -> None:
-    old, new = journal(tmp_path, "0" * 12), journal(tmp_path, "1" * 12)
-    for file in (old, new):
+def test_only_journals_of_killed_attempts_are_forgotten(tmp_path: Path) -> None:
+    killed, running = journal(tmp_path, "0" * 12), journal(tmp_path, "1" * 12)
+    reader = Reader(running)
+    for file in (killed, running):
         add(file, DONE)
-    os.utime(old, (0, old.stat().st_mtime - WEEK - 60))
     remove_old_journals(tmp_path)
-    assert not old.exists()
-    assert new.exists()
+    assert not killed.exists()
+    assert reader.news() == [DONE]
+    reader.close()
+    assert not running.exists()
 
 
 @pytest.mark.thorough
@@ -69,8 +71,8 @@ def test_the_bar_shows_both_times_and_the_running_jobs_in_eighty_columns() -> No
         Entry(2, "pf_ogd-2c", "playing", played=0.66),
     ]
     bar = Bar(12, console)
-    bar.show(entries)
+    bar.show(1.86, jobs_line(12, entries))
     bar.close()
     shown = console.file.getvalue()
     assert re.search(r"\d:\d\d:\d\d spent [-\d]:[-\d]{2}:[-\d]{2} left 1/12 jobs, 0 failed", shown)
-    assert jobs_line(1, 12, entries).endswith("; running: df_ftpl 20%, pf_ogd 66%")
+    assert jobs_line(12, entries).endswith("; running: df_ftpl 20%, pf_ogd 66%")

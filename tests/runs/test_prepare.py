@@ -47,7 +47,9 @@ def test_a_job_is_built_resolved_and_inspected_once(tmp_path: Path, calls: Count
 def test_a_directory_that_changed_since_the_check_is_inspected_again(tmp_path: Path) -> None:
     """Two jobs of one directory: the second finds the seed that the first one computed."""
     in_turn = "hydra.launcher.at_once=1"  # side by side, either may come first
-    done = odfl("run", "-m", "algo=uniform", "seeds=1,2", "horizon=smoke", in_turn, cwd=tmp_path)
+    done = odfl(
+        "run", "-m", "algo=uniform", "seeds=[0],[0,1]", "horizon=smoke", in_turn, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     (run,) = run_directories(tmp_path)
     log = (run / "run.log").read_text()
@@ -65,12 +67,13 @@ def test_earlier_seeds_keep_their_recorded_values() -> None:
 
 
 def test_tuned_values_are_named_unless_the_user_sets_them(tmp_path: Path) -> None:
-    knapsack = ("algo=df_ogd", "polytope=knapsack", "regularizer=log_barrier", *SMALL)
+    data = ("data=polynomial", "data.items=5", "polytope=knapsack", "regularizer=log_barrier")
+    knapsack = ("algo=df_ogd", *data, "horizon=smoke", "seeds=1")
     done = odfl("run", *knapsack, cwd=tmp_path)
-    assert "odfl: df_ogd is tuned for knapsack: algo.c_alpha=" in done.stderr
+    assert "odfl: df_ogd is tuned for knapsack_polynomial: algo.c_alpha=" in done.stderr
     (run,) = run_directories(tmp_path)
     summary = json.loads((run / "summary.json").read_text())
-    assert "tuned/algo_polytope=df_ogd_knapsack" in summary["tuned"]
+    assert "tuned/algo_polytope=df_ogd_knapsack_polynomial" in summary["tuned"]
     done = odfl("run", *knapsack, "algo.c_alpha=5", "algo.c_eta=5", cwd=tmp_path)
     assert done.returncode == 0
     assert "tuned" not in done.stderr

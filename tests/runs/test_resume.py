@@ -52,6 +52,7 @@ def test_only_missing_seeds_are_computed(whole, tmp_path):
     assert summary(run) == summary(undisturbed)
 
 
+@pytest.mark.thorough
 def test_what_the_summary_tells_of_every_seed_is_joined(tmp_path):
     """Comparators, their uncertainty and the errors: as though all seeds had been run at once."""
     quick = ("metrics=regret", "metrics.sample=50", "metrics.evaluations=4", "metrics.steps=2")
@@ -83,11 +84,15 @@ def test_a_finished_run_is_skipped_and_its_result_shown(run, tmp_path):
 
 
 def test_fewer_seeds_are_told_and_nothing_is_deleted(run, tmp_path):
-    before = csvs(tmp_path), (run / "summary.json").read_bytes()
+    before = csvs(tmp_path), json.loads((run / "summary.json").read_text())
     done = odfl(*JOB, "seeds=2", cwd=tmp_path)
     assert done.returncode == 0
-    assert "holds 2 more seeds; the averages are over the 2 asked for" in complaints(done)[0]
-    assert (csvs(tmp_path), (run / "summary.json").read_bytes()) == before
+    assert "holds 2 more seeds; averages are over the 2 asked for" in complaints(done)[0]
+    after = json.loads((run / "summary.json").read_text())
+    assert (csvs(tmp_path), after) == (
+        before[0],
+        before[1] | {"asked": [0, 1], "seal": after["seal"]},
+    )
 
 
 def test_force_computes_again(run, tmp_path):
@@ -150,7 +155,7 @@ def test_a_result_of_another_version_is_reported(run, tmp_path):
 
 
 OWN = """
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms.base import Algorithm
 from helper import STEP
 
 class Mine(Algorithm):
@@ -161,6 +166,7 @@ class Mine(Algorithm):
 """
 
 
+@pytest.mark.thorough
 def test_seeds_of_two_versions_of_a_users_code_are_never_pooled(tmp_path):
     """Neither the edited module nor one that it imports goes unnoticed, and none is left behind."""
     (tmp_path / "own.py").write_text(OWN)
@@ -257,6 +263,7 @@ def test_retry_computes_failures_only(run, whole, tmp_path):
     assert csvs(tmp_path) == csvs(whole)
 
 
+@pytest.mark.thorough
 def test_a_full_disk_leaves_no_result_and_is_told(whole, tmp_path):
     """No file may grow beyond 4500 bytes, which a CSV does and a log does not."""
     script = (

@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.problems import make_job
 
-from odfl_cli.algorithms import PFOGD, Uniform
+from odfl_cli.algorithms.gradient import PFOGD
+from odfl_cli.algorithms.references import Uniform
 from odfl_cli.core.errors import UserError
-from odfl_cli.environments import Rounds, Sin4
+from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.sin4 import Sin4
 from odfl_cli.runs.simulate import BLOCK_BYTES, MOST_ROUNDS, simulate
 
 

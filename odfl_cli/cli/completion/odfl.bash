@@ -1,6 +1,6 @@
 # Completes odfl in bash: eval "$(odfl completion bash)"
 _odfl() {
-    local line=${COMP_LINE:0:COMP_POINT} verbs="run plot report data claims list show best export clean completion"
+    local line=${COMP_LINE:0:COMP_POINT} verbs="run plot report data list show best export clean completion"
     local word=${line##*[[:space:]]} before=${line%"${line##*[[:space:]]}"}
     local given candidates
     read -ra given <<<"$before"

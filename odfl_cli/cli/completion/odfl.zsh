@@ -2,7 +2,7 @@
 _odfl() {
     local -a candidates
     if (( CURRENT == 2 )); then
-        compadd -- run plot report data claims list show best export clean completion --help --version
+        compadd -- run plot report data list show best export clean completion --help --version
         return
     fi
     case $words[2]:$words[CURRENT-1] in

@@ -6,7 +6,6 @@ The choices of a group are the names of its files; Hydra, which takes a second, 
 import io
 import os
 import re
-from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -16,16 +15,18 @@ PATH_STARTS = (".", "/", "\\")
 """By which Hydra recognises a value that is a path, and completes it."""
 
 
-def answer(arguments: list[str], hydra: Callable[[list[str]], int]) -> int:
+def answer(arguments: list[str]) -> int:
     """Prints the completions of the last word of COMP_LINE."""
     line = os.environ.get("COMP_LINE", "")
     flags = config_directory(line)
     asked, prefix = question(line)
     words = choices(asked, [conf_directory(), *map(Path, flags[1:])])
     if words is None:
+        from odfl_cli.cli.run import main as run
+
         os.environ["COMP_LINE"] = asked
         with redirect_stdout(io.StringIO()) as output:
-            hydra([*arguments, *flags])
+            run([*arguments, *flags])
         words = output.getvalue().split()
     words = [word for word in words if not is_tuning(re.split("[=.]", word)[0])]
     print(" ".join(prefix + word.rpartition("=")[2] if prefix else word for word in words))

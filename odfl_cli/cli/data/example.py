@@ -5,7 +5,7 @@ from pathlib import Path
 from odfl_cli.cli.parser import Parser
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import explain_write_errors
-from odfl_cli.environments.replay.files import naming_the_file
+from odfl_cli.environments.replay.files import name_file_in_errors
 from odfl_cli.environments.streams import find_sources
 
 
@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
     if chosen.out.suffix.lower() != ".csv":
         raise UserError(f"{chosen.out}: the name should end in .csv")
     source = sources[chosen.name]
-    with naming_the_file(Path(f"package:{chosen.name}")):
+    with name_file_in_errors(Path(f"package:{chosen.name}")):
         table = tables[chosen.name](source.files()[0])
     with explain_write_errors(chosen.out):
         table.write(chosen.out, source.features)

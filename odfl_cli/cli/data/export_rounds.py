@@ -13,7 +13,7 @@ from odfl_cli.cli.parser import Parser
 from odfl_cli.config.compose import compose_job
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, check_replaceable, explain_write_errors
-from odfl_cli.environments import Rounds
+from odfl_cli.environments.base import Rounds
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job
 
@@ -22,7 +22,9 @@ def main(arguments: list[str]) -> int:
     """Composes the configuration as `odfl run` does and writes its rounds; numbers are exact."""
     options = Parser("data export", __doc__ or "")
     options.add_argument("-o", "--out", type=Path, required=True, metavar="FILE")
-    options.add_argument("--force", action="store_true", help="replace a file that is no export")
+    options.add_argument(
+        "--force", action="store_true", help="replace a file that is not an export"
+    )
     options.add_argument("overrides", nargs="*", help="as for odfl run: data=sin4 horizon=short")
     chosen = options.parse_intermixed_args(arguments)
     writers = {".csv": _write_csv, ".npz": _write_npz}

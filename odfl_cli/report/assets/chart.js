@@ -4,6 +4,7 @@
 const MARGIN = { left: 62, right: 20, top: 26, bottom: 40 };
 // As in the figures: the noise of the first rounds must not squash the rest.
 const MEAN_FROM = 0.03, BAND_FROM = 0.25, NEAR = 1, PADDING = 0.05;
+const MOST_BANDS = 3, BARS = 6;
 let clips = 0;
 
 /**
@@ -22,10 +23,15 @@ function panel({ title, xLabel, lines, width, height, xDomain, yDomain = null, l
     axes(box, x, y, xDomain, yDomain, logX, logY, title, xLabel, names, rows),
     svgEl("g", { "clip-path": `url(#${clip})` },
       marks.map((mark) => svgEl("line", { class: "mark", x1: x(mark), x2: x(mark), y1: box.top, y2: box.bottom })),
-      drawn.filter((line) => !line.isPoints).map((line) => band(line, x, y)),
-      drawn.map((line) => (line.isPoints ? points(line, x, y) : curve(line, x, y)))),
+      spread(drawn.filter((line) => line.low && !line.isPoints), x, y),
+      drawn.map((line, place) => (line.isPoints ? points(line, aside(x, place, drawn.length), y) : curve(line, x, y)))),
     svgEl("g", { class: "cursor" }));
   return { svg, x, y, lines, box };
+}
+
+/** Places beside those of other lines, so that bars at one x can be told apart. */
+function aside(x, place, count) {
+  return (at) => x(at) + Math.min(3, 16 / count) * (place - (count - 1) / 2);
 }
 
 function described(title, lines) {
@@ -60,8 +66,19 @@ function path(xs, ys, x, y) {
   return d;
 }
 
+/** Bands, or a few bars along each curve where the colours of many bands would mix. */
+function spread(lines, x, y) {
+  return lines.map((line, place) => (lines.length <= MOST_BANDS ? band(line, x, y) : bars(line, place / lines.length, x, y)));
+}
+
+function bars(line, shift, x, y) {
+  const last = line.x.length - 1;
+  const places = Array.from({ length: BARS }, (_, i) => Math.min(last, Math.round(((i + 0.5 + 0.5 * shift) / BARS) * last)));
+  return svgEl("g", { class: "bars" }, [...new Set(places)].map((i) => svgEl("line", {
+    x1: x(line.x[i]), x2: x(line.x[i]), y1: y(line.low[i]), y2: y(line.high[i]), stroke: line.look.colour, "stroke-width": 1.2 })));
+}
+
 function band(line, x, y) {
-  if (!line.low) return null;
   const back = Array.from(line.x, (_, i) => line.x.length - 1 - i);
   const d = path(line.x, line.high, x, y)
     + path(back.map((i) => line.x[i]), back.map((i) => line.low[i]), x, y).replace("M", "L");

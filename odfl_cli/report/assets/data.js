@@ -95,7 +95,11 @@ function finalInterval(group, column) {
 
 /** first − second over the seeds that both have; null for none. */
 function pairedGap(first, second, column) {
-  const [ours, theirs] = [finals(first, column), finals(second, column)];
+  return gapBetween(finals(first, column), finals(second, column));
+}
+
+/** The same for values by seed. */
+function gapBetween(ours, theirs) {
   const gaps = [...ours].filter(([seed]) => theirs.has(seed)).map(([seed, v]) => v - theirs.get(seed));
   return gaps.length ? interval(gaps) : null;
 }

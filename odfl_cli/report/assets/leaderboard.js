@@ -1,20 +1,34 @@
 "use strict";
 // Algorithm × comparison, coloured by the paired gap to a baseline.
 
+const MOST_COLUMNS = 4; // of an experiment; more of them are one, their mean
+
 /** What the table shows: rows of cells, sorted. */
 function leaderboard() {
-  const column = page.columns.has(state.by) ? state.by : "avg_cost";
-  const comparisons = page.content.comparisons.map((comparison, place) => ({ ...comparison, place }));
+  const column = page.columns.has(state.by) ? state.by : page.content.rankedBy;
+  const comparisons = boardColumns();
   const base = baseline();
   const rows = Object.keys(page.content.algorithms).map((algorithm) => ({
     algorithm,
     name: page.content.algorithms[algorithm],
     isFloor: page.content.floors.includes(algorithm),
-    cells: comparisons.map((comparison) => cellOf(algorithm, comparison.place, column, base)),
+    cells: comparisons.map(({ places }) => cellOf(algorithm, places, column, base)),
   })).filter((row) => row.cells.some(Boolean));
   comparisons.forEach((_, i) => markBest(rows, i));
   rows.forEach((row) => { row.rank = meanRank(row, rows); });
   return { column, base, comparisons, rows: sorted(rows) };
+}
+
+/** A column for every comparison, and one for the many of a grid. */
+function boardColumns() {
+  const placed = page.content.comparisons.map((comparison, place) => ({ ...comparison, places: [place] }));
+  return [...new Set(placed.map(({ experiment }) => experiment))].flatMap((experiment) => {
+    const alike = placed.filter((one) => one.experiment === experiment);
+    if (alike.length <= MOST_COLUMNS) return alike;
+    const keys = [...new Set(alike.flatMap(({ settings }) => Object.keys(settings)))].map((key) => page.content.keys[key] ?? key);
+    return [{ experiment, isGrid: true, name: `${experiment}: mean over ${alike.length} values of ${keys.join(", ")}`,
+      places: alike.map(({ places }) => places[0]) }];
+  });
 }
 
 /** The chosen algorithm; at first PF-OGD, or the first one that is there. */
@@ -23,11 +37,21 @@ function baseline() {
   return [state.base, "pf_ogd", "uniform"].find((name) => there.includes(name)) ?? there[0];
 }
 
-function cellOf(algorithm, comparison, column, base) {
-  const best = bestGroup(algorithm, comparison, column);
-  if (!best) return null;
-  const against = algorithm === base ? null : bestGroup(base, comparison, column);
-  return { ...best, ...finalInterval(best.group, column), gap: against && pairedGap(best.group, against.group, column) };
+function cellOf(algorithm, places, column, base) {
+  const mine = meanOver(algorithm, places, column);
+  if (!mine) return null;
+  const against = algorithm === base ? null : meanOver(base, places, column);
+  return { ...mine, ...interval([...mine.values.values()]), gap: against && gapBetween(mine.values, against.values) };
+}
+
+/** Seed → the mean over comparisons of the algorithm's best there; null where one lacks it. */
+function meanOver(algorithm, places, column) {
+  const best = places.map((place) => bestGroup(algorithm, place, column));
+  if (!best.every(Boolean)) return null;
+  const each = best.map(({ group }) => finals(group, column));
+  const seeds = [...each[0].keys()].filter((seed) => each.every((values) => values.has(seed)));
+  const mean = (seed) => each.reduce((sum, values) => sum + values.get(seed), 0) / each.length;
+  return seeds.length ? { ...best[0], values: new Map(seeds.map((seed) => [seed, mean(seed)])) } : null;
 }
 
 function markBest(rows, place) {
@@ -54,8 +78,8 @@ function meanRank(row, rows) {
 function sorted(rows) {
   const place = Number(state.sort);
   const key = state.sort === "name" ? (row) => row.name
-    : state.sort !== "rank" && place in page.content.comparisons ? (row) => row.cells[place]?.mean ?? Infinity
-    : (row) => row.rank;
+    : state.sort !== "rank" && place in rows[0].cells ? (row) => row.cells[place]?.mean ?? Infinity
+    : (row) => row.rank + (row.isFloor ? 1 : 0); // references below the learners
   const order = (a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a.name < b.name ? -1 : 1);
   return rows.sort((a, b) => (state.down ? order(b, a) : order(a, b)));
 }
@@ -63,12 +87,10 @@ function sorted(rows) {
 function renderLeaderboard() {
   const { column, base, comparisons, rows } = leaderboard();
   const words = page.columns.get(column);
-  const head = el("tr", {}, sortHeading("Algorithm", "name"), comparisons.map((comparison) => sortHeading(comparison.name, String(comparison.place))),
-    comparisons.length > 1 ? sortHeading("Mean rank", "rank") : null);
+  const head = el("tr", {}, sortHeading("Algorithm", "name"), comparisons.map((comparison, i) => sortHeading(comparison.name, String(i))));
   const body = rows.map((row) => el("tr", {},
     el("th", { scope: "row" }, row.name, row.isFloor ? el("small", {}, " reference") : null),
-    row.cells.map((cell, i) => boardCell(cell, comparisons[i], row)),
-    comparisons.length > 1 ? el("td", {}, fixed(row.rank, 2)) : null));
+    row.cells.map((cell, i) => boardCell(cell, comparisons[i], row))));
   refill(document.querySelector("#leaderboard .body"),
     el("div", { class: "controls" },
       choice("Final", rankingColumns(), column, (by) => show({ by })),
@@ -81,11 +103,12 @@ function renderLeaderboard() {
       el("table", { class: "board" }, el("thead", {}, head), el("tbody", {}, body))),
     el("p", { class: "note" }, el("span", { class: "swatch better" }), " below the baseline, ",
       el("span", { class: "swatch worse" }), " above it; no colour: not distinguishable. ",
-      "Bold: the least among the learners. A click opens the curves."));
+      "Bold: the least among the learners. ", comparisons.length > 1 ? "At first, rows are in the order of their mean place. " : "",
+      "A click opens the curves, or the points of a grid."));
 }
 
 function sortHeading(words, key) {
-  const isSorted = state.sort === key || (key === "0" && state.sort === "rank" && page.content.comparisons.length === 1);
+  const isSorted = state.sort === key || (key === "0" && state.sort === "rank" && boardColumns().length === 1);
   const down = isSorted && state.sort === key && !state.down;
   return el("th", { scope: "col", "aria-sort": isSorted ? (state.down ? "descending" : "ascending") : "none" },
     button(words, () => show({ sort: key, down }), { class: "sort" }));
@@ -96,12 +119,17 @@ function boardCell(cell, comparison, row) {
   const level = Math.ceil(Math.abs(cell.strength) * 5);
   const tint = level ? `${cell.strength < 0 ? "better" : "worse"} level-${level}` : "";
   const gap = cell.gap ? `${isDecided(cell.gap) ? "" : "≈ "}${plusMinus(cell.gap.mean, cell.gap.ci95, "+")}` : "";
-  const tried = cell.tried > 1 ? `best of ${cell.tried}: ${cell.group.name}` : "";
+  const tried = cell.tried > 1 && !comparison.isGrid ? `best of ${cell.tried}: ${cell.group.name}` : "";
   return el("td", { class: tint },
     button([el("span", { class: cell.isBest ? "figure best" : "figure" }, plusMinus(cell.mean, cell.ci95)),
       el("small", {}, gap || " "), tried ? el("small", {}, tried) : null],
-    () => { show({ comparison: comparison.name, lines: "", from: "", to: "" }); goTo("curves"); },
-    { class: "cell", "aria-label": `${row.name} in ${comparison.name}: ${plusMinus(cell.mean, cell.ci95)}, ${count(cell.n, "seed")}; open the curves` }));
+    () => openComparison(comparison),
+    { class: "cell", "aria-label": `${row.name} in ${comparison.name}: ${plusMinus(cell.mean, cell.ci95)}, ${count(cell.n, "seed")}; open the ${comparison.isGrid ? "points" : "curves"}` }));
+}
+
+function openComparison(comparison) {
+  show(comparison.isGrid ? { sweep: comparison.experiment, x: "", x2: "" } : { comparison: comparison.name, lines: "", from: "", to: "" });
+  goTo(comparison.isGrid ? "sweeps" : "curves");
 }
 
 function boardCsv() {

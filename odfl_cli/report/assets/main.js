@@ -20,7 +20,7 @@ function sections() {
 function facts() {
   const { runs, groups, comparisons, odfl } = page.content;
   const seeds = new Set(groups.flatMap((group) => group.seeds));
-  const parts = [count(runs.length + page.content.unread, "run"), count(Object.keys(page.content.algorithms).length, "algorithm"),
+  const parts = [count(runs.length, "run"), count(Object.keys(page.content.algorithms).length, "algorithm"),
     count(comparisons.length, "comparison"), count(seeds.size, "seed"), `written by odfl ${odfl}`];
   return parts.join(" · ");
 }
@@ -33,7 +33,6 @@ function alerts() {
   const lines = [
     states.size ? `Not all runs have results: ${[...states].map(([name, number]) => `${number} ${name === "finished" ? "with unreadable seeds" : name}`).join(", ")}. They are listed below.` : null,
     versions.size > 1 ? `The runs were computed by different versions of odfl: ${[...versions].join(", ")}.` : null,
-    page.content.unread ? `${page.content.unread.toLocaleString("en")} further runs are not on this page: name fewer sweeps.` : null,
   ];
   return lines.filter(Boolean).map((line) => el("p", { class: "alert", role: "note" }, line));
 }

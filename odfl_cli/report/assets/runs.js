@@ -39,7 +39,7 @@ function renderRuns() {
   if (search.value !== state.run) search.value = state.run;
   refill(document.querySelector("#runs .body"),
     el("div", { class: "controls" }, el("label", {}, "Find ", search),
-      el("span", { role: "status" }, `${count(found.length, "run")}${page.content.unread ? `, and ${page.content.unread.toLocaleString("en")} that are not on this page` : ""}`),
+      el("span", { role: "status" }, `${count(found.length, "run")}`),
       button("CSV", () => saveCsv("runs", runsCsv(found)))),
     list,
     found.length > runsShown ? button(`Show ${Math.min(RUNS_AT_ONCE, found.length - runsShown)} more`, () => { runsShown += RUNS_AT_ONCE; renderRuns(); }) : null);

@@ -2,7 +2,7 @@
 // What is shown, kept in the fragment of the address: a link opens the same view.
 
 const DEFAULTS = {
-  by: "avg_cost", base: "", sort: "rank", down: false,          // leaderboard
+  by: "", base: "", sort: "rank", down: false,          // leaderboard
   comparison: "", columns: "", lines: "", seeds: false, logx: false, logy: false, from: "", to: "", // curves
   sweep: "", x: "", x2: "", of: "", y: "avg_cost",             // sweeps
   seed: "", run: "",                                            // decisions, runs

@@ -1,17 +1,17 @@
 """The jobs of a sweep, known before the first one starts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from itertools import islice, product
+from itertools import chain, islice, product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, OverrideType
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
-from odfl_cli.config.arguments import alternatives
+from odfl_cli.config.arguments import word_axes, zip_tag
 from odfl_cli.config.identity import typed_overrides
 from odfl_cli.core.errors import UserError
 
@@ -20,26 +20,14 @@ Cell = tuple[str, ...]
 SWEEPER = "hydra_plugins.odfl_grid.GridSweeper"
 
 
-class SweepJob(NamedTuple):
-    """A cell of the grid with its configuration, which the next cell changes."""
-
-    overrides: Cell
-    config: DictConfig
-
-    @property
-    def directory(self) -> Path:
-        """Where the job will write: hydra.sweep.dir/hydra.sweep.subdir."""
-        sweep = self.config.hydra.sweep
-        return Path(sweep.dir, sweep.subdir).absolute()
-
-
 def is_grid(sweeper: str) -> bool:
     """Whether the sweeper of this `_target_` knows all its jobs beforehand."""
     return sweeper == SWEEPER
 
 
 def grid_cells(master: DictConfig) -> list[Cell]:
-    """Every combination of the values given to the sweep; the last key varies fastest.
+    """Every combination of the values given to the sweep; the last key varies fastest, and values
+    tagged `zip` advance together.
 
     The name of the sweep is left out: `add_for_jobs` gives them the one that it gets in the end.
     """
@@ -47,9 +35,10 @@ def grid_cells(master: DictConfig) -> list[Cell]:
     parser = OverridesParser.create(config_loader=GlobalHydra.instance().config_loader())
     typed = [word for word in typed_overrides(master.hydra) if not word.startswith("sweep=")]
     overrides = parser.parse_overrides([*params, *typed])
-    latest = {override.get_key_element(): override for override in overrides}
-    _check_count(latest.values(), master.most_jobs)
-    return list(product(*map(alternatives, latest.values())))
+    counted = {zip_tag(one) or one.get_key_element(): one for one in overrides}
+    counted.pop("seeds", None)  # of which few alternatives are allowed
+    _check_count(counted.values(), master.most_jobs)
+    return [tuple(chain(*cell)) for cell in product(*word_axes(overrides).values())]
 
 
 def _check_count(overrides: Iterable[Override], most: int) -> None:
@@ -65,14 +54,10 @@ def _check_count(overrides: Iterable[Override], most: int) -> None:
         )
 
 
-class Word(NamedTuple):
-    """An override as Hydra reads it."""
-
-    text: str
-    key: str
-    is_for_hydra: bool
-    value: Any
-    sets_value: bool  # rather than choosing of a group, adding or removing, which is left to Hydra
+def own_words(cells: Sequence[Sequence[str]]) -> list[Cell]:
+    """The overrides of every job that not all jobs share."""
+    shared = set(cells[0]).intersection(*cells) if cells else set()
+    return [tuple(word for word in cell if word not in shared) for cell in cells]
 
 
 class Compositions:
@@ -85,12 +70,12 @@ class Compositions:
         self._master = master
         self._loader: Any = GlobalHydra.instance().config_loader()
         self._parser = OverridesParser.create(config_loader=self._loader)
-        self._words: dict[str, Word] = {}
+        self._words: dict[str, Override] = {}
         self._groups: dict[str, bool] = {}
         self._composed: dict[tuple[str, ...], DictConfig] = {}
 
-    def job(self, cell: Cell) -> SweepJob:
-        """The cell with its configuration, until the next call."""
+    def compose(self, cell: Cell) -> DictConfig:
+        """The configuration of a cell; the next call changes it."""
         texts = (*self._master.hydra.overrides.hydra, *cell)
         words, structure = [self._word(text) for text in texts], self.structure(cell)
         if structure not in self._composed:
@@ -99,39 +84,45 @@ class Compositions:
         config = self._composed[structure]
         with open_dict(config), read_write(config):
             for word in words:
-                if word.sets_value:
-                    OmegaConf.update(config, word.key, word.value)
-            self._set_overrides(config, words)
-        return SweepJob(cell, config)
+                if self._sets_value(word):
+                    OmegaConf.update(config, word.key_or_group, word.value())
+            own = {
+                text: word.key_or_group
+                for text, word in zip(texts, words, strict=True)
+                if not word.is_hydra_override()
+            }
+            config.hydra.overrides.task = list(own)
+            rule = config.hydra.job.config.override_dirname  # as Hydra makes the name
+            named = sorted(text for text, key in own.items() if key not in rule.exclude_keys)
+            name = rule.item_sep.join(named).replace("=", rule.kv_sep)
+            config.hydra.job.override_dirname = name
+        return config
 
     def structure(self, cell: Cell) -> tuple[str, ...]:
         """What cells that share a composition have in common."""
-        words = [self._word(text) for text in cell]
-        return tuple(word.key if word.sets_value else word.text for word in words)
+        words = {text: self._word(text) for text in cell}
+        return tuple(
+            word.key_or_group if self._sets_value(word) else text for text, word in words.items()
+        )
 
-    def _set_overrides(self, config: DictConfig, words: list[Word]) -> None:
-        """As Hydra does it: `hydra.overrides.task` and the directory's name that it offers."""
-        texts = [word.text for word in words if not word.is_for_hydra]
-        job = config.hydra.job
-        config.hydra.overrides.task = texts
-        rule = job.config.override_dirname
-        excluded = {word.text for word in words if word.key in rule.exclude_keys}
-        named = sorted(text for text in texts if text not in excluded)
-        job.override_dirname = rule.item_sep.join(named).replace("=", rule.kv_sep)
-
-    def _word(self, text: str) -> Word:
+    def _word(self, text: str) -> Override:
         if text not in self._words:
-            override = self._parser.parse_override(text)
-            key, value = override.key_or_group, override.value()
-            sets = override.type == OverrideType.CHANGE and not isinstance(value, dict)
-            sets = sets and not self._is_group(key)
-            self._words[text] = Word(text, key, override.is_hydra_override(), value, sets)
+            self._words[text] = self._parser.parse_override(text)
         return self._words[text]
 
-    def _is_group(self, key: str) -> bool:
+    def _sets_value(self, word: Override) -> bool:
+        """Rather than choosing of a group, adding or removing, which is left to Hydra."""
+        key = word.key_or_group
+        if word.type != OverrideType.CHANGE or isinstance(word.value(), dict):
+            return False
         if key not in self._groups:
             self._groups[key] = bool(self._loader.get_group_options(key))
-        return self._groups[key]
+        return not self._groups[key]
+
+
+def job_directory(config: DictConfig) -> Path:
+    """Where a job of a sweep writes: hydra.sweep.dir/hydra.sweep.subdir."""
+    return Path(config.hydra.sweep.dir, config.hydra.sweep.subdir).absolute()
 
 
 def sweep_directory(config: DictConfig) -> Path:

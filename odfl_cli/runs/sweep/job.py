@@ -10,10 +10,8 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from odfl_cli.core.errors import message
-from odfl_cli.results.summary import Seeds
 from odfl_cli.results.sweeps import IndexJob, append_job
-from odfl_cli.runs.console import average
-from odfl_cli.runs.job import Outcome, run_job
+from odfl_cli.runs.job import run_job
 from odfl_cli.runs.prepare import PreparedJob
 from odfl_cli.runs.sweep.grid import is_grid, sweep_directory
 from odfl_cli.runs.sweep.journal import ATTEMPT, Entry, Event, add, journal
@@ -49,12 +47,11 @@ def run_sweep_job(
         if not is_grid(str(hydra.sweeper._target_)):
             _add_to_index(prepared, sweep)
         outcome = run_job(prepared, progress, tell=lambda line: None)
-        value = outcome.objective(prepared.top.objective, prepared.top.seed_list())
+        value = outcome.objective(prepared.top.objective)
     except Exception as error:
         record("failed", message(error))
         return worst_value(hydra)
-    result = result_of(outcome, prepared.top.seed_list())
-    record(outcome.event, result, remarks=outcome.remarks)
+    record(outcome.event, outcome.line, remarks=outcome.remarks)
     return worst_value(hydra) if value is None else value
 
 
@@ -62,13 +59,6 @@ def worst_value(hydra: Any) -> float:
     """What a job that failed returns to a sweeper."""
     direction = str(OmegaConf.select(hydra, "sweeper.direction", default="minimize"))
     return -math.inf if "maximize" in direction else math.inf
-
-
-def result_of(outcome: Outcome, seeds: Seeds) -> str:
-    """The job's line in the display."""
-    summary = outcome.summary
-    result = [f"average cost {average(summary, 'avg_cost', seeds)}"] if summary else []
-    return "; ".join([*result, *outcome.notices])
 
 
 def enter_directory() -> None:

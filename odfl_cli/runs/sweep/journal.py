@@ -8,20 +8,18 @@ sweeps may share a run, so every attempt has a file of its own on the shared fil
 import json
 import os
 import re
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from odfl_cli.core.files import open_regular
+from odfl_cli.core.files import hold, open_regular, remove_abandoned
 from odfl_cli.core.locks import locked
 
 ATTEMPT = "ODFL_ATTEMPT"
 """The environment variable that names the attempt at a sweep to its jobs."""
 NAME = re.compile(r"\.journal-[0-9a-f]{12}\.jsonl")
-WEEK = 7 * 86400
 
 Event = Literal["started", "playing", "done", "skipped", "failed"]
 RUNNING = ("started", "playing")
@@ -57,19 +55,26 @@ def add(file: Path, entry: Entry) -> None:
 
 
 def remove_old_journals(sweep: Path) -> None:
-    """Removes the journals of attempts that were killed more than a week ago."""
-    for file in (path for path in sweep.iterdir() if NAME.fullmatch(path.name)):
-        with suppress(OSError):
-            if time.time() - file.lstat().st_mtime > WEEK:
-                file.unlink()
+    """Removes the journals of attempts that were killed."""
+    remove_abandoned(path for path in sweep.iterdir() if NAME.fullmatch(path.name))
 
 
 class Reader:
-    """Reads a journal while it grows."""
+    """Reads a journal while it grows; holds it until `close`."""
 
     def __init__(self, file: Path) -> None:
         self._path = file
         self._position = 0
+        self._held = -1
+        with suppress(OSError):  # a full disk
+            self._held = open_regular(file, os.O_RDWR | os.O_CREAT)
+            hold(self._held)
+
+    def close(self) -> None:
+        """Removes the journal."""
+        self._path.unlink(missing_ok=True)
+        if self._held >= 0:
+            os.close(self._held)
 
     def news(self) -> list[Entry]:
         """The events since the last call; a line without its end is read later, a broken one never."""

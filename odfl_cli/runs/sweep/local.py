@@ -16,7 +16,7 @@ from odfl_cli.core.cores import VARIABLE, allotted_threads
 from odfl_cli.core.processes import Task, side_by_side
 from odfl_cli.results.ownership import check_place
 from odfl_cli.runs.prepare import PreparedJob, prepare
-from odfl_cli.runs.sweep.grid import Cell, Compositions
+from odfl_cli.runs.sweep.grid import Cell, Compositions, job_directory
 from odfl_cli.runs.sweep.job import run_sweep_job
 
 LARGE = 200_000_000
@@ -80,9 +80,8 @@ class Local:
             logging.disable(logging.NOTSET)
 
     def _run(self, cell: Cell, number: int) -> float:
-        job = self.compositions.job(cell)
-        prepared, config = self._prepared.pop(cell, None), job.config
-        directory = prepared.directory if prepared else job.directory
+        prepared, config = self._prepared.pop(cell, None), self.compositions.compose(cell)
+        directory = prepared.directory if prepared else job_directory(config)
         with open_dict(config), read_write(config):
             config.hydra.job.id, config.hydra.job.num = str(number), number
             config.hydra.runtime.output_dir = str(directory)

@@ -1,64 +1,52 @@
-"""A sweep from the check of its jobs to the start of the first one."""
+"""A sweep: its jobs are checked before the first one starts, and told of when the last one ended."""
 
 import os
 import secrets
 import time
-from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
 
 from omegaconf import DictConfig, read_write
 
-from odfl_cli.config.identity import digest
+from odfl_cli.config.identity import digest, typed_overrides
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import make_writable
-from odfl_cli.core.text import relative, tell
+from odfl_cli.core.locks import locked
+from odfl_cli.core.text import relative, table, tell
 from odfl_cli.results.ownership import check_sweep_place
+from odfl_cli.results.runs import inspect
 from odfl_cli.results.summary import SUMMARY
-from odfl_cli.results.sweeps import INDEX, IndexJob, read_index, write_index
+from odfl_cli.results.sweeps import INDEX, IndexJob, read_index, update_index, write_index
 from odfl_cli.runs.build import top_level
 from odfl_cli.runs.job import skipped
 from odfl_cli.runs.prepare import PreparedJob, prepare
-from odfl_cli.runs.sweep.end import close_sweep
+from odfl_cli.runs.records import note_request
 from odfl_cli.runs.sweep.grid import (
     Cell,
     Compositions,
     add_for_jobs,
     grid_cells,
+    job_directory,
+    own_words,
     sweep_directory,
 )
-from odfl_cli.runs.sweep.job import result_of
 from odfl_cli.runs.sweep.journal import ATTEMPT, Entry, journal, remove_old_journals
 from odfl_cli.runs.sweep.local import Local
 from odfl_cli.runs.sweep.progress import SweepProgress
 
 PATIENCE = 5.0
 """Seconds between two lines on how many jobs were checked."""
-Item = TypeVar("Item")
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """A sweep whose jobs may start."""
-
-    directory: Path
-    progress: SweepProgress
-    jobs: list[IndexJob]  # of a grid; other sweepers add theirs to the index as they go
-    waiting: list[Cell]  # those of a grid that are not finished
-
-    def close(self) -> bool:
-        """Brings the index up to date and prints what became of the jobs; whether all have results."""
-        return close_sweep(self.directory, self.progress.stop(), self.jobs)
+OUTCOMES = ("done", "skipped", "failed", "unfinished")
 
 
 @dataclass
-class Checked:
-    """What the check of a grid found out; no more than that is kept of 1,000 jobs."""
+class Sweep:
+    """The jobs of a sweep; no more than this is kept of 1,000 jobs."""
 
-    jobs: list[IndexJob] = field(default_factory=list)
-    waiting: list[Cell] = field(default_factory=list)
+    directory: Path = Path()
+    jobs: list[IndexJob] = field(default_factory=list)  # of a grid; others are added as they go
+    waiting: list[Cell] = field(default_factory=list)  # those of a grid that are not finished
     finished: dict[str, str] = field(default_factory=dict)  # run → its result
     tuned: dict[str, None] = field(default_factory=dict)  # lines on tuned values
 
@@ -68,25 +56,86 @@ class Checked:
         self.jobs.append(IndexJob(list(cell), directory, seeds).judge(prepared.state))
         self.tuned |= dict.fromkeys(prepared.tuned)
         if prepared.is_settled:
-            outcome = skipped(prepared, prepared.state)
-            self.finished[directory.name] = result_of(outcome, seeds)
+            self.finished[directory.name] = skipped(prepared, prepared.state).line
         else:
             self.waiting.append(cell)
 
+    def start(self, config: DictConfig, attempt: str, brief: bool = False) -> "Sweep":
+        """Names the sweep to its jobs and starts the display, with the jobs that are finished."""
+        add_for_jobs(config, f"sweep={config.sweep}")
+        words = map(" ".join, own_words([job.overrides for job in self.jobs]))
+        cells = dict(zip((job.directory.name for job in self.jobs), words, strict=True))
+        ended = [
+            Entry(number, run, "skipped", 0.0, result)
+            for number, (run, result) in enumerate(self.finished.items(), len(self.waiting))
+        ]
+        self.progress = SweepProgress(journal(self.directory, attempt), cells, ended, brief)
+        return self
 
-def start_grid(config: DictConfig, local: Local | None) -> Sweep:
+    def close(self, brief: bool = False) -> bool:
+        """Brings the index up to date and prints what became of the jobs; whether all have results.
+
+        Directories are inspected of jobs that did not report their results, such as killed ones.
+        Jobs that another sweep of the same name wrote meanwhile stay. `brief`: prints nothing
+        where all have results.
+        """
+        entries = self.progress.stop()
+        last = {entry.run: entry for entry in entries.values()}
+        rows, jobs, counts = [], [], Counter[str]()
+        for before in self.jobs or read_index(self.directory):
+            entry = last.get(before.directory.name)
+            event = entry.event if entry else None
+            found = None
+            if event == "done" or (event == "skipped" and before.state == "finished"):
+                job = replace(before, state="finished")
+            else:
+                found = inspect(before.directory)
+                job = before.judge(found)
+            outcome = "done" if event == "done" else "skipped"
+            if "failed" in (job.state, event):
+                outcome = "failed"
+            elif job.state != "finished":
+                outcome = "unfinished"
+            if outcome in ("failed", "unfinished"):
+                reason = entry.message if entry and event == "failed" else None
+                reason = reason or (found and (found.error or found.reason)) or ""
+                rows.append([outcome, job.directory.name, reason])
+            counts[outcome] += 1
+            jobs.append(job)
+        update_index(self.directory, jobs)
+        if brief and not rows:
+            return True
+        remarks = Counter(remark for entry in entries.values() for remark in entry.remarks)
+        for remark, number in remarks.items():
+            tell(f"{number} of {len(jobs)} jobs: {remark}")
+        counted = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES)
+        print(f"{len(jobs)} jobs: {counted}; {relative(self.directory)}")
+        if rows:
+            print(table([["state", "run", "error"], *rows]))
+            print("Tracebacks are in each run.log; the same command computes what is missing.")
+        return not rows
+
+
+def start_grid(
+    config: DictConfig, local: Local | None, cells: list[Cell] | None = None, brief: bool = False
+) -> Sweep:
     """Checks all jobs of a grid, writes the sweep's index and starts its display.
 
-    `local` runs the jobs, if another launcher does not.
+    `local` runs the jobs, if another launcher does not. `cells` are the jobs, if not those of the
+    grid. `brief`: they are shown without a line for each.
     """
     attempt = _check_top(config)
-    checked = _check_jobs(config, local)
-    _choose_name(config, checked.jobs)
-    for line in checked.tuned:
+    sweep = _check_jobs(config, local, cells or grid_cells(config))
+    others = _choose_name(config, sweep.jobs)
+    for line in () if brief else sweep.tuned:
         tell(line)
-    directory = _make_directories(config)
-    write_index(directory, checked.jobs)
-    return _start(config, attempt, directory, len(checked.jobs), checked)
+    sweep.directory = _make_directories(config)
+    write_index(sweep.directory, [*others, *sweep.jobs])
+    for job in sweep.jobs:
+        if job.directory.name in sweep.finished:
+            with locked(job.directory):
+                note_request(job.directory, job.seeds or ())
+    return sweep.start(config, attempt, brief)
 
 
 def start_search(config: DictConfig) -> Sweep:
@@ -95,61 +144,56 @@ def start_search(config: DictConfig) -> Sweep:
     directory = _make_directories(config, Path(config.hydra.sweep.dir, "multirun.yaml"))
     if (directory / INDEX).exists():
         read_index(directory)
-    return _start(config, attempt, directory, None, Checked())
-
-
-def _start(
-    config: DictConfig, attempt: str, directory: Path, total: int | None, checked: Checked
-) -> Sweep:
-    """Names the sweep to its jobs and starts the display, with the jobs that are finished."""
-    add_for_jobs(config, f"sweep={config.sweep}")
-    progress = SweepProgress(journal(directory, attempt), total)
-    for number, (run, result) in enumerate(checked.finished.items(), len(checked.waiting)):
-        progress.note(Entry(number, run, "skipped", 0.0, result))
-    progress.start()
-    return Sweep(directory, progress, checked.jobs, checked.waiting)
+    return Sweep(directory).start(config, attempt)
 
 
 def _check_top(config: DictConfig) -> str:
     """Checks what all jobs share; returns the name of this attempt, which they get to know."""
     top_level(config)
+    word = f"+hydra.job.env_set.{ATTEMPT}="
+    for known in config.hydra.overrides.hydra:
+        if known.startswith(word):
+            return known.removeprefix(word).strip("'")
     attempt = secrets.token_hex(6)
-    add_for_jobs(config, f"+hydra.job.env_set.{ATTEMPT}='{attempt}'")
+    add_for_jobs(config, f"{word}'{attempt}'")
     return attempt
 
 
 def _make_directories(config: DictConfig, *files: Path) -> Path:
     sweep = sweep_directory(config)
     check_sweep_place(sweep, *files)
-    make_writable(Path(config.hydra.sweep.dir))
+    if (sweep / INDEX).is_dir():
+        raise UserError(f"{sweep / INDEX}: it is a directory; choose another name with sweep=")
     make_writable(sweep)
+    make_writable(Path(config.hydra.sweep.dir))
     remove_old_journals(sweep)
     return sweep
 
 
-def _check_jobs(config: DictConfig, local: Local | None) -> Checked:
+def _check_jobs(config: DictConfig, local: Local | None, cells: list[Cell]) -> Sweep:
     """The jobs of a grid, or a refusal before the first one starts."""
     compositions = local.compositions if local else Compositions(config)
-    identities: dict[Path, set[str]] = defaultdict(set)
+    identities: dict[Path, str] = {}
     asked: set[tuple[object, ...]] = set()
-    found, cells = Checked(), grid_cells(config)
-    for cell in reporting(cells):
-        job = compositions.job(cell)
-        prepared = prepare(job.config, job.config.hydra, job.directory)
-        directory, identity = prepared.directory, prepared.record["job"]
+    found, due = Sweep(), time.monotonic() + PATIENCE
+    for number, cell in enumerate(cells):
+        if time.monotonic() > due:
+            tell(f"checked {number} of {len(cells)} jobs")
+            due += PATIENCE
+        job = compositions.compose(cell)
+        prepared = prepare(job, job.hydra, job_directory(job))
+        directory, identity, top = prepared.directory, prepared.record["job"], prepared.top
         if directory.exists() and not os.access(directory, os.W_OK):
             raise UserError(f"{directory}: cannot write there")
-        identities[directory].add(identity)
-        same = identity, prepared.top.seed_list(), prepared.top.save_weights
+        if identities.setdefault(directory, identity) != identity:
+            raise UserError(f"{directory}: different jobs would share it")
+        same = identity, top.seed_list(), top.save_weights, top.save_state
         if same in asked:
             continue
         asked.add(same)
         found.add(cell, prepared)
         if local and not prepared.is_settled:
             local.add(cell, prepared)
-    for directory, different in identities.items():
-        if len(different) > 1:
-            raise UserError(f"{directory}: {len(different)} different jobs would share it")
     if twice := len(cells) - len(found.jobs):
         tell(
             f"{twice} of {len(cells)} jobs {'is' if twice == 1 else 'are'} asked for twice; run once"
@@ -157,35 +201,29 @@ def _check_jobs(config: DictConfig, local: Local | None) -> Checked:
     return found
 
 
-def _choose_name(config: DictConfig, jobs: list[IndexJob]) -> None:
-    """Leaves the name of a sweep to the grid that has results under it.
+def _choose_name(config: DictConfig, jobs: list[IndexJob]) -> list[IndexJob]:
+    """The jobs that a sweep of this name keeps beside the given ones; or gives these another name.
 
-    The same grid, with more jobs or more seeds, may replace its index; another one gets a name of
-    its own.
+    More jobs and more seeds extend a sweep. Fewer seeds of a job that has results make another
+    one; so do other jobs where the name was not typed but is that of an experiment.
     """
     sweep = sweep_directory(config)
     try:
         known = read_index(sweep) if (sweep / INDEX).exists() else []
     except UserError as error:
-        tell(f"{error}; it is written anew")
-        return
+        tell(f"{error}; it is written again")
+        return []
     asked: dict[Path, set[int]] = defaultdict(set)
     for job in jobs:
         asked[job.directory].update(job.seeds or ())
-    lost = [job for job in known if not asked[job.directory] >= set(job.seeds or ())]
-    if any((job.directory / SUMMARY).is_file() for job in lost):
-        content = sorted((job.directory.name, list(job.seeds or ())) for job in jobs)
-        name = f"{config.sweep}-{digest(content)[:6]}"
-        tell(f"{relative(sweep)} holds results of another grid; this one is named {name}")
-        with read_write(config):
-            config.sweep = name
-
-
-def reporting(items: list[Item]) -> Iterator[Item]:
-    """The items; a line on stderr says every few seconds how many of them were checked."""
-    reported = time.monotonic()
-    for number, item in enumerate(items):
-        if time.monotonic() - reported > PATIENCE:
-            reported = time.monotonic()
-            tell(f"checked {number} of {len(items)} jobs")
-        yield item
+    others = [job for job in known if not asked[job.directory] >= set(job.seeds or ())]
+    typed = any(word.startswith("sweep=") for word in typed_overrides(config.hydra))
+    lost = [job for job in others if not typed or asked[job.directory]]
+    if not any((job.directory / SUMMARY).is_file() for job in lost):
+        return [job for job in others if job not in lost]
+    content = sorted((job.directory.name, list(job.seeds or ())) for job in jobs)
+    name = f"{config.sweep}-{digest(content)[:6]}"
+    tell(f"{relative(sweep)} has results of another grid; this sweep is named {name}")
+    with read_write(config):
+        config.sweep = name
+    return []

@@ -1,0 +1,248 @@
+"""Seeds added to the jobs of a sweep until every paired difference between algorithms is decided."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations, product
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from omegaconf import DictConfig
+from pydantic import Field
+
+from odfl_cli.core.errors import UserError
+from odfl_cli.core.reading import read_json
+from odfl_cli.core.settings import Integer, NonNegative, PositiveInt, Real, settings
+from odfl_cli.core.statistics import Decision, decide
+from odfl_cli.core.text import did_you_mean, relative, table, tell, two_digits
+from odfl_cli.results.grouping import belongs_to_algorithm
+from odfl_cli.results.summary import SUMMARY, Summary
+from odfl_cli.results.verdicts import Verdict, Verdicts
+from odfl_cli.runs.build import Parts, final_columns, top_level
+from odfl_cli.runs.prepare import PreparedJob, prepare
+from odfl_cli.runs.sweep.grid import Cell, Compositions, grid_cells, job_directory, own_words
+from odfl_cli.runs.sweep.local import Local
+from odfl_cli.runs.sweep.start import Sweep, start_grid
+
+GROWTH = 1.25
+"""The number of seeds of a look by that of the look before."""
+PREFERRED = ("avg_mean_cost", "avg_cost")
+"""The column that is compared unless one is named: the first that all jobs have."""
+
+
+@settings
+class Decided:
+    """When a comparison is decided: the keys of conf/until/decided.yaml."""
+
+    by: str | None = None
+    margin: NonNegative = 0.0
+    baseline: str | list[str] | None = None
+    first: Annotated[Integer, Field(ge=20)] = 50
+    most: PositiveInt = 2000
+    error: Annotated[Real, Field(gt=0, lt=0.5)] = 0.05
+
+    @property
+    def baselines(self) -> list[str]:
+        """The algorithms that the others are compared with; none: all pairs."""
+        return [self.baseline] if isinstance(self.baseline, str) else self.baseline or []
+
+    def looks(self) -> list[int]:
+        """The numbers of seeds at which the differences are looked at, ascending."""
+        looks = [min(self.first, self.most)]
+        while looks[-1] < self.most:
+            looks.append(min(math.ceil(GROWTH * looks[-1]), self.most))
+        return looks
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One job of a comparison."""
+
+    cell: Cell  # its overrides but for the seeds
+    name: str  # its algorithm, with the algorithm's swept keys where there are several of it
+    problem: str  # its other swept keys
+    directory: Path
+
+    @property
+    def algorithm(self) -> str:
+        """The choice of the group algo."""
+        return self.name.partition(" ")[0]
+
+    def finals(self, column: str) -> dict[int, float]:
+        """The column after the last round, by seed; empty before the first seed is there."""
+        try:
+            return dict(Summary.parse(read_json(self.directory / SUMMARY)).final.get(column, {}))
+        except FileNotFoundError:
+            return {}
+
+
+class Pair(NamedTuple):
+    """Two jobs on the same problem, and what their differences decide."""
+
+    first: Contender
+    second: Contender
+    found: Decision
+
+    @property
+    def interval(self) -> str:
+        """The mean difference and its interval."""
+        mean, half = self.found.mean, self.found.half
+        number = two_digits(half)
+        return f"{number(mean)} in [{number(mean - half)}, {number(mean + half)}]"
+
+
+class Comparison:
+    """Jobs on the same problem: each pair's differences, on seeds counted from `start`."""
+
+    def __init__(self, until: Decided, jobs: list[Contender], start: int) -> None:
+        self.jobs, self._start, self._looks = jobs, start, until.looks()
+        base = [job for job in jobs if job.algorithm in until.baselines]
+        others = [job for job in jobs if job not in base]
+        self.pairs = list(product(others, base) if until.baselines else combinations(jobs, 2))
+        self._until, self.size = until, self._looks[0]
+
+    def decide(self, column: str, pairs: int) -> list[Pair]:
+        """The decision on every pair, as if looks had been taken one by one; `pairs`: in all.
+
+        `size` is set to what the next look needs; where there is none, to the seeds there are.
+        """
+        finals = {job.name: job.finals(column) for job in self.jobs}
+        seeds = range(self._start, self._start + self._until.most)
+        there = min(
+            next((k for k, seed in enumerate(seeds) if seed not in values), len(seeds))
+            for values in finals.values()
+        )
+        looks = [look for look in self._looks if look <= there]
+        error = self._until.error / pairs  # Bonferroni: all hold together
+        decided = []
+        for first, second in self.pairs:
+            ours, theirs = finals[first.name], finals[second.name]
+            differences = [ours[seed] - theirs[seed] for seed in seeds[:there]]
+            found = decide(differences, looks, self._until.margin, error)
+            decided.append(Pair(first, second, found))
+        is_open = any(pair.found.verdict == "undecided" for pair in decided)
+        last = max((pair.found.seeds for pair in decided), default=0)
+        following = [look for look in self._looks if look > last] if is_open else []
+        self.size = following[0] if following else max(there, last)
+        return decided
+
+
+def run_until_decided(
+    master: DictConfig, local: Local | None, launch: Callable[[Sweep], None]
+) -> bool:
+    """Runs the jobs of a sweep with ever more seeds and writes the verdicts; whether none failed."""
+    until: Decided = Parts(master, {}).make("until")
+    top = top_level(master)
+    if top.force or top.retry:
+        raise UserError("until=decided: computes what is missing; leave out force and retry")
+    jobs, column = _check(master, until, local.compositions if local else Compositions(master))
+    start = min(top.seed_list())
+    problems = dict.fromkeys(job.problem for job in jobs)
+    comparisons = [
+        Comparison(until, [job for job in jobs if job.problem == problem], start)
+        for problem in problems
+    ]
+    count = sum(len(one.pairs) for one in comparisons)
+    if not count:
+        raise UserError("until=decided: nothing to compare; sweep over algo=… or keys of one")
+    for one in comparisons:
+        one.decide(column, count)  # on what an earlier attempt has left
+    while True:
+        before = [one.size for one in comparisons]
+        asked = [
+            (*job.cell, f"seeds={start}-{start + one.size - 1}")
+            for one in comparisons
+            for job in one.jobs
+        ]
+        sweep = start_grid(master, local, asked, brief=True)
+        launch(sweep)
+        if not sweep.close(brief=True):
+            return False
+        pairs = [pair for one in comparisons for pair in one.decide(column, count)]
+        found = tuple(_verdict(pair, start) for pair in pairs)
+        Verdicts(column, until.margin, until.error, until.most, found).write(sweep.directory)
+        if before == [one.size for one in comparisons]:
+            break
+        print(_line(pairs), flush=True)
+    _print_verdicts(column, until.margin, pairs)
+    print(f"{relative(sweep.directory)}")
+    return True
+
+
+def _check(
+    master: DictConfig, until: Decided, compositions: Compositions
+) -> tuple[list[Contender], str]:
+    """The jobs, and the column to compare; refuses what cannot be compared."""
+    cells = [tuple(w for w in cell if not w.startswith("seeds=")) for cell in grid_cells(master)]
+    cells = list(dict.fromkeys(cells))
+    jobs, columns, tuned = [], [], dict[str, None]()
+    for cell, own in zip(cells, own_words(cells), strict=True):
+        config = compositions.compose(cell)
+        prepared = prepare(config, config.hydra, job_directory(config))
+        if hasattr(prepared.job.environment, "extent"):
+            raise UserError(
+                "until=decided: seeds of recorded data are no repetitions; use odfl best --over rounds"
+            )
+        summary = prepared.state.summary  # of an earlier version, it may lack a column
+        columns.append(
+            [c for c in final_columns(prepared.job) if not summary or c in summary.final]
+        )
+        tuned |= dict.fromkeys(prepared.tuned)
+        jobs.append(_contender(cell, own, prepared))
+    there = list(dict.fromkeys(job.algorithm for job in jobs))
+    for name in set(until.baselines).difference(there):
+        raise UserError(f"until.baseline={name}: {did_you_mean(name, there)}")
+    shared = [column for column in columns[0] if all(column in other for other in columns)]
+    column = until.by or next(column for column in PREFERRED if column in shared)
+    if column not in shared:
+        hint = did_you_mean(column, shared)
+        raise UserError(f"until.by={column}: there is no such column; {hint}")
+    for line in tuned:
+        tell(line)
+    if until.by is None:
+        tell(f"until=decided: compares {column}; until.by=… names another column")
+    return jobs, column
+
+
+def _contender(cell: Cell, own: Cell, prepared: PreparedJob) -> Contender:
+    more = [w for w in own if belongs_to_algorithm(w.partition("=")[0]) and w[:5] != "algo="]
+    name = " ".join([prepared.record["choices"]["algo"], *more])
+    problem = " ".join(word for word in own if not belongs_to_algorithm(word.partition("=")[0]))
+    return Contender(cell, name, problem, prepared.directory)
+
+
+def _verdict(pair: Pair, start: int) -> Verdict:
+    first, second, found = pair
+    return Verdict(
+        first.problem, first.name, second.name, (first.directory.name, second.directory.name),
+        found.mean, (found.mean - found.half, found.mean + found.half),
+        f"{start}-{start + found.seeds - 1}", found.verdict,
+    )  # fmt: skip
+
+
+def _line(pairs: list[Pair]) -> str:
+    """How many pairs are decided, and the one that is furthest from it."""
+    left = [pair for pair in pairs if pair.found.verdict == "undecided"]
+    last = max(left, key=lambda pair: pair.found.more)
+    where = f"{last.first.problem}: " if last.first.problem else ""
+    return (
+        f"{last.found.seeds} seeds, {len(pairs) - len(left)} of {len(pairs)} pairs decided; "
+        f"{where}{last.first.name} − {last.second.name} {last.interval}, "
+        f"about {last.found.more:,} more seeds"
+    )
+
+
+def _print_verdicts(column: str, margin: float, pairs: list[Pair]) -> None:
+    """One row for every pair."""
+    rows = [["problem", "pair", column, "seeds", "verdict"]]
+    for pair in pairs:
+        found = pair.found
+        word = {
+            "equal": f"equal within {margin:g}",
+            "undecided": f"undecided; about {found.more:,} more seeds",
+        }.get(found.verdict, found.verdict)
+        names = f"{pair.first.name} − {pair.second.name}"
+        rows.append([pair.first.problem or "-", names, pair.interval, str(found.seeds), word])
+    if all(row[0] == "-" for row in rows[1:]):
+        rows = [row[1:] for row in rows]
+    print(table(rows))

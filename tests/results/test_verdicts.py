@@ -1,0 +1,38 @@
+"""verdict.json, as `best`, the report and `load` show it."""
+
+import json
+
+import pytest
+from support.synthetic_runs import write_run, write_sweep
+
+from odfl_cli import load
+from odfl_cli.cli import best, report
+from odfl_cli.core.errors import UserError
+
+PAIR = {"problem": "data.gamma=1", "first": "df_ogd", "second": "pf_ogd", "runs": ["a", "b"],
+        "difference": -0.0021, "interval": [-0.004, -0.0002], "seeds": "0-2", "verdict": "less"}  # fmt: skip
+SENTENCE = "data.gamma=1: DF-OGD has less average cost than PF-OGD: −0.0021 in [−0.004, −0.0002], seeds 0-2."
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    runs = [write_run(tmp_path / "runs" / algo, algo) for algo in ("df_ogd", "pf_ogd")]
+    sweep = write_sweep(tmp_path / "sweeps" / "two", runs)
+    content = {"column": "avg_cost", "margin": 0.001, "error": 0.05, "most": 2000, "pairs": [PAIR]}
+    (sweep / "verdict.json").write_text(json.dumps(content))
+    return sweep
+
+
+def test_every_reader_shows_what_was_decided(sweep, tmp_path, capsys):
+    assert load(sweep).verdicts == [SENTENCE]
+    assert best.main([str(sweep)]) == 0
+    assert f"decided: {SENTENCE}" in capsys.readouterr().out
+    page = tmp_path / "page.html"
+    assert report.main([str(sweep), "-o", str(page)]) == 0
+    assert f"<li>{SENTENCE}</li>" in page.read_text()
+
+
+def test_what_is_no_verdict_is_refused_in_one_line(sweep):
+    (sweep / "verdict.json").write_text(json.dumps({"pairs": [PAIR | {"verdict": "perhaps"}]}))
+    with pytest.raises(UserError, match=r"verdict\.json: it holds no verdicts"):
+        best.main([str(sweep)])
