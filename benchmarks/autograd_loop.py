@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from odfl_cli.algorithms import DFOGD
+from odfl_cli.algorithms.df_ogd import DFOGD
 
 
 def softmin(prediction: torch.Tensor, alpha: float) -> torch.Tensor:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from odfl_cli.problem.polytopes import Polytope
+from odfl_cli.problem.polytopes.linear import Polytope
 
 
 def smoothed_by_cvxpylayers(

@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from odfl_cli.algorithms import DFOGD
-from odfl_cli.environments import Sin4
+from odfl_cli.algorithms.df_ogd import DFOGD
+from odfl_cli.environments.sin4 import Sin4
 
 jax.config.update("jax_enable_x64", True)
 Round = tuple[jax.Array, jax.Array, jax.Array]  # X_t [K, p], c_t [K], δ_t

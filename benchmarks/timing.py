@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from support.problems import block_of, composed_job
 
-from odfl_cli.engine import Engine
+from odfl_cli.engine.base import Engine
 from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.simulate import Job, Simulation, simulate
 

@@ -75,8 +75,16 @@ def main() -> None:
     DATA.mkdir(exist_ok=True)
     for name in options.names or names:
         if name == "claims":
-            judged = odfl("claims", "--json", "--outputs", options.outputs, capture=True)
-            (DATA / "claims.json").write_text(judged)
+            command = [
+                sys.executable,
+                "-m",
+                "reproduce.claims",
+                "--json",
+                "--outputs",
+                options.outputs,
+            ]
+            judged = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+            (DATA / "claims.json").write_text(judged.stdout)
         elif name == "hindsight":
             collect_searches(options.outputs)
         else:

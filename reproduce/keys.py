@@ -1,4 +1,4 @@
-"""The table of all configuration keys, from the files in conf/ and the classes that they name."""
+"""The tables of all choices and keys, from the files in conf/ and the classes that they name."""
 
 import json
 import re
@@ -10,17 +10,22 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 import yaml
 from hydra.utils import get_class
 
-from odfl_cli.config.schema import TopLevel
+from odfl_cli.config.schema import top_keys
 
 CONF = Path(__file__).parents[1] / "conf"
-GROUPS = (
+KEYED = (
     "algo", "data", "polytope", "regularizer", "predictor", "oracle", "horizon", "metrics", "engine",
+    "feedback", "until", "tune",
 )  # fmt: skip
+GROUPS = (*KEYED, "experiment", "hydra/launcher", "hydra/sweeper", "hydra/sweeper/sampler")
+ELSEWHERE = {"algo": "The choices have a page of their own: [Algorithms](algorithms.md)."}
 COMMENT = re.compile(r"^(\w+):[^#\n]*#\s*(.*)$", re.MULTILINE)
 TOP_LEVEL = re.compile(r"^# (.*)\n(\w+): (.*)$", re.MULTILINE)
 HEADING = "| key | default | allowed | meaning |\n|---|---|---|---|"
 LIMITS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
 TYPES = {bool: "true or false", int: "integer", float: "number", str: "text", NoneType: "null"}
+LONGEST = 120
+"""Characters of a default in a table."""
 MEANINGS = {  # of keys that explain themselves where they are set
     "c_alpha": "c_α, the scale of the smoothing α",
     "c_eta": "c_η, the scale of the rate η",
@@ -58,9 +63,24 @@ class Key(NamedTuple):
 
 
 def keys() -> str:
-    """One Markdown table per group, one row per key."""
-    tables = {"beside the groups": _top_level()} | {f"`{group}`": _table(group) for group in GROUPS}
-    return "\n\n".join(f"**{title}**\n\n{table}" for title, table in tables.items())
+    """Two Markdown tables per group: its choices, and their keys."""
+    told = [f"## Beside the groups\n\n{_top_level()}"]
+    for group in GROUPS:
+        rows = [f"| `{name}` | {escape_cell(words)} |" for name, words in choices(group).items()]
+        listed = "\n".join([f"| `{group}=` | what it is |\n|---|---|", *rows])
+        told.append(f"## `{group}`\n\n{ELSEWHERE.get(group, listed)}")
+        if group in KEYED:
+            told.append(_table(group))
+    return "\n\n".join(told)
+
+
+def choices(group: str) -> dict[str, str]:
+    """The choices of a group with the first comment of their files."""
+    named = {}
+    for file in sorted((CONF / group).glob("*.yaml")):
+        comments = (line[2:] for line in file.read_text().splitlines() if line.startswith("# "))
+        named[file.stem] = next((words for words in comments if words[0] != "@"), "").rstrip(";")
+    return named
 
 
 def _top_level() -> str:
@@ -68,9 +88,9 @@ def _top_level() -> str:
     text = (CONF / "config.yaml").read_text()
     rows = [HEADING]
     for meaning, name, default in TOP_LEVEL.findall(text):
-        field = TopLevel.model_fields[name]
+        field = top_keys()[name]
         allowed = _allowed(field.annotation, field.metadata)
-        rows.append(f"| `{name}` | `{default}` | {allowed} | {_cell(meaning)} |")
+        rows.append(f"| `{name}` | `{default}` | {allowed} | {escape_cell(meaning)} |")
     return "\n".join(rows)
 
 
@@ -87,11 +107,11 @@ def _table(group: str) -> str:
         shown = ", ".join(
             f"{default} ({', '.join(_choices(of, default))})" for default in _unique(of)
         )
-        rows.append(f"| `{key.name}` | {shown} | {key.allowed} | {_cell(key.meaning)} |")
+        rows.append(f"| `{key.name}` | {shown} | {key.allowed} | {escape_cell(key.meaning)} |")
     return "\n".join(rows)
 
 
-def _cell(text: str) -> str:
+def escape_cell(text: str) -> str:
     """Without the sign that ends a cell."""
     return text.replace("|", "\\|")
 
@@ -107,7 +127,9 @@ def _keys(group: str, file: Path) -> Iterator[tuple[Key, str]]:
             continue
         allowed = _allowed(fields[name].annotation, fields[name].metadata) if name in fields else ""
         meaning = comments.get(name) or MEANINGS.get(name, "")
-        yield Key(f"{group}.{name}", allowed, meaning), _shown(value)
+        shown = _shown(value)
+        default = shown if len(shown) < LONGEST else "as in the file"
+        yield Key(f"{group}.{name}", allowed, meaning), default
 
 
 def _inherited_target(file: Path, content: dict[str, Any]) -> str:

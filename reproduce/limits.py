@@ -15,7 +15,8 @@ import pandas as pd
 from scipy.optimize import least_squares
 
 from odfl_cli.config.compose import compose_job
-from odfl_cli.environments import Rounds, Sin4
+from odfl_cli.environments.base import Rounds
+from odfl_cli.environments.sin4 import Sin4
 from odfl_cli.environments.sin4_law import expected_cost
 from odfl_cli.metrics.comparators import find_comparator
 from odfl_cli.metrics.losses import Losses, losses_for

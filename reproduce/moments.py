@@ -1,7 +1,7 @@
 """Runs every algorithm on the worlds of docs/df-moments.md.
 
-`python reproduce/moments.py run [WORLD …]` computes what docs/data/df_moments.csv lacks, `ablation` and
-`ranking` the same for df_moments_ablation.csv and df_moments_ranking.csv. reproduce/moments_tables.py makes
+`python reproduce/moments.py run [WORLD …]` computes what docs/data/df_moments.csv lacks, `ablation`,
+`ranking` and `robust` the same for df_moments_ablation.csv, df_moments_ranking.csv and df_moments_robust.csv. reproduce/moments_tables.py makes
 the tables, reproduce/render.py writes them.
 """
 
@@ -13,8 +13,13 @@ from collect import DATA, SWEEPS
 
 from odfl_cli import sweep
 
-SEEDS = {"fresh": range(70001, 70031), "used": range(80001, 80021), "chosen": range(1000, 1020)}
-"""Fixed before they were run; used once by a prototype; those that constants were chosen on."""
+SEEDS = {
+    "fresh": range(70001, 70031),
+    "chosen": range(1000, 1020),
+    "robust": range(120001, 120021),
+}
+"""Those that chose nothing; those that constants were chosen on; those that were fixed before the
+robust form was run on them."""
 
 REGRET = ["metrics=regret", "metrics.sample=1000", "metrics.bound=false"]
 LONG = ["horizon=paper"]
@@ -42,6 +47,17 @@ WORLDS = {
 RECORDED = {"stocks": range(1, 11), "electricity": range(1, 2)}
 """Experiments on recorded rounds, and their seeds: the periods of the record."""
 WORLDS |= {world: [f"experiment={world}"] for world in RECORDED}
+WIDE = {
+    "p = 30": [*LONG, "data.features=30", *REGRET],
+    "p = 30, γ = 0, T = 1000": [
+        "horizon=short",
+        "data.features=30",
+        "data.gamma=0",
+        *UNCLIPPED,
+        *REGRET,
+    ],
+}
+"""More features, for the robust rules alone."""
 PAPER = ["df_ogd", "df_ftpl", "pf_ogd", "spo"]
 LEAST_SQUARES = ["rls", "rls_forgetting", "rls_adaptive"]
 OTHERS = [*LEAST_SQUARES, "restart"]
@@ -101,12 +117,12 @@ def finals(overrides: list[str], seeds: Sequence[int]) -> pd.DataFrame:
 
 
 def comparison(worlds: list[str]) -> None:
-    """All algorithms on fresh seeds and on those used before."""
+    """All algorithms on seeds that chose nothing, and on recorded rounds."""
     collect(
         "df_moments",
         {
             (world, algo, seeds): [f"algo={algo}", *WORLDS[world]]
-            for seeds in ("recorded", "fresh", "used")
+            for seeds in ("recorded", "fresh")
             for algo in sorted(ALGORITHMS, key="restart".__eq__)  # the slow one last
             for world in worlds
             if (seeds == "recorded") == (world in RECORDED)
@@ -126,6 +142,19 @@ def ablation() -> None:
     )
 
 
+def robust() -> None:
+    """DF-Moments with and without its robust rules in every world with a law."""
+    collect(
+        "df_moments_robust",
+        {
+            (world, variant, "robust"): ["algo=df_moments", *overrides, *switch]
+            for world, overrides in (WORLDS | WIDE).items()
+            if world not in RECORDED
+            for variant, switch in {"robust": [], "not robust": ["algo.robust=false"]}.items()
+        },
+    )
+
+
 def ranking() -> None:
     """DF-Moments and least squares on the seeds of the experiments that the paper's algorithms run."""
     collect(
@@ -139,7 +168,7 @@ def ranking() -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """`run`, `ablation` or `ranking`."""
+    """`run`, `ablation`, `ranking` or `robust`."""
     match arguments:
         case ["run", *worlds]:
             comparison(worlds or list(WORLDS))
@@ -147,6 +176,8 @@ def main(arguments: list[str]) -> None:
             ablation()
         case ["ranking"]:
             ranking()
+        case ["robust"]:
+            robust()
         case _:
             sys.exit(__doc__)
 

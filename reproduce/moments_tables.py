@@ -1,6 +1,6 @@
 """The tables and the summary that are made from docs/data/df_moments*.csv; see reproduce/moments.py."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import cells
 import pandas as pd
@@ -13,19 +13,17 @@ from moments import (
     CERTIFIED,
     COLUMNS,
     EXPERTS,
-    MIXTURES,
-    OTHERS,
-    PAPER,
     RIVALS,
     WORLDS,
 )
 
 
-def comparison_table(seeds: str, algorithms: list[str]) -> str:
+def comparison_table(seeds: str, algorithms: list[str], worlds: Iterable[str] = WORLDS) -> str:
     """Cost and regret of DF-Moments, and by how much others exceed it, paired by seed."""
     rows = [["world", "df_moments: cost", "regret", *algorithms]]
-    costs = by_world(seeds, "avg_cost")
-    for world, (column, values) in by_world(seeds).items():
+    costs, measured = by_world(seeds, "avg_cost"), by_world(seeds)
+    for world in [world for world in worlds if world in measured]:
+        column, values = measured[world]
         regret = estimate(values["df_moments"]) if column == "dynamic_regret" else ""
         cost = estimate(costs[world][1]["df_moments"])
         rows.append(
@@ -67,7 +65,7 @@ def certificate_table() -> str:
 
 
 def ablation_table() -> str:
-    """Regret, or cost, of the full algorithm, and what it costs to leave a rule out, paired by seed."""
+    """Regret, or cost, of the full algorithm, and what leaving a rule out costs, paired by seed."""
     data = pd.read_csv(DATA / "df_moments_ablation.csv")
     worlds = {world: by_seed(data[data["world"] == world]) for world in ABLATED}
     rows = [["variant", *ABLATED]]
@@ -77,33 +75,6 @@ def ablation_table() -> str:
     for variant in [name for name in ABLATION if name != "full"]:
         rows.append([variant, *(gap(values, variant, "full") for _, values in worlds.values())])
     return table(rows)
-
-
-def summary() -> str:
-    """What is found about DF-Moments and features, in one paragraph."""
-    worlds = {world: values for world, (_, values) in by_world("fresh").items()}
-    features = pd.read_csv(DATA / "features.csv").query("`data.drift` == 'paper'")
-    known = pd.read_csv(DATA / "features_references.csv").query(
-        "algo == 'clairvoyant' and `data.drift` == 'paper'"
-    )
-    quadratic = features.query("algo == 'rls' and predictor == 'quadratic'")["avg_cost"]
-    five, eighty, switching = (worlds[world] for world in CERTIFIED)
-    linear, paths, tail = (
-        worlds[world] for world in ("γ = 0, unclipped", "shortest paths", "reversing tail, K = 80")
-    )
-    return (
-        f"On the paper's data with five items DF-OGD and DF-FTPL have a regret of {estimate(five['df_ogd'])} and "
-        f"{estimate(five['df_ftpl'])} a round, PF-OGD and SPO+ {estimate(five['pf_ogd'])} and {estimate(five['spo'])}; "
-        f"DF-Moments, which has nothing to set, has {estimate(five['df_moments'])}. With eighty items it has "
-        f"{estimate(eighty['df_moments'])} where DF-OGD has {estimate(eighty['df_ogd'])}, and where θ* switches it pays "
-        f"{gap(switching, 'df_ogd', 'df_moments')} less than DF-OGD. It does not help where costs are linear "
-        f"(least squares differs by {gap(linear, 'rls', 'df_moments')}), nor on shortest paths (SPO+: "
-        f"{gap(paths, 'spo', 'df_moments')}), stocks and electricity; where the tail of the costs reverses their "
-        f"bulk it points the wrong way, and SPO+ pays {gap(tail, 'df_moments', 'spo')} less. Features matter "
-        f"more than the learner: least squares with quadratic features pays {estimate(quadratic)} "
-        f"where the true parameter of the linear rule, known from the first round, pays "
-        f"{estimate(known['avg_cost'])}."
-    )
 
 
 def by_world(seeds: str, column: str | None = None) -> dict[str, tuple[str, pd.DataFrame]]:
@@ -125,14 +96,23 @@ def gap(values: pd.DataFrame, one: str, other: str) -> str:
     return cells.gap(values[one], values[other])[0] if one in values else ""
 
 
+SHOWN = [
+    "K = 5",
+    "K = 80",
+    "K = 80, switching",
+    "γ = 0, unclipped",
+    "knapsack",
+    "shortest paths",
+    "reversing tail, K = 80",
+]
+"""Worlds in the page's own tables; the files have all."""
 TABLES: dict[str, Callable[[], str]] = {
-    "df-moments-fresh": lambda: comparison_table("fresh", PAPER),
-    "df-moments-fresh-others": lambda: comparison_table("fresh", [*OTHERS, *MIXTURES]),
-    "df-moments-used": lambda: comparison_table("used", PAPER),
-    "df-moments-used-others": lambda: comparison_table("used", [*OTHERS, *MIXTURES]),
-    "df-moments-recorded": lambda: comparison_table("recorded", ALGORITHMS[1:]),
-    "guard": guard_table,
+    "df-moments": lambda: comparison_table("fresh", ["df_ogd", "spo", "rls"], SHOWN),
     "certificate": certificate_table,
-    "moments-summary": summary,
+}
+FILED: dict[str, Callable[[], str]] = {
+    "df-moments": lambda: comparison_table("fresh", ALGORITHMS[1:]),
+    "df-moments-recorded": lambda: comparison_table("recorded", ALGORITHMS[1:]),
     "df-moments-ablation": ablation_table,
+    "guard": guard_table,
 }

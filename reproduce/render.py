@@ -1,7 +1,8 @@
-"""Writes the tables of measured results into README.md and docs/*.md.
+"""Writes the tables of measured results into README.md and docs/, and the reference from the code.
 
-A table stands between `<!-- results:NAME -->` and `<!-- /results:NAME -->` and is made from a file in
-docs/data, so that no number in it is typed by hand. `python reproduce/render.py` writes all of them.
+A table is between `<!-- results:NAME -->` and `<!-- /results:NAME -->` and is made from a file in docs/data,
+so that no number in it is typed by hand; those of docs/reference are made from the code. Tables that are
+too long for a page are the files docs/tables/NAME.csv. `python reproduce/render.py` writes all of them.
 """
 
 import json
@@ -9,22 +10,31 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from functools import cache, partial
+from itertools import product, starmap
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from cells import estimate, gap, plus_minus, table
+from cells import as_csv, as_html, estimate, gap, plus_minus, rows_of, table
 from collect import DATA, PLAYED, SEARCHES, SWEEPS
+from foreign_tables import FILED as FOREIGN_FILED
+from foreign_tables import TABLES as FOREIGN
 from keys import keys
 from moments import RANKED
+from moments_tables import FILED as MOMENTS_FILED
 from moments_tables import TABLES as MOMENTS
+from note_tables import FILED as NOTE_FILED
+from note_tables import TABLES as NOTE
+from reference import TABLES as REFERENCE
+from sets import sets
+from streams_tables import FILED as STREAMS_FILED
 from streams_tables import TABLES as STREAMS
-from versions import versions
 
 from odfl_cli.core.statistics import loglog_slope
+from odfl_cli.core.text import two_digits
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [DOCS.parent / "README.md", *sorted(DOCS.glob("**/*.md"))]
 BLOCK = re.compile(r"(<!-- results:([\w-]+) -->\n).*?(<!-- /results:\2 -->)", re.DOTALL)
 OURS, BASELINES = ("df_ogd", "df_ftpl"), ("pf_ogd", "spo")
 COST, MSE = {"average cost": "avg_cost"}, {"average MSE": "avg_mse"}
@@ -41,6 +51,17 @@ def main() -> None:
         if after != before:
             page.write_text(after)
             print(page.relative_to(DOCS.parent))
+    for path, text in filed().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+
+def filed() -> dict[Path, str]:
+    """Every file of docs/tables with its content."""
+    folder, rows = DOCS / "tables", {name: rows_of(make()) for name, make in FILED.items()}
+    files = {folder / f"{name}.csv": as_csv(content) for name, content in rows.items()}
+    title = "Every claim of the paper, judged"
+    return files | {folder / "claims.html": as_html(rows["claims"], title)}
 
 
 def rendered(text: str) -> str:
@@ -74,17 +95,25 @@ def settings(sweep: str, columns: dict[str, str]) -> str:
     return captioned(sweep, [[*(f"`{key}`" for key in keys), *columns], *rows])
 
 
-def gaps(
-    sweep: str, column: str, theirs: Iterable[str] = BASELINES, ours: Iterable[str] = OURS
-) -> str:
-    """Theirs minus ours, paired by seed: a positive cost gap is in favour of ours."""
-    values = read(sweep).pivot(index="seed", columns="algo", values=column)
-    rows = [
-        [f"`{first}` − `{second}`", *gap(values[first], values[second])]
-        for second in ours
-        for first in theirs
-    ]
-    return captioned(sweep, [["difference", f"`{column}`", "reading"], *rows])
+def gaps(columns: dict[str, tuple[str, str]]) -> str:
+    """The baselines minus the paper's algorithms, paired by seed; bold where 0 is not in the interval.
+
+    `columns` are headings with a sweep and its column; the caption is that of the first sweep.
+    """
+    values = {
+        name: read(sweep).pivot(index="seed", columns="algo", values=column)
+        for name, (sweep, column) in columns.items()
+    }
+    rows = [["difference", *columns]]
+    for second, first in product(OURS, BASELINES):
+        both = [gap(value[first], value[second]) for value in values.values()]
+        rows.append([f"`{first}` − `{second}`", *starmap(emphasised, both)])
+    return captioned(next(iter(columns.values()))[0], rows)
+
+
+def emphasised(shown: str, sign: str) -> str:
+    """A difference, bold where it can be distinguished from 0."""
+    return shown if "0" in sign else f"**{shown}**"
 
 
 def gap_by(sweep: str, key: str, first: str, second: str) -> str:
@@ -104,9 +133,38 @@ def readings() -> str:
         values = group.pivot(index="seed", columns=["algo", "data.gamma"], values="avg_cost")
         for theirs in BASELINES:
             gaps = [gap(values[theirs][gamma], values["df_ogd"][gamma]) for gamma in gammas]
-            cells = [shown if "0" in sign else f"**{shown}**" for shown, sign in gaps]
+            cells = list(starmap(emphasised, gaps))
             rows.append([f"{amplitude:g}", f"{radius:g}", f"`{theirs}` − `df_ogd`", *cells])
     return captioned("readings", rows)
+
+
+def wrong_sizes() -> str:
+    """Average dynamic regret where the schedules take T, m or n for another number."""
+    data, keys = read("misspecified_horizon"), {"horizon": "T", "parameters": "m", "faces": "n"}
+    right = data[[f"belief.{key}" for key in keys]].eq(1.0).all(axis=1)
+    cases = {"right sizes": right} | {
+        f"{symbol} × {by:g}": data[f"belief.{key}"] == by for key, symbol in keys.items() for by in (0.1, 10)
+    }  # fmt: skip
+    rows = [["believed", *(f"`{algo}`" for algo in OURS)]]
+    for name, chosen in cases.items():
+        regrets = data[chosen].groupby("algo")["avg_dynamic_regret"]
+        rows.append([name, *(estimate(regrets.get_group(algo)) for algo in OURS)])
+    return captioned("misspecified_horizon", rows)
+
+
+def searches() -> str:
+    """DF-OGD's mean static regret with each effort, and how often the uncertainty covers the most found."""
+    data = read("hindsight").pivot(index="seed", columns="effort")
+    regret, missed = data["static_regret"], data["uncertainty"]
+    most = regret.max(axis=1)
+    rows = [
+        ["search", "static regret", "may be higher by", "covers the most that any search found"]
+    ]
+    for name, words in SEARCHES.items():
+        covered = (regret[name] + missed[name] >= most).sum()
+        means = [f"{values[name].mean():.0f}" for values in (regret, missed)]
+        rows.append([f"`{' '.join(words)}`", *means, f"{covered} of {len(most)} seeds"])
+    return f"{table(rows)}\n\n*means over {len(most)} seeds: `odfl run {' '.join(PLAYED)}` with each of these metrics*"
 
 
 def hindsight() -> str:
@@ -180,13 +238,56 @@ def bound() -> str:
 
 def claims() -> str:
     """Every judged claim with its controls."""
-    rows = [["claim", "where", "measured", "claimed", "controls", "n", "verdict"]]
-    for one in json.loads((DATA / "claims.json").read_text()):
-        claimed = f"{SIGNS[one['claimed']['side']]} {one['claimed']['limit']:g}".replace("-", "−")
+    judged = json.loads((DATA / "claims.json").read_text())
+    realised = ["realised"] if "realised" in judged[0] else []  # older files have none
+    rows = [["claim", "where", "measured", *realised, "claimed", "controls", "n", "verdict"]]
+    for one in judged:
+        side, limit = one["claimed"]["side"], one["claimed"]["limit"]
+        claimed = f"{SIGNS[side]} {limit:g}".replace("-", "−") if side in SIGNS else "–"
+        realised = (
+            [measured(one["realised"]) if one["realised"] else ""] if "realised" in one else []
+        )
         controls = [f"{name} {measured(control)}" for name, control in one["controls"].items()]
         count, verdict = str(one["count"]), one["verdict"]
-        told = [one["claim"], one["where"], measured(one), claimed, "; ".join(controls)]
+        told = [one["claim"], one["where"], measured(one), *realised, claimed, "; ".join(controls)]
         rows.append([*told, count, verdict])
+    return table(rows)
+
+
+FAMILIES = {
+    "Figure 1, five items": ("Figure 1",),
+    "Figure with 80 items": ("Figure with 80 items",),
+    "Introduction, θ* without drift": ("Introduction",),
+    "Figure on γ, four readings": ("Figure on γ",),
+    "Theorems 1 and 2": ("Theorem 1", "Theorem 2", "after Theorems 1 and 2"),
+    "Inexact decisions": ("Proposition on approximate optima",),
+    "PF-OGD's η = 10": ("Appendix on the experiments",),
+}
+"""Claims that are counted together, by where the paper makes them; the rest are lemmas."""
+
+
+def claims_summary() -> str:
+    """How many claims have which verdict, by the place of the paper."""
+    judged = json.loads((DATA / "claims.json").read_text())
+    family = {where: name for name, places in FAMILIES.items() for where in places}
+    counts = pd.crosstab(
+        [family.get(one["where"], "Lemmas and propositions") for one in judged],
+        [one["verdict"].removesuffix(" at this sample size") for one in judged],
+    )
+    verdicts = ["holds", "does not hold", "not distinguishable", "without power"]
+    counts = counts.reindex(columns=[*verdicts, *counts.columns.difference(verdicts)], fill_value=0)
+    rows = [["where", *counts.columns]]
+    for name in [*FAMILIES, "Lemmas and propositions"]:
+        rows.append([name, *(str(n or "") for n in counts.loc[name])])
+    return table([*rows, ["all", *(str(n) for n in counts.sum())]])
+
+
+def mean_costs() -> str:
+    """Claims that were measured again by mean costs, with their verdicts before and now."""
+    rows = [["claim", "n", "mean cost", "realised cost", "before", "now"]]
+    for row in read("claims_mean_cost").itertuples():
+        values = [plus_minus(row.value, row.ci95), plus_minus(row.realised, row.realised_ci95)]
+        rows.append([row.claim, str(row.n), *values, row.before, f"**{row.now}**"])
     return table(rows)
 
 
@@ -196,16 +297,43 @@ def measured(one: dict[str, Any]) -> str:
     return plus_minus(value, ci95)
 
 
-def headline() -> str:
-    """The README's table: the paper's four algorithms and the references on four problems."""
-    columns = {
-        "K = 80: cost": ("high_dimension", "avg_cost"),
-        "K = 80: MSE": ("high_dimension", "avg_mse"),
-        "K = 5: cost": ("main", "avg_cost"),
-        "K = 5: dynamic regret": ("main", "avg_dynamic_regret"),
-        "knapsack: cost": ("knapsack", "avg_cost"),
-        "5×5 paths: cost": ("shortest_path", "avg_cost"),
-    }
+def verdict() -> str:
+    """The verdicts of `until=decided` on the paper's claim with five items."""
+    data = json.loads((DATA / "verdict.json").read_text())
+    rows = [["difference", f"`{data['column']}`", "interval", "seeds", "verdict"]]
+    for pair in data["pairs"]:
+        low, high = pair["interval"]
+        number = two_digits((high - low) / 2)
+        first, last = map(int, pair["seeds"].split("-"))
+        within = f" within {data['margin']:g}" if pair["verdict"] == "equal" else ""
+        shown = [number(pair["difference"]), f"[{number(low)}, {number(high)}]"]
+        names = f"`{pair['first']}` − `{pair['second']}`"
+        rows.append([names, *shown, str(last - first + 1), f"**{pair['verdict']}**{within}"])
+    spent = f"all hold together with 95% probability; {data['minutes']:g} minutes of one core"
+    return f"{table(rows)}\n\n*{spent}: `{data['command']}`*"
+
+
+def equal() -> str:
+    """How many equal pairs each rule declares different, with Wilson's 95% interval."""
+    rules = {"decided": "`until=decided`", "each": "95% interval, looked at after every seed"}
+    rows = [["pairs that are equal", "pairs", *rules.values()]]
+    for _, row in read("equal").iterrows():
+        n = int(row["replications"])
+        cells = [f"{row[rule] / n:.1%} ({span(row[rule], n)})" for rule in rules]
+        rows.append([row["pair"], str(n), *cells])
+    most = read("equal")["most"].max()
+    return f"{table(rows)}\n\n*declared different with at most {most} seeds: `reproduce/decided.py equal`*"
+
+
+def span(count: int, n: int) -> str:
+    """Wilson's 95% interval for a proportion, in percent."""
+    z = 1.96
+    centre, spread = count + z * z / 2, z * math.sqrt(count * (n - count) / n + z * z / 4)
+    return f"{(centre - spread) / (n + z * z):.1%} to {(centre + spread) / (n + z * z):.1%}"
+
+
+def headline(columns: dict[str, tuple[str, str]]) -> str:
+    """The paper's four algorithms and the references; `columns` are headings with a sweep and its column."""
     rows = [["average per round", *columns]]
     for algo in (*OURS, *BASELINES, "uniform", "clairvoyant"):
         cells = [cell(sweep, algo, column) for sweep, column in columns.values()]
@@ -213,10 +341,9 @@ def headline() -> str:
     return table(rows)
 
 
-def features() -> str:
+def features(worlds: dict[str, str]) -> str:
     """Average costs with linear and with quadratic features, and their paired difference, by world."""
     data = pd.concat([read("features"), read("features_references").assign(predictor="linear")])
-    worlds = {"paper": "stationary", "switching": "switching"}
     rows = [["algorithm", *(f"{name}: {what}" for name in worlds.values() for what in FEATURES)]]
     for algo, group in data.groupby("algo", sort=False):
         cells = [feature_cells(group[group["data.drift"] == drift]) for drift in worlds]
@@ -251,16 +378,45 @@ def terrain() -> str:
     return captioned("terrain", [["", "average cost"], *rows])
 
 
-def speed(*parts: str) -> str:
-    """Measurements of `make bench`, as they were printed."""
+def speed() -> str:
+    """What `make bench` measured, in a few lines."""
     data = pd.read_csv(DATA / "speed.csv", dtype=str, keep_default_na=False)
-    data = data[data["part"].isin(parts)]
-    rows = [["", "time", "ratio", "target"]]
-    for title, section in data.groupby("section", sort=False):
-        rows.append([f"**{title}**", "", "", ""])
-        for row in section.itertuples():
-            rows.append([row.what, row.time, f"{row.ratio} {row.against}".strip(), row.target])
+    rows = [["", "time", "ratio"]]
+    for name, (section, what) in SPEEDS.items():
+        found = data[data["section"].str.startswith(section) & (data["what"] == what)].iloc[0]
+        rows.append([name, found["time"], f"{found['ratio']} {found['against']}".strip()])
     return f"{table(rows)}\n\n*{data['machine'].iloc[0]}: `make bench`*"
+
+
+def small_jobs() -> str:
+    """What a small job takes in a sweep, beside an empty one in Hydra's own."""
+    data = read("speed").query("part == 'sweeps'").set_index("what")
+    section = data["section"].iloc[0].partition(":")[0]
+    ours, hydra = data.loc["odfl run -m", "time"], data.iloc[0]["time"]
+    return (
+        f"- **Small jobs are cheap.** In {section}, a job takes {ours}. "
+        f"A job that does nothing takes {hydra} in Hydra's own sweep."
+    )
+
+
+SPEEDS = {
+    "data and learning, a round, K = 5": ("DF-OGD, K=5 p=10 S=10 T=5000: per", "data and learning"),
+    "data and learning, a round, K = 80": (
+        "DF-OGD, K=80 p=10 S=10 T=5000: per",
+        "data and learning",
+    ),
+    "learning on torch, K = 5": ("DF-OGD, K=5 p=10 S=10 T=5000, 10", "torch, seeds batched"),
+    "the same in a plain autograd loop": (
+        "DF-OGD, K=5 p=10 S=10 T=5000, 10",
+        "plain autograd loop",
+    ),
+    "5×5 shortest paths with the log barrier": ("DF-OGD, log barrier, 5×5", "compiled"),
+    "the same with cvxpylayers": ("DF-OGD, log barrier, 5×5", "autograd through cvxpylayers"),
+    "a run of ten seeds and 5000 rounds, from start to prompt": ("odfl run algo", "odfl run"),
+    "one of 1000 small jobs of a sweep": ("a grid", "odfl run -m"),
+    "one that is finished already": ("a grid", "the same, all finished"),
+}
+"""Lines of the table on speed, by section and entry of docs/data/speed.csv."""
 
 
 def captioned(sweep: str, rows: list[list[str]]) -> str:
@@ -272,36 +428,66 @@ def captioned(sweep: str, rows: list[list[str]]) -> str:
     return f"{table(rows)}\n\n*{counted}, up to {rounds} rounds: `{command}`*"
 
 
+STATIONARY = {"paper": "stationary"}
+COSTS = {
+    "K = 80: cost": ("high_dimension", "avg_cost"),
+    "K = 80: MSE": ("high_dimension", "avg_mse"),
+    "K = 5: cost": ("main", "avg_cost"),
+}
+POLYTOPES = {
+    "knapsack: cost": ("knapsack", "avg_cost"),
+    "5×5 paths: cost": ("shortest_path", "avg_cost"),
+}
 TABLES: dict[str, Callable[[], str]] = {
-    "headline": headline,
-    "main": partial(algorithms, "main", COST | MSE | REGRET),
-    "high_dimension": partial(algorithms, "high_dimension", COST | MSE | REGRET),
-    "main-gaps": partial(gaps, "main", "avg_cost"),
-    "main-regret-gaps": partial(gaps, "main", "avg_dynamic_regret"),
-    "high_dimension-gaps": partial(gaps, "high_dimension", "avg_cost"),
-    "misspecification": partial(gap_by, "misspecification", "data.gamma", "pf_ogd", "df_ogd"),
-    "readings": readings,
-    "reading": partial(gap_by, "reading", "data.gamma", "pf_ogd", "df_ogd"),
-    "hindsight": hindsight,
-    "knapsack": partial(algorithms, "knapsack", COST | MSE),
-    "knapsack-gaps": partial(gaps, "knapsack", "avg_cost"),
-    "shortest_path": partial(algorithms, "shortest_path", COST | MSE),
-    "shortest_path-gaps": partial(gaps, "shortest_path", "avg_cost"),
-    "regularizers": partial(settings, "regularizers", COST | MSE),
-    "misspecified_horizon": partial(settings, "misspecified_horizon", COST | REGRET),
+    **FOREIGN,
+    "headline": partial(
+        headline, COSTS | {"K = 5: dynamic regret": ("main", "avg_dynamic_regret")} | POLYTOPES
+    ),
+    "paper": partial(headline, COSTS | {"K = 5: MSE": ("main", "avg_mse")}),
+    "main-gaps": partial(
+        gaps, {"cost": ("main", "avg_cost"), "dynamic regret": ("main", "avg_dynamic_regret")}
+    ),
+    "searches": searches,
+    "polytope-gaps": partial(gaps, POLYTOPES),
     "rates": partial(slopes, "rates", "horizon.rounds", "avg_dynamic_regret"),
     "drift": partial(algorithms, "drift", {"dynamic regret": "dynamic_regret"} | COST),
-    "ranking": partial(ranking, RANKED),
     "bound": bound,
-    "claims": claims,
+    "verdict": verdict,
+    "claims": claims_summary,
     "keys": keys,
+    "sets": sets,
     **MOMENTS,
+    **NOTE,
+    **REFERENCE,
     **STREAMS,
-    "features": features,
-    "terrain": terrain,
-    "speed": partial(speed, "data", "learning", "sets", "regret", "start", "sweeps", "figures"),
-    "versions": versions,
+    "features": partial(features, STATIONARY),
+    "small-jobs": small_jobs,
+    "speed": speed,
 }
+FILED: dict[str, Callable[[], str]] = {
+    "claims": claims,
+    "equal": equal,
+    "features": partial(features, STATIONARY | {"switching": "switching"}),
+    "high_dimension": partial(algorithms, "high_dimension", COST | MSE | REGRET),
+    "high_dimension-gaps": partial(gaps, {"cost": ("high_dimension", "avg_cost")}),
+    "hindsight": hindsight,
+    "claims-mean-cost": mean_costs,
+    "knapsack": partial(algorithms, "knapsack", COST | MSE),
+    "main": partial(algorithms, "main", COST | MSE | REGRET),
+    "misspecification": partial(gap_by, "misspecification", "data.gamma", "pf_ogd", "df_ogd"),
+    "ranking": partial(ranking, RANKED),
+    "reading": partial(gap_by, "reading", "data.gamma", "pf_ogd", "df_ogd"),
+    "readings": readings,
+    "regularizers": partial(settings, "regularizers", COST | MSE),
+    "shortest_path": partial(algorithms, "shortest_path", COST | MSE),
+    "terrain": terrain,
+    "wrong-sizes": wrong_sizes,
+    **FOREIGN_FILED,
+    **MOMENTS_FILED,
+    **NOTE_FILED,
+    **STREAMS_FILED,
+}
+"""Tables that are files of their own, docs/tables/NAME.csv."""
 
 if __name__ == "__main__":
     main()

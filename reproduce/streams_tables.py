@@ -56,5 +56,5 @@ def read_off(gap: float, ci95: float, learners: int) -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "streams": verdicts,
-    **{f"stream-{name}": partial(stream, name) for name in STREAMS},
 }
+FILED: dict[str, Callable[[], str]] = {f"stream-{name}": partial(stream, name) for name in STREAMS}

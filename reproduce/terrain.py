@@ -12,8 +12,8 @@ import torch
 from collect import write
 
 from odfl_cli import run
-from odfl_cli.environments import Terrain
-from odfl_cli.problem.polytopes import ShortestPath
+from odfl_cli.environments.terrain import Terrain
+from odfl_cli.problem.polytopes.shortest_path import ShortestPath
 
 SEEDS, ROUNDS, EARLY = 10, 1000, 20
 CONSTANT, BEST = "best constant path in hindsight", "best path of every round"

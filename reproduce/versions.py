@@ -1,4 +1,4 @@
-"""Compares the CSVs of two installed versions and writes docs/data/versions.csv.
+"""Compares the CSVs of two installed versions and writes outputs/versions.csv.
 
 `python reproduce/versions.py OLD NEW` takes two commands, such as ../odfl-old/.venv/bin/odfl and
 .venv/bin/odfl. Each runs every algorithm of this checkout on every engine of --engines, with regret,
@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from cells import table
-from collect import DATA
 
 CONF = Path(__file__).parents[1] / "conf"
 SMALL = ["horizon=smoke", "seeds=2"]
@@ -57,7 +56,7 @@ def main() -> int:
     parser.add_argument("--engines", nargs="+", default=["auto", "torch"], metavar="ENGINE",
                         help="OLD:NEW where the two versions differ")  # fmt: skip
     parser.add_argument("--outputs", type=Path, default=Path("outputs/versions"))
-    parser.add_argument("--csv", type=Path, default=DATA / "versions.csv")
+    parser.add_argument("--csv", type=Path, default=Path("outputs/versions.csv"))
     options = parser.parse_args()
     outputs = options.outputs.resolve()
     chosen = commands(options.engines, options.names)
@@ -160,10 +159,8 @@ def difference(old: pd.DataFrame, new: pd.DataFrame) -> dict[str, float]:
     return found
 
 
-def versions(data: pd.DataFrame | None = None) -> str:
+def versions(data: pd.DataFrame) -> str:
     """How many jobs are of which kind, and those whose numbers differ, one by one."""
-    if data is None:
-        data = pd.read_csv(DATA / "versions.csv", keep_default_na=False, na_values={"costs": ""})
     counts = data["kind"].value_counts()
     rows = [["CSV files of a job", "jobs"], *([k, str(counts.get(k, 0))] for k in KINDS)]
     moves = [["job", "costs", "largest other difference", "column"]]

@@ -10,7 +10,7 @@ from benchmarks import timing
 from benchmarks.report import Row, Section
 from benchmarks.timing import busy, job_of
 from odfl_cli.core.streams import block_length
-from odfl_cli.engine import CompiledEngine
+from odfl_cli.engine.compiled_engine import CompiledEngine
 from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.simulate import Job, simulate
 

@@ -7,7 +7,8 @@ from support.problems import block_of
 from benchmarks.autograd_loop import df_ogd
 from benchmarks.report import Row, Section
 from benchmarks.timing import assert_same_costs, best_of, job_of, per_seed_round, repeated
-from odfl_cli.engine import CompiledEngine, TorchEngine
+from odfl_cli.engine.compiled_engine import CompiledEngine
+from odfl_cli.engine.torch_engine import TorchEngine
 
 SEEDS, ROUNDS = 10, 5000
 TORCH_ROUNDS, AUTOGRAD_ROUNDS = 500, 200

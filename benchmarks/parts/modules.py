@@ -6,8 +6,8 @@ from support.problems import block_of
 
 from benchmarks.report import Row, Section
 from benchmarks.timing import assert_same_costs, busy, job_of
-from odfl_cli.algorithms import on_problem
-from odfl_cli.engine import TorchEngine
+from odfl_cli.algorithms.base import on_problem
+from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.runs.simulate import Job
 
 SIZE = ("data.items=5", "data.features=10")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from benchmarks.report import Row, Section
 from benchmarks.timing import busy, job_of
-from odfl_cli.engine import CompiledEngine
+from odfl_cli.engine.compiled_engine import CompiledEngine
 from odfl_cli.runs.simulate import simulate
 
 ALGORITHMS = ("df_ogd", "df_ftpl", "pf_ogd", "spo")

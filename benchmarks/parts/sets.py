@@ -9,7 +9,7 @@ from support.problems import block_of
 from benchmarks.autograd_loop import df_ogd
 from benchmarks.report import Row, Section
 from benchmarks.timing import assert_same_costs, best_of, job_of, per_seed_round, repeated
-from odfl_cli.engine import TorchEngine
+from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.runs.simulate import Job
 
 PROBLEMS = {

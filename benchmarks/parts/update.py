@@ -5,7 +5,9 @@ from importlib.util import find_spec
 
 from benchmarks.report import Row, Section
 from benchmarks.timing import assert_same_costs, best_of, job_of, per_seed_round, repeated
-from odfl_cli.engine import CompiledEngine, Engine, TorchEngine
+from odfl_cli.engine.base import Engine
+from odfl_cli.engine.compiled_engine import CompiledEngine
+from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.runs.simulate import Job, Simulation
 
 SIZE = ("algo=spo", "data.items=5", "data.features=10")

@@ -1,0 +1,1 @@
+"""Every empirical claim of the paper and every testable statement, measured."""
