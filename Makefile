@@ -8,7 +8,7 @@ LAUNCH := $(VENV)-launchers
 unexport PYTHONDONTWRITEBYTECODE  # tests and sweeps start many interpreters
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo figures figures-more figures-examples figures-streams claims ranking results documents \
+.PHONY: help install demo figures figures-more figures-examples figures-streams claims ranking results note documents tutorial docs \
   test test-thorough fuzz test-slow test-launchers test-hydra test-slurm test-browser check format bench clean
 
 help:
@@ -41,19 +41,19 @@ figures: $(STAMP)  ## the paper's experiments and the polytopes, drawn into outp
 	$(ODFL) run experiment=shortest_path
 	$(ODFL) run experiment=regularizers
 	$(ODFL) run experiment=moments
-	$(ODFL) plot main high_dimension knapsack shortest_path regularizers moments --out outputs/figures
-	$(ODFL) plot misspecification --out outputs/figures/misspecification --gap pf_ogd:df_ogd --x data.gamma
+	$(ODFL) plot main high_dimension knapsack shortest_path regularizers moments
+	$(ODFL) plot misspecification --gap pf_ogd:df_ogd --x data.gamma
 	$(ODFL) report main misspecification high_dimension knapsack shortest_path regularizers moments -o outputs/report.html
 
 figures-more: $(STAMP)  ## a drifting environment and the rates of regret; about 10 minutes
 	$(ODFL) run experiment=drift
-	$(ODFL) plot outputs/sweeps/drift --out outputs/figures/drift
+	$(ODFL) plot drift
 	$(ODFL) run experiment=rates
-	$(ODFL) plot outputs/sweeps/rates --out outputs/figures/rates --x horizon.rounds --y avg_dynamic_regret --loglog
+	$(ODFL) plot rates --x horizon.rounds --y avg_dynamic_regret --loglog
 
 figures-examples: $(STAMP)  ## paths on height maps
 	$(ODFL) run experiment=terrain
-	$(ODFL) plot outputs/sweeps/terrain --out outputs/figures/terrain --title "Paths on height maps, 5×5 nodes"
+	$(ODFL) plot terrain --title "Paths on height maps, 5×5 nodes"
 	$(BIN)/python reproduce/terrain.py
 
 figures-streams: $(VENV)/.streams  ## half a million real rounds beside naive policies: tables and figures; about half an hour
@@ -66,18 +66,30 @@ $(VENV)/.streams: $(STAMP)
 	@touch $@
 
 claims: $(STAMP)  ## every claim of the paper, measured and judged; an hour or more, the first time
-	$(ODFL) claims
+	$(BIN)/python -m reproduce.claims
 
 ranking: $(STAMP)  ## all algorithms on all experiments, one table; run the figures before
-	$(ODFL) best main high_dimension knapsack shortest_path drift stream-stocks stream-electricity
+	$(ODFL) best main high_dimension knapsack shortest_path drift stream-stocks stream-electricity --markdown
 
 results: $(STAMP)  ## run what the documents report, write docs/data and the tables in docs/; hours
 	$(BIN)/python reproduce/collect.py
 	$(BIN)/python reproduce/terrain.py
 	$(BIN)/python reproduce/render.py
 
-documents: $(STAMP)  ## write the tables in README.md and docs/ from docs/data; seconds
+note: $(STAMP)  ## run what docs/df-moments.md reports, and draw its figures; what is in docs/data/df_moments*.csv is kept; an hour
+	for part in run ablation ranking robust; do $(BIN)/python reproduce/moments.py $$part || exit 1; done
+	for part in run plot; do $(BIN)/python reproduce/note.py $$part && $(BIN)/python reproduce/limits.py $$part || exit 1; done
 	$(BIN)/python reproduce/render.py
+
+documents: $(STAMP)  ## write the tables in README.md and docs/ from docs/data, and docs/reference from the code; seconds
+	$(BIN)/python reproduce/render.py
+
+tutorial: $(STAMP)  ## run docs/tutorial.ipynb and keep what its cells show; a minute
+	$(BIN)/python reproduce/tutorial.py
+
+docs: $(STAMP)  ## build the site into build/site, every link checked; works without a network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "open build/site/index.html"
 
 ##@ Develop
 
@@ -105,14 +117,14 @@ test-launchers: $(LAUNCH)/.installed  ## every launcher and Optuna, in an enviro
 
 $(LAUNCH)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(LAUNCH)
-	$(LAUNCH)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,ray,search]'
+	grep '^torch==' constraints.txt > $(LAUNCH)/torch.txt  # ray pins others of them
+	$(LAUNCH)/bin/python -m pip install --quiet --disable-pip-version-check -c $(LAUNCH)/torch.txt -e '.[dev,ray,search]'
 	@touch $@
 
 test-hydra: $(STAMP)  ## sweeps and experiments with the release candidate of Hydra 1.4, in an environment of its own beside .venv
 	$(PYTHON) -m venv $(VENV)-hydra
 	$(VENV)-hydra/bin/python -m pip install --quiet --disable-pip-version-check hydra-core==1.4.0rc3
-	echo "$(abspath .)" > $$(echo $(VENV)-hydra/lib/python3*/site-packages)/odfl.pth
-	ls -d $(abspath $(VENV))/lib/python3*/site-packages > $$(echo $(VENV)-hydra/lib/python3*/site-packages)/shared.pth
+	echo "import site; site.addsitedir('$$(echo $(abspath $(VENV))/lib/python3*/site-packages)')" > $$(echo $(VENV)-hydra/lib/python3*/site-packages)/shared.pth
 	$(VENV)-hydra/bin/python -m odfl_cli run -m algo=pf_ogd,uniform horizon=smoke seeds=2 outputs=$(VENV)-hydra/outputs
 	$(VENV)-hydra/bin/python -m odfl_cli run experiment=main algo=pf_ogd,uniform horizon=smoke seeds=2 outputs=$(VENV)-hydra/outputs
 
@@ -121,12 +133,12 @@ test-slurm: $(STAMP)  ## a sweep on a throw-away Slurm of this machine; installs
 	  command -v $$program >/dev/null || { echo "no $$program here: apt-get install slurm-wlm munge"; exit 1; }; done
 	$(BIN)/python -m pytest -m slow tests/runs/test_slurm.py
 
-test-browser: $(STAMP)  ## the report in a real browser, installed first where that is allowed
+test-browser: $(STAMP)  ## the report and the site in a real browser, installed first where that is allowed
 	@if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then echo "browser: here"; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get -qq update >/dev/null \
 	  && apt-get -qq install -y chromium chromium-driver >/dev/null 2>&1; then echo "browser: installed"; \
 	else echo "browser: none, and it cannot be installed here (needs root and apt); its tests are skipped"; fi
-	$(BIN)/python -m pytest -m browser -rs tests/report
+	$(BIN)/python -m pytest -m browser -rs tests/report tests/documents/test_site.py
 
 fuzz: $(STAMP)  ## hostile keys and files: 5,000 cases, about ten minutes, and how to repeat what fails
 	PYTHONPATH=tests $(BIN)/python -m fuzz

@@ -68,16 +68,32 @@ class GridSweeper(Sweeper):
 
     def sweep(self, arguments: list[str]) -> Any:
         """Checks all jobs, runs those that are not finished, and prints what became of them."""
-        from odfl_cli.core.errors import FAILED
+        from odfl_cli.core.errors import FAILED, UserError
         from odfl_cli.core.processes import children_ignore_sigint
-        from odfl_cli.runs.sweep.start import start_grid
+        from odfl_cli.runs.sweep.start import Sweep, start_grid
+        from odfl_cli.runs.sweep.tune import run_tuned
+        from odfl_cli.runs.sweep.until import run_until_decided
 
         launcher = self.launcher
         local = launcher.local if isinstance(launcher, LocalLauncher) else None
-        sweep = start_grid(self.master, local)
-        size = self.max_batch_size or max(1, len(sweep.waiting))
-        with nullcontext() if local else children_ignore_sigint():
-            for first in range(0, len(sweep.waiting), size):
-                launcher.launch(sweep.waiting[first : first + size], first)
-        if not sweep.close():
+
+        def launch(sweep: Sweep) -> None:
+            size = self.max_batch_size or max(1, len(sweep.waiting))
+            with nullcontext() if local else children_ignore_sigint():
+                for first in range(0, len(sweep.waiting), size):
+                    launcher.launch(sweep.waiting[first : first + size], first)
+
+        if "until" in self.master and "tune" in self.master:
+            raise UserError(
+                "until and tune: one at a time; tune first, then compare what was chosen"
+            )
+        if "until" in self.master:
+            is_whole = run_until_decided(self.master, local, launch)
+        elif "tune" in self.master:
+            is_whole = run_tuned(self.master, local, launch)
+        else:
+            sweep = start_grid(self.master, local)
+            launch(sweep)
+            is_whole = sweep.close()
+        if not is_whole:
             raise SystemExit(FAILED)

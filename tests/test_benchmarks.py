@@ -14,7 +14,8 @@ from benchmarks.parts.figures import commands
 from benchmarks.processes import python
 from benchmarks.report import Row, Section, in_units, record, verdict
 from benchmarks.timing import job_of
-from odfl_cli.engine import CompiledEngine, TorchEngine
+from odfl_cli.engine.compiled_engine import CompiledEngine
+from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.simulate import simulate
 
@@ -39,7 +40,7 @@ import numpy as np
 from benchmarks.jax_scan import play
 from benchmarks.timing import job_of
 from odfl_cli.core.streams import draw_all
-from odfl_cli.engine import CompiledEngine
+from odfl_cli.engine.compiled_engine import CompiledEngine
 from odfl_cli.runs.simulate import simulate
 
 words = "algo=df_ogd", "theta_radius=0.02", "oracle.lr=0.1", "algo.c_eta=0.5", "seeds=[3]"

@@ -21,10 +21,11 @@ from support.problems import (
 )
 from support.samples import each_once, marked, some_of
 
-from odfl_cli.algorithms import Algorithm
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.core.reading import flatten
-from odfl_cli.engine import ArrayEngine, CompiledEngine, Engine, Trace
+from odfl_cli.engine.array_engine import ArrayEngine
+from odfl_cli.engine.base import Engine, Trace
+from odfl_cli.engine.compiled_engine import CompiledEngine
 from odfl_cli.metrics.base import COLUMNS
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job, Simulation, simulate
@@ -112,23 +113,6 @@ def test_the_block_size_changes_no_number(algo, engine, block):
     assert_same(cut, simulated(algo, seeds, engine), slice(None))
 
 
-@pytest.mark.parametrize(("algo", "engine"), PAIRS)
-def test_the_parameters_asked_for_are_those_of_the_state_there(algo, engine):
-    job = small_job(algo, SEEDS[:5], engine)
-    algorithm = job.algorithm
-    if type(algorithm).decide is not Algorithm.decide:
-        pytest.skip("decides by more than θ, so that nobody asks for θ alone")
-    job.engine.start(algorithm)
-    start, asked = algorithm.init(5, job.environment.theta_star(job.seeds)), [0, 1, 7, ROUNDS - 1]
-    _, trace = job.engine.advance(algorithm, start, *block_of(job, 0, ROUNDS), np.array(asked))
-    assert trace.asked.tolist() == asked
-    for a, place in enumerate(asked):
-        state = start
-        if place:
-            state, _ = job.engine.advance(algorithm, start, *block_of(job, 0, place))
-        np.testing.assert_array_equal(trace.thetas[:, a], state.theta)
-
-
 @pytest.mark.parametrize(("algo", "engine", "pause"), each_once(PAIRS, [1, 9]))
 def test_a_run_can_be_stopped_stored_and_continued(algo, engine, pause):
     job = small_job(algo, SEEDS[:3], engine)
@@ -140,7 +124,7 @@ def test_a_run_can_be_stopped_stored_and_continued(algo, engine, pause):
     half, first = job.engine.advance(job.algorithm, fresh(), *block_of(job, 0, pause))
     stored = pickle.loads(pickle.dumps(half))
     again, second = job.engine.advance(job.algorithm, stored, *block_of(job, pause, ROUNDS))
-    joined = leaves(Trace.joined([first, second]))
+    joined = leaves(Trace.join([first, second], axis=1))
     for name, values in leaves(trace).items():
         np.testing.assert_array_equal(joined[name], values, err_msg=name)
     expected = leaves(state)
@@ -199,7 +183,8 @@ def test_what_one_draws_no_other_does(algo):
     """Algorithms name their own streams, learners as they do alone; no environment uses them."""
     algorithm = small_job(algo, SEEDS[:1]).algorithm
     assert algo.startswith(algorithm.name)  # a variant shares the draws of its original
-    owners = {algorithm.name, *(learner.name for learner in algorithm.learners)}
+    inside = [*algorithm.learners, getattr(algorithm, "learner", algorithm)]
+    owners = {algorithm.name, *(learner.name for learner in inside if not isinstance(learner, str))}
     streams = {spec.stream or name for name, spec in algorithm.draws().items()}
     assert {stream.split("/")[0] for stream in streams} <= owners
 
@@ -238,16 +223,25 @@ def pairs(group: str) -> list[tuple[str, str]]:
         (algo, file.removeprefix(f"{algo}_"))
         for file in files
         for algo in ALGORITHMS
-        if file.startswith(f"{algo}_") and file.removeprefix(f"{algo}_") in choices(OTHER[group])
+        if file.startswith(f"{algo}_")
+        and file.removeprefix(f"{algo}_").removesuffix(WITH) in choices(OTHER[group])
     ]
 
 
+WITH = "_polynomial"
+"""Ends a choice that is for these data alone."""
 OTHER = {
     "tuned/algo_oracle": "oracle",
     "tuned/algo_regularizer": "regularizer",
     "tuned/algo_polytope": "polytope",
     "tuned/algo_data": "data",
 }
+
+
+def chosen(group: str, choice: str) -> tuple[str, ...]:
+    """The words that choose what a file of conf/tuned is for, beside the algorithm."""
+    data = ("data=polynomial",) if choice.endswith(WITH) else ()
+    return f"{OTHER[group]}={choice.removesuffix(WITH)}", *data
 
 
 TUNED = [(group, *pair) for group in OTHER for pair in pairs(group)]
@@ -262,7 +256,7 @@ def given_by(group: str, algo: str, choice: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("group", "algo", "choice"), some_of(TUNED, 20))
 def test_settings_for_a_pair_of_choices_apply_to_that_pair(group, algo, choice):
     given = given_by(group, algo, choice)
-    tuned = composed(f"algo={algo}", f"{OTHER[group]}={choice}")
+    tuned = composed(f"algo={algo}", *chosen(group, choice))
     assert given
     assert {key: OmegaConf.select(tuned, key) for key in given} == given
 
@@ -270,7 +264,7 @@ def test_settings_for_a_pair_of_choices_apply_to_that_pair(group, algo, choice):
 @pytest.mark.parametrize(("group", "algo", "choice"), some_of(TUNED, 6))
 def test_what_a_user_types_wins_over_settings_for_a_pair(group, algo, choice):
     key = sorted(given_by(group, algo, choice))[0]
-    typed = composed(f"algo={algo}", f"{OTHER[group]}={choice}", f"{key}=0.125", hydra=True)
+    typed = composed(f"algo={algo}", *chosen(group, choice), f"{key}=0.125", hydra=True)
     assert OmegaConf.select(typed, key) == 0.125
 
 
@@ -279,7 +273,11 @@ def test_every_file_of_a_pair_sets_keys_that_its_algorithm_or_the_other_choice_h
     for group, algo, choice in TUNED:
         other = OTHER[group]
         for key in given_by(group, algo, choice):
-            owner = f"{other}={choice}" if key.startswith(f"{other}.") else f"algo={algo}"
+            owner = (
+                f"{other}={choice.removesuffix(WITH)}"
+                if key.startswith(f"{other}.")
+                else f"algo={algo}"
+            )
             assert key in flatten(OmegaConf.to_container(composed(owner))), (group, algo, choice)
 
 

@@ -14,13 +14,14 @@ from support.commands import odfl, run_directories
 
 import odfl_cli
 from odfl_cli import Algorithm, Result, UserError, load, run, settings, sweep
-from odfl_cli.algorithms import PFOGD
-from odfl_cli.environments import Replay, Sin4
+from odfl_cli.algorithms.gradient import PFOGD
+from odfl_cli.environments.replay.environment import Replay
+from odfl_cli.environments.sin4 import Sin4
 from odfl_cli.plotting.style import LINE_STYLES
-from odfl_cli.problem.polytopes import Box
-from odfl_cli.problem.predictors import Linear
+from odfl_cli.problem.polytopes.box import Box
+from odfl_cli.problem.predictors.linear import Linear
 from odfl_cli.problem.problem import Horizon
-from odfl_cli.problem.regularizers import LogBarrier
+from odfl_cli.problem.regularizers.log_barrier import LogBarrier
 from odfl_cli.results.tables import Run
 
 ALGORITHMS, GAMMAS = ["pf_ogd", "df_ftpl"], [0, 0.5]
@@ -76,7 +77,7 @@ def test_a_sweep_is_its_files_read_again(outputs: Path, swept: Result, monkeypat
         assert loaded.keys == swept.keys == ["data.gamma"]
         assert_same(loaded.rows, swept.rows, rtol=1e-12)
     assert_same(load("grid").summary, swept.summary, rtol=1e-12)
-    with pytest.raises(UserError, match="files do not hold it"):
+    with pytest.raises(UserError, match="it is not in the files"):
         _ = load("grid").state
 
 

@@ -6,7 +6,9 @@ import sys
 import zipfile
 from pathlib import Path
 
+import constraints
 import pytest
+from packaging.utils import canonicalize_name
 from support.commands import REPOSITORY
 from support.samples import marked
 
@@ -52,3 +54,11 @@ def test_runs_from_any_directory_without_the_repository(
 def test_the_report_brings_its_page(unpacked: Path) -> None:
     installed = {path.name for path in (unpacked / "odfl_cli/report/assets").iterdir()}
     assert installed == {path.name for path in (REPOSITORY / "odfl_cli/report/assets").iterdir()}
+
+
+def test_every_dependency_has_a_version_that_its_range_allows() -> None:
+    lines = (REPOSITORY / "constraints.txt").read_text().splitlines()
+    pins = dict(line.split("==") for line in lines if not line.startswith("#"))
+    for requirement in constraints.declared("dev"):
+        pin = pins[canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(pin), requirement

@@ -3,30 +3,37 @@
 import importlib
 import json
 import runpy
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import linprog
 from support.commands import odfl, run_directories
 from support.documents import FILES, PARTS, RUNS, WITH_OWN_PARTS
 from support.problems import finite_difference
+from support.samples import marked
+
+from odfl_cli import Learner
 
 
 def test_parts_of_your_own_are_short() -> None:
     for name in PARTS:
-        assert len(FILES[name].splitlines()) <= 25
+        assert len(FILES[name].splitlines()) <= 33
 
 
 @pytest.mark.thorough
 def test_parts_of_your_own_run(written: Path) -> None:
-    assert len(WITH_OWN_PARTS) == 3
+    assert len(WITH_OWN_PARTS) == 4
     for command in WITH_OWN_PARTS:
         done = odfl("run", *command, "horizon=smoke", "seeds=2", cwd=written)
         assert done.returncode == 0, done.stderr
     summaries = [json.loads((run / "summary.json").read_text()) for run in run_directories(written)]
     by_algorithm = {summary["choices"]["algo"]: summary for summary in summaries}
-    assert set(by_algorithm) == {"mine", "follower", "df_ogd"}
+    assert set(by_algorithm) == {"mine", "momentum", "follower", "df_ogd"}
     assert by_algorithm["follower"]["choices"]["oracle"] == "multistart"
     assert by_algorithm["mine"]["config"]["algo"]["rate"] == 0.005
     chosen = by_algorithm["df_ogd"]["choices"]
@@ -44,21 +51,52 @@ def test_the_set_in_a_file_runs(written: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("polytope", ["polytope=solver", "polytope=model"])
+def test_the_solvers_of_the_guide_run(polytope: str, written: Path) -> None:
+    command, *_ = (command for command in RUNS if polytope in command)
+    done = odfl("run", *command, "algo=ogd", "horizon=smoke", "seeds=2", cwd=written)
+    assert done.returncode == 0, done.stderr
+    (file, *_) = sorted(written.rglob("seed-0.csv"))
+    rounds = pd.read_csv(file)
+    assert (rounds["cost"] >= rounds["best_cost"] - 1e-9).all()
+
+
 @pytest.mark.parametrize(
     "script",
-    [
-        "first.py",
-        "notebook.py",
-        "mixed.py",
-        "gammas.py",
-        "own_parts.py",
-        "with_a_module.py",
-        "learnt.py",
-    ],
+    marked(
+        [
+            "first.py",
+            "notebook.py",
+            "mixed.py",
+            "gammas.py",
+            "own_parts.py",
+            "with_a_module.py",
+            "learnt.py",
+            "with_pyepo.py",
+        ],
+        "first.py".__eq__,
+    ),
 )
 def test_scripts_run(script: str, written: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(written / script))
     assert capsys.readouterr().out
+
+
+@pytest.mark.thorough
+def test_a_loop_that_is_killed_goes_on_to_the_last_bit(written: Path) -> None:
+    def loop(*words: str) -> int:
+        return subprocess.run([sys.executable, "loop.py", *words], cwd=written).returncode
+
+    saved = written / "shop.safetensors"
+    assert loop("500", "250") == -signal.SIGKILL
+    assert Learner.load(saved).rounds_ == 200
+    assert loop("500", "-1") == 0
+    continued = saved.read_bytes()
+    saved.unlink()
+    assert loop("500", "-1") == 0
+    assert saved.read_bytes() == continued
+    runpy.run_path(str(written / "compare.py"))
+    assert (written / "shop.png").stat().st_size > 10_000
 
 
 @pytest.mark.thorough

@@ -7,21 +7,40 @@ import sys
 from pathlib import Path
 
 import cells
+import note
 import numpy as np
 import pandas as pd
 import pytest
 import render
 import streams
 import streams_tables
+from support.commands import REPOSITORY
 from support.documents import ALL, PAGES
 from support.samples import marked
 
-from odfl_cli.environments import Replay
+from odfl_cli.environments.replay.environment import Replay
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_tables_are_those_of_the_data(page: str) -> None:
     assert render.rendered(PAGES[page]) == PAGES[page], "run make documents"
+
+
+def test_tables_in_files_are_those_of_the_data_and_are_linked() -> None:
+    files = render.filed()
+    assert set((render.DOCS / "tables").iterdir()) == set(files)
+    for path, text in files.items():
+        assert path.read_text() == text, "run make documents"
+        assert f"(tables/{path.name})" in ALL, path
+
+
+def test_a_table_becomes_a_csv_file_and_an_html_page() -> None:
+    rows = cells.rows_of(
+        "| `a` | ‖w*‖₁ |\n|---|---|\n| **1 ± 2** | *`b`* |\n|  | x, y |\n\n*ten seeds*"
+    )
+    assert rows == [["a", "‖w*‖₁"], ["1 ± 2", "b"], ["", "x, y"]]
+    assert cells.as_csv(rows) == 'a,‖w*‖₁\n1 ± 2,b\n,"x, y"\n'
+    assert "<tr><td>1 ± 2</td><td>b</td></tr>" in cells.as_html(rows, "A < B")
 
 
 def test_every_table_and_every_data_file_is_shown() -> None:
@@ -34,14 +53,21 @@ def test_every_table_and_every_data_file_is_shown() -> None:
         "hindsight",
         *(f"stream_{name}" for name in streams.STREAMS),
         "bound",
+        "checks",
         "claims",
+        "claims_mean_cost",
+        "equal",
+        "foreign",
         "limits",
+        "sets",
         "speed",
         "terrain_constant",
         "df_moments",
         "df_moments_ablation",
         "df_moments_ranking",
-        "versions",
+        "df_moments_robust",
+        *(f"note_{name}" for name in note.MEASURED),
+        "verdict",
     }
 
 
@@ -96,8 +122,9 @@ def test_the_best_of_many_learners_needs_a_clearer_difference_than_one() -> None
     assert streams_tables.read_off(2.0, 0.9, 10) == "the naive policy pays less"
 
 
-def test_the_irish_market_becomes_rounds(written: Path) -> None:
+def test_the_irish_market_becomes_rounds(tmp_path: Path, monkeypatch) -> None:
     """Two days of half-hours, one row twice and one price missing."""
+    monkeypatch.chdir(tmp_path)
     names = ["Year", "Month", "Day", "PeriodOfDay", "HolidayFlag", "DayOfWeek"]
     forecasts = ["ForecastWindProduction", "SystemLoadEA", "SMPEA", "SMPEP2"]
     rows = [
@@ -108,7 +135,8 @@ def test_the_irish_market_becomes_rounds(written: Path) -> None:
     table = pd.DataFrame([*rows, rows[7]], columns=[*names, *forecasts]).astype(object)
     table.loc[50, "SMPEP2"] = "?"
     table.to_csv("prices.csv", index=False)
-    subprocess.run([sys.executable, "irish_market.py", "prices.csv"], check=True)
+    script = REPOSITORY / "reproduce" / "irish_market.py"
+    subprocess.run([sys.executable, str(script), "prices.csv"], check=True)
     columns = {"round": "day", "item": "slot", "cost": "SMPEP2"}
     data = Replay(file="irish_market.csv", columns=columns, on_missing="last")
     costs = data.rounds((0,), 0, 2).costs[0]

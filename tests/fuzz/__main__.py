@@ -20,7 +20,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the order and of what is random")
     parser.add_argument("--seconds", type=float, default=900, help="when to stop")
     parser.add_argument("--cases", type=int, default=5000, help="how many at most")
-    parser.add_argument("--kind", choices=["key", "file", "rounds"], help="these alone")
+    parser.add_argument("--kind", help="these alone")
     parser.add_argument("--repeat", metavar="JSON", help="one case, as it was printed")
     arguments = parser.parse_args()
     if arguments.repeat:
@@ -31,6 +31,8 @@ def main() -> int:
     begun, counts, found = time.monotonic(), Counter[str](), 0
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         for some in batched(islice(chosen, arguments.cases), 100):
+            if counts.total() % 1000 == 0:
+                print(f"{counts.total()} cases, {found} failed", file=sys.stderr, flush=True)
             if time.monotonic() - begun > arguments.seconds:
                 break
             for case, wrong in zip(some, pool.map(tried, some), strict=True):

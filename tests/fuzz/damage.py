@@ -4,7 +4,9 @@ import io
 import os
 import random
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -98,3 +100,50 @@ def rounds_file(path: Path) -> None:
         pyarrow.parquet.write_table(table, path)
     else:
         path.write_text(ROUNDS)
+
+
+def put(path: Path, how: str, precious: Path) -> None:
+    """Something in the way of what is about to be written there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("mine\n")
+    damage(path, how, precious, random.Random(0))
+
+
+def parquet_file(path: Path, column: str, kind: str) -> None:
+    """Rounds in a Parquet file of which a column has another type, and numbers that are large for it."""
+    columns = {"round": [1, 1, 2, 2], "item": [0, 1] * 2, "x": [1.0] * 4, "cost": [1.0] * 4}
+    pyarrow.parquet.write_table(pyarrow.table(columns | {column: _column(kind)}), path)
+
+
+def _column(kind: str) -> pyarrow.Array:
+    """Four values of the type."""
+    plain: dict[str, Any] = {
+        "string": "abc", "binary": b"\xff", "long": "x" * 100_000, "list": [1, 2], "struct": {"a": 1},
+        "bool": True, "null": None, "decimal": Decimal("9" * 70), "float16": np.float16(1.5),
+    }  # fmt: skip
+    if kind in plain:
+        return pyarrow.array([plain[kind]] * 4)
+    if kind == "map":
+        return pyarrow.array([[("a", 1)]] * 4, pyarrow.map_(pyarrow.string(), pyarrow.int64()))
+    if kind == "dictionary":
+        return pyarrow.array(["a"] * 4).dictionary_encode()
+    if kind in ("int8", "uint64"):
+        return pyarrow.array([127 if kind == "int8" else 2**64 - 1] * 4, kind)
+    wanted = TEMPORAL[kind]
+    bits = pyarrow.int32() if wanted.bit_width == 32 else pyarrow.int64()
+    return pyarrow.array([2 ** (bits.bit_width - 1) - 1] * 4, bits).view(wanted)
+
+
+TEMPORAL = {
+    "date32": pyarrow.date32(),
+    "date64": pyarrow.date64(),
+    "timestamp[ms]": pyarrow.timestamp("ms"),
+    "timestamp[us, tz=UTC]": pyarrow.timestamp("us", "UTC"),
+    "timestamp[us, tz=Nowhere/Land]": pyarrow.timestamp("us", "Nowhere/Land"),
+    "timestamp[ns]": pyarrow.timestamp("ns"),
+    "duration[ms]": pyarrow.duration("ms"),
+    "duration[ns]": pyarrow.duration("ns"),
+    "time32[ms]": pyarrow.time32("ms"),
+    "time64[us]": pyarrow.time64("us"),
+    "time64[ns]": pyarrow.time64("ns"),
+}

@@ -20,7 +20,7 @@ from support.problems import runnable
 from support.synthetic_runs import write_sweep
 
 from fuzz.cases import Case
-from fuzz.damage import damage, rounds_file
+from fuzz.damage import damage, parquet_file, put, rounds_file
 from fuzz.quickly import quickly
 
 SECONDS = 60  # of this process's work
@@ -29,6 +29,7 @@ WAITING = (
 )
 MOST_LINES, LONGEST = 12, 4000
 SHORT = ("horizon.rounds=2", "seeds=1", "engine=array")  # which compiles nothing
+MODULES = {"predictor=conv", "predictor=mlp", "predictor=torch"}  # not for arrays
 SMALL = (*SHORT, "data.items=3", "data.features=2")
 WORDS = {
     "list": ["list", "outputs"],
@@ -59,7 +60,7 @@ def judge(case: Case, root: Path) -> list[str]:
     _precious(here).parent.mkdir()
     _precious(here).write_text("years of work\n")
     write_failed(_precious(here).with_name("victim"))
-    words = {"key": _key, "file": _file, "rounds": _rounds}[case.kind](case, here)
+    words = WORDS_OF.get(case.kind, _key)(case, here)
     before = tree(root)
     try:
         with _bounded(), quickly():
@@ -83,7 +84,9 @@ def _judged(case: Case, done: Done) -> list[str]:
         wrong.append("an escape sequence was printed")
     if done.returncode == 2 and not told:
         wrong.append("refused without a word")
-    if case.kind == "key" and done.returncode == 2 and case.change not in told:
+    named = {"key": case.change, "target": case.change.removesuffix("._target_"), "way": "o"}
+    named |= {"hydra": "hydra", "group": case.change.lstrip("+~").partition("/")[0]}
+    if done.returncode == 2 and named.get(case.kind, "") not in told:
         wrong.append(f"the line does not name {case.change}: {told[:200]!r}")
     return wrong
 
@@ -122,7 +125,8 @@ def tree(root: Path) -> dict[str, str]:
 def _key(case: Case, here: Path) -> list[str]:
     """A value that is accepted is run with."""
     chosen = runnable(case.place, here) if case.place else ()
-    given = [word for word in (*SHORT, *chosen) if not word.startswith(f"{case.change}=")]
+    short = SHORT[:-1] if MODULES.intersection(chosen) else SHORT
+    given = [word for word in (*short, *chosen) if not word.startswith(f"{case.change}=")]
     return ["run", *given, f"{case.change}={case.word}"]
 
 
@@ -167,6 +171,26 @@ def _rounds(case: Case, here: Path) -> list[str]:
     if case.word == "check":
         return ["data", "check", path.name]
     return ["run", "data=replay", f"data.file={path.name}", *SHORT]
+
+
+def _column(case: Case, here: Path) -> list[str]:
+    path = here / "rounds.parquet"
+    parquet_file(path, case.change, case.place)
+    if case.word == "check":
+        return ["data", "check", path.name]
+    return ["run", "data=replay", f"data.file={path.name}", *SHORT]
+
+
+def _way(case: Case, here: Path) -> list[str]:
+    put(here / case.place, case.change, _precious(here))
+    if case.word == "export":
+        return ["data", "export", "-o", case.place, *SMALL]
+    if case.word == "run":
+        return ["run", *SMALL, "hydra.run.dir=outputs/runs/one"]
+    return ["run", "-m", *SMALL, "algo=uniform,always", "sweep=mine"]
+
+
+WORDS_OF = {"file": _file, "rounds": _rounds, "column": _column, "way": _way}
 
 
 @contextmanager

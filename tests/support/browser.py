@@ -51,10 +51,14 @@ class Browser:
 
     def open(self, path: Path, fragment: str = "") -> None:
         """Opens a report and waits until it is drawn."""
+        self.load(path.resolve().as_uri() + (f"#{fragment}" if fragment else ""))
+        self.wait(lambda: self.run("return document.documentElement.dataset.ready") == "true")
+
+    def load(self, address: str) -> None:
+        """Opens a page; requests and complaints are counted from here."""
         self.driver.get("about:blank")
         self.driver.get_log("browser"), self.driver.get_log("performance")
-        self.driver.get(path.resolve().as_uri() + (f"#{fragment}" if fragment else ""))
-        self.wait(lambda: self.run("return document.documentElement.dataset.ready") == "true")
+        self.driver.get(address)
 
     def run(self, script: str, *arguments: Any) -> Any:
         """The value of a script."""

@@ -18,6 +18,7 @@ FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", ALL, re.DOTAL
 
 PARTS = (
     "my_algorithm.py",
+    "my_momentum.py",
     "my_follower.py",
     "my_environment.py",
     "my_polytope.py",

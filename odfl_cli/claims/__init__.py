@@ -1,1 +1,0 @@
-"""Every empirical claim of the paper and every testable statement, measured."""
