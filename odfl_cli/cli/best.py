@@ -17,7 +17,7 @@ from odfl_cli.results.grouping import Settings
 from odfl_cli.results.leaderboard import Board, Entry, deciding_column, name_settings
 from odfl_cli.results.runs import StoredRun
 from odfl_cli.results.selection import Where, join_refusals, locate, try_each
-from odfl_cli.results.verdicts import sentences_in
+from odfl_cli.results.verdicts import choices_in, verdicts_in
 from odfl_cli.results.words import REFERENCES, column_words, display_name, to_unicode
 
 DESCRIPTION = """\
@@ -67,8 +67,10 @@ def main(argv: list[str]) -> int:
     else:
         _print(found, column, arguments.gap)
         located, _ = try_each(arguments.runs, locate)
-        for sentence in sentences_in(located.values()):
-            print(printable(f"decided: {sentence}"))
+        for sentence in verdicts_in(located.values()):
+            print(printable(f"verdict: {sentence}"))
+        for sentence in choices_in(located.values()):
+            print(printable(f"chosen: {sentence}"))
     return 0
 
 

@@ -1,20 +1,14 @@
 """`odfl plot`: finished runs as figures, with the numbers beside them."""
 
 import argparse
-import hashlib
-import json
-import os
 from collections.abc import Iterable
-from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 
-from odfl_cli import __version__
 from odfl_cli.cli.list import print_runs
 from odfl_cli.cli.parser import Parser, read_selection
 from odfl_cli.core.errors import FAILED, UserError, report
 from odfl_cli.core.text import did_you_mean, printable, tell
-from odfl_cli.plotting.figure_files import Sheet, find_drawn, record_drawn, write_sheets
+from odfl_cli.plotting.figure_files import Sheet, write_sheets
 from odfl_cli.plotting.request import CURVES, FORMATS, OTHERS, WIDTHS, Request
 from odfl_cli.results.finding import newest, sections
 from odfl_cli.results.gaps import Gap
@@ -30,8 +24,8 @@ baseline) and, if the runs have them, expected_cost, comparators (static and dyn
 regret, bounds and path_length. --y draws those columns alone. --x draws x_KEY, or a heatmap over two
 keys. --gap draws gap, and without --x also gap_rounds. Each figure is a PNG, a PDF and a CSV with its
 numbers; summary.csv has one row per run. Every sweep has its own folder, outputs/figures/SWEEP. Runs
-that differ only in their seeds are pooled. A figure of the same runs is not drawn again, and a file
-that odfl did not write is replaced only with --force."""
+that differ only in their seeds are pooled. A file that odfl did not write is replaced only with
+--force."""
 
 EXAMPLES = """\
   odfl plot                                      the newest run or sweep under outputs/
@@ -90,21 +84,7 @@ def _join_names(names: Iterable[str]) -> str:
 def _draw(
     found: dict[str, list[StoredRun]], out: Path, stem: str | None, request: Request, force: bool
 ) -> None:
-    """Writes the figures of runs into a folder unless they are there, and says which in one line."""
-    stamp = _stamp(found, request, stem)
-    paths = find_drawn(out, stamp)
-    state = " (unchanged)" if paths else ""
-    if not paths:
-        paths = _draw_anew(found, out, stem, request, force)
-        record_drawn(out, stamp, paths)
-    names = ", ".join(dict.fromkeys(path.stem for path in paths))
-    place = paths[0] if stem else f"{out}: {names}"
-    print(printable(f"{place}{state}"))
-
-
-def _draw_anew(
-    found: dict[str, list[StoredRun]], out: Path, stem: str | None, request: Request, force: bool
-) -> list[Path]:
+    """Writes the figures of runs into a folder, and says which in one line."""
     from matplotlib import rc_context
 
     from odfl_cli.plotting.sheets import sections_sheet, sheets
@@ -121,31 +101,14 @@ def _draw_anew(
             drawn = [_only(drawn)._replace(stem=stem)]
         else:
             drawn.append(Sheet("summary", None, summary))
-        return write_sheets(drawn, out, request.formats, force)
+        paths = write_sheets(drawn, out, request.formats, force)
+    names = ", ".join(sheet.stem for sheet in drawn)
+    print(printable(str(paths[0]) if stem else f"{out}: {names}"))
 
 
 def _only(drawn: list[Sheet]) -> Sheet:
     """The figure that a single file shows: of all curves the overview, of a gap its rows."""
     return next((sheet for sheet in drawn if sheet.stem == "overview"), drawn[0])
-
-
-def _stamp(found: dict[str, list[StoredRun]], request: Request, stem: str | None) -> str:
-    """A hash of all that figures depend on: runs, options, matplotlib's settings and the code."""
-    digest = hashlib.sha256(json.dumps([asdict(request), stem, __version__]).encode())
-    for name, runs in found.items():
-        for run in runs:
-            content = run.summary.content if run.summary else None
-            facts = [name, str(run.directory), run.asked, sorted(run.damage), content]
-            digest.update(json.dumps(facts, sort_keys=True).encode())
-    home = os.environ.get("XDG_CONFIG_HOME", os.path.expanduser("~/.config"))
-    own = [os.environ.get("MATPLOTLIBRC", ""), "matplotlibrc", f"{home}/matplotlib/matplotlibrc"]
-    package = Path(__file__).resolve().parents[1]
-    code = [*package.glob("plotting/*.*"), *package.glob("results/*.*")]
-    for path in (*map(Path, own), Path(request.style or ""), *sorted(code)):
-        if path.is_file():
-            digest.update(path.read_bytes())
-    digest.update(version("matplotlib").encode())
-    return digest.hexdigest()
 
 
 def _target(out: Path, several: bool) -> tuple[Path, str | None]:

@@ -18,7 +18,7 @@ from odfl_cli.results.finding import newest
 from odfl_cli.results.grouping import differing_keys, group_runs
 from odfl_cli.results.selection import OUTPUTS, Where, locate_all
 from odfl_cli.results.tables import Run, final_figures, read_runs
-from odfl_cli.results.verdicts import sentences_in
+from odfl_cli.results.verdicts import verdicts_in
 
 if TYPE_CHECKING:  # matplotlib comes with the first figure
     from matplotlib.axes import Axes
@@ -142,4 +142,4 @@ def load_runs(places: Sequence[str | Path], seeds: str | int | Iterable[int] | N
     found = locate_all(map(str, places)) or [newest(OUTPUTS)]
     where = Where({}, None if seeds is None else parse_seeds(seeds))
     runs = read_runs(found, lambda line: warnings.warn(line, stacklevel=4), where)
-    return Result(runs, verdicts=sentences_in(found))
+    return Result(runs, verdicts=verdicts_in(found))

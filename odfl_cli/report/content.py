@@ -64,6 +64,7 @@ class Document(NamedTuple):
     content: dict[str, Any]
     arrays: Arrays
     decided: list[str]  # what until=decided found, in sentences
+    chosen: list[str]  # what tune= chose
 
 
 def document(experiments: list[Experiment], claims: list[Any], title: str = "") -> Document:
@@ -101,7 +102,8 @@ def document(experiments: list[Experiment], claims: list[Any], title: str = "") 
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     title = title or ", ".join(names[:3]) + more
     decided = [clean(sentence) for one in experiments for sentence in one.decided]
-    return Document(clean(title), summary, verdicts, content, arrays, decided)
+    chosen = [clean(sentence) for one in experiments for sentence in one.chosen]
+    return Document(clean(title), summary, verdicts, content, arrays, decided, chosen)
 
 
 def split_experiment(experiment: Experiment) -> list[Comparison]:

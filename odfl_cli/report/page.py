@@ -31,17 +31,18 @@ def page(document: Document) -> str:
         mark=f'{MARK}{escape(__version__)}">',
         title=escape(document.title),
         style=style,
-        verdict=_verdict(document) + _decided(document),
+        verdict=_verdict(document)
+        + _list("Decided by adding seeds", document.decided)
+        + _list("Constants chosen by tune=", document.chosen),
         content=pack_json(document.content),
         numbers=document.arrays.pack(),
         scripts="\n".join(f"<script>{script}</script>" for script in scripts),
     )
 
 
-def _decided(document: Document) -> str:
-    """The verdicts of until=decided, whose intervals hold however many seeds were looked at."""
-    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in document.decided)
-    return f"\n<h3>Decided by adding seeds</h3>\n<ul>{items}</ul>" if items else ""
+def _list(heading: str, sentences: list[str]) -> str:
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    return f"\n<h3>{heading}</h3>\n<ul>{items}</ul>" if items else ""
 
 
 def _verdict(document: Document) -> str:

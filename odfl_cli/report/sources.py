@@ -19,7 +19,7 @@ from odfl_cli.results.runs import StoredRun
 from odfl_cli.results.selection import EVERY, Where
 from odfl_cli.results.sweeps import read_index
 from odfl_cli.results.tables import Run, read_run
-from odfl_cli.results.verdicts import sentences_in
+from odfl_cli.results.verdicts import choices_in, verdicts_in
 
 Facts = dict[str, Any]
 
@@ -34,6 +34,7 @@ class Experiment:
     groups: list[Group]
     runs: list[Facts]  # one per run, in any state
     decided: Sequence[str] = ()  # what until=decided found
+    chosen: Sequence[str] = ()  # what tune= chose
 
 
 def experiments(paths: list[Path], where: Where = EVERY) -> list[Experiment]:
@@ -46,7 +47,8 @@ def experiments(paths: list[Path], where: Where = EVERY) -> list[Experiment]:
         read = [_read(run) for run in runs]
         facts = [_facts(one, *results) for one, results in zip(runs, read, strict=True)]
         groups = group_runs([run for run, _ in read if run is not None])
-        found.append(Experiment(name, groups, facts + absent, sentences_in(sweep)))
+        decided, chosen = verdicts_in(sweep), choices_in(sweep)
+        found.append(Experiment(name, groups, facts + absent, decided, chosen))
     if not found:
         place = ", ".join(map(str, paths))
         raise UserError(f"report: there is no run in {place}; start one with 'odfl run'")

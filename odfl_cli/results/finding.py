@@ -31,9 +31,9 @@ def choose(found: list[StoredRun], warn: Warn, where: Where) -> list[StoredRun]:
     runs = where.filter(found)
     more = [set(run.listed).difference(run.asked) for run in runs if run.asked is not None]
     if any(more) and where.seeds is None:
-        count = f"{sum(map(bool, more))} of {len(runs)} runs hold" if len(runs) > 1 else "it holds"
+        count = f"{sum(map(bool, more))} of {len(runs)} runs" if len(runs) > 1 else "the run"
         others = seeds_word(sorted(set[int]().union(*more))).replace("=", " ")
-        warn(f"{count} seeds of other requests, which are left out: --{others}")
+        warn(f"left out seeds of other requests in {count}; --{others} reads them")
     return runs
 
 

@@ -11,19 +11,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from odfl_cli import __version__
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import TEMPORARY, check_writable_in_place, read_regular, write_json
+from odfl_cli.core.files import TEMPORARY, check_writable_in_place, read_regular
 from odfl_cli.core.locks import check_lock, holder
 from odfl_cli.core.reading import UnreadableError, read_json
 from odfl_cli.results.summary import FAILURE, SUMMARY, seed_file, versions_of
 
 LOG, HYDRA = "run.log", ".hydra"
 HYDRA_FILES = ("overrides.yaml", "config.yaml", "hydra.yaml")
-UNLISTED = ".odfl-unlisted.json"
-"""Lists the files of an attempt, while summary.json does not list them yet."""
 SEED_FILE = re.compile(r"seed-[0-9]+\.(csv|(state\.)?safetensors)")
-KEYS = {SUMMARY: {"choices", "config"}, FAILURE: {"error"}, UNLISTED: {"files"}}
+KEYS = {SUMMARY: {"choices", "config"}, FAILURE: {"error"}}
 CLASS_OF_ODFL = re.compile(rb"_target_: ['\"]?odfl")
 
 
@@ -75,26 +72,19 @@ def check_sweep_place(sweep: Path, *files: Path) -> None:
             _refuse_content(path)
 
 
-def note_unlisted(directory: Path, names: Iterable[str]) -> None:
-    """Records the CSVs that are about to be written, for the case that the process is killed."""
-    content = {"versions": {"odfl": __version__}, "files": sorted(names)}
-    write_json(directory / UNLISTED, content, durable=False)
-
-
 def remove_leftovers(directory: Path) -> None:
     """Removes what a killed process left half written; the caller holds the directory's lock."""
-    unlisted = _seed_files(directory, UNLISTED) - _seed_files(directory, SUMMARY)
-    records = [UNLISTED] if _record(directory, UNLISTED) else []
-    _remove(directory, [*_temporaries(directory), *unlisted, *records])
+    _remove(directory, _temporaries(directory))
 
 
 def remove_run(directory: Path) -> None:
     """Removes all that odfl wrote into the directory except the lock; the marks last."""
     if not is_run(directory):
         return
-    seeds = _seed_files(directory, UNLISTED) | _seed_files(directory, SUMMARY)
+    files = _record(directory, SUMMARY).get("files")
+    listed = filter(SEED_FILE.fullmatch, map(str, files if isinstance(files, dict) else ()))
     records = [name for name in KEYS if _record(directory, name)]
-    _remove(directory, [*_temporaries(directory), *seeds, LOG, *records])
+    _remove(directory, [*_temporaries(directory), *listed, LOG, *records])
     if _names_odfl(hydra_files(directory)):
         _remove(directory / HYDRA, HYDRA_FILES)
     with suppress(OSError):  # a link, or not empty
@@ -117,13 +107,6 @@ def _record(directory: Path, name: str) -> dict[str, Any]:
         content = read_json(directory / name)
         return content if versions_of(content) and content.keys() >= KEYS[name] else {}
     return {}
-
-
-def _seed_files(directory: Path, record: str) -> set[str]:
-    """The files of seeds that a record lists; no other name is trusted."""
-    files = _record(directory, record).get("files")
-    names = map(str, files) if isinstance(files, list | dict) else ()
-    return set(filter(SEED_FILE.fullmatch, names))
 
 
 def _temporaries(directory: Path) -> list[str]:

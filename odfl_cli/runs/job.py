@@ -15,7 +15,7 @@ from odfl_cli.core.reading import seal
 from odfl_cli.core.statistics import interval
 from odfl_cli.core.text import plus_minus
 from odfl_cli.metrics.base import with_earlier
-from odfl_cli.results.ownership import UNLISTED, note_unlisted, remove_leftovers
+from odfl_cli.results.ownership import remove_leftovers
 from odfl_cli.results.runs import StoredRun, inspect_files
 from odfl_cli.results.summary import (
     FAILURE,
@@ -178,7 +178,6 @@ def _compute(
     writing = time.perf_counter()
     names = {name(seed) for seed in kept for name in FILES}
     files = {name: record for name, record in before.get("files", {}).items() if name in names}
-    note_unlisted(directory, [name(seed) for seed in missing for name in FILES])
     for row, seed in enumerate(missing):
         written = write_seed(directory, seed, simulation.table, row)
         files[seed_file(seed)] = written | {"sources": prepared.sources}
@@ -207,7 +206,6 @@ def _compute(
         }
     )
     write_json(directory / SUMMARY, summary)
-    for record in (UNLISTED, FAILURE):
-        (directory / record).unlink(missing_ok=True)
+    (directory / FAILURE).unlink(missing_ok=True)
     log.info("finished in %.2f s", seconds["wall"])
     return summary

@@ -20,9 +20,6 @@ from odfl_cli.cli.clean import main, removals, remove
 from odfl_cli.cli.list import main as list_runs
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.locks import LOCK
-from odfl_cli.results.ownership import (
-    note_unlisted,
-)
 
 ALL = ["--older-than", "0s", "--yes"]
 
@@ -147,11 +144,3 @@ def test_a_summary_cannot_list_other_files_than_seeds(outputs: Path, canary: Pat
     assert main([str(outputs), *ALL]) == 0
     assert (run / "thesis.tex").exists()
     assert content(canary) == before
-
-
-def test_the_csvs_of_a_killed_attempt_are_known(outputs: Path) -> None:
-    run = write_unfinished(outputs / "run")
-    note_unlisted(run, ["seed-0.csv", "seed-1.csv"])
-    (run / "seed-0.csv").write_text("t,cost\n")
-    assert main([str(outputs), *ALL]) == 0
-    assert not run.exists()

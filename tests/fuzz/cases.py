@@ -47,7 +47,7 @@ FILES = (
     "runs/failed/.hydra/config.yaml", "runs/failed/.hydra/hydra.yaml",
     "runs/unfinished/.hydra/config.yaml", "runs/unfinished/.hydra/hydra.yaml",
     "runs/unfinished/.lock", "sweeps/small/index.json", "sweeps/small", "runs",
-    "report.html", "table.csv", "figures", "figures/small/.drawn.json",
+    "report.html", "table.csv", "figures",
     "figures/small/overview.png", "figures/small/summary.csv",
 )  # fmt: skip
 CORRUPTIONS = (
@@ -71,7 +71,7 @@ PLACES = (
     "outputs/sweeps/mine/index.json", "outputs/sweeps/mine/submitit", "outputs/runs/one",
     "outputs/runs/one/.lock", "outputs/runs/one/.hydra", "outputs/runs/one/.hydra/config.yaml",
     "outputs/runs/one/run.log", "outputs/runs/one/summary.json", "outputs/runs/one/seed-0.csv",
-    "outputs/runs/one/failed.json", "outputs/runs/one/.odfl-unlisted.json", "rounds.csv", "rounds.npz",
+    "outputs/runs/one/failed.json", "rounds.csv", "rounds.npz",
 )  # fmt: skip
 IN_THE_WAY = ("none", "folder", "link", "dangling", "loop", "fifo", "locked")
 RANDOM = {"noise", "flipped", "bytes", "shuffled"}

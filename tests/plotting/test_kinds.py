@@ -13,7 +13,6 @@ from support.synthetic_runs import harmonic, seal, write_gamma_sweep, write_run
 from odfl_cli.cli.plot import main
 from odfl_cli.core.errors import UserError
 from odfl_cli.plotting.canvas import logarithmic, new_figure
-from odfl_cli.plotting.figure_files import STAMPS
 from odfl_cli.plotting.request import Request
 from odfl_cli.plotting.sheets import sheets
 from odfl_cli.plotting.style import GREY, LINE_STYLES
@@ -21,7 +20,7 @@ from odfl_cli.results.tables import read_runs
 
 
 def files(directory) -> set[str]:
-    return {path.name for path in directory.iterdir()} - {STAMPS}
+    return {path.name for path in directory.iterdir()}
 
 
 @pytest.mark.usefixtures("unrendered")

@@ -1,4 +1,4 @@
-"""verdict.json, as `best`, the report and `load` show it."""
+"""verdict.json and tuned.json, as `best`, the report and `load` show it."""
 
 import json
 
@@ -20,19 +20,28 @@ def sweep(tmp_path):
     sweep = write_sweep(tmp_path / "sweeps" / "two", runs)
     content = {"column": "avg_cost", "margin": 0.001, "error": 0.05, "most": 2000, "pairs": [PAIR]}
     (sweep / "verdict.json").write_text(json.dumps(content))
+    job = {"job": "algo=pf_ogd", "chosen": {"algo.eta": "1.0"}, "edge": ["algo.eta"]}
+    tuned = {"objective": "avg_cost", "seeds": "1000-1019", "jobs": [job]}
+    (sweep / "tuned.json").write_text(json.dumps(tuned))
     return sweep
 
 
-def test_every_reader_shows_what_was_decided(sweep, tmp_path, capsys):
+CHOICE = "algo=pf_ogd: algo.eta=1.0, by avg_cost on seeds 1000-1019, with algo.eta at the edge of the grid."
+
+
+def test_every_reader_shows_what_was_decided_and_chosen(sweep, tmp_path, capsys):
     assert load(sweep).verdicts == [SENTENCE]
     assert best.main([str(sweep)]) == 0
-    assert f"decided: {SENTENCE}" in capsys.readouterr().out
+    assert capsys.readouterr().out.endswith(f"verdict: {SENTENCE}\nchosen: {CHOICE}\n")
     page = tmp_path / "page.html"
     assert report.main([str(sweep), "-o", str(page)]) == 0
     assert f"<li>{SENTENCE}</li>" in page.read_text()
+    assert f"<li>{CHOICE}</li>" in page.read_text()
 
 
-def test_what_is_no_verdict_is_refused_in_one_line(sweep):
-    (sweep / "verdict.json").write_text(json.dumps({"pairs": [PAIR | {"verdict": "perhaps"}]}))
-    with pytest.raises(UserError, match=r"verdict\.json: it holds no verdicts"):
+@pytest.mark.parametrize("name", ["verdict.json", "tuned.json"])
+@pytest.mark.parametrize("text", ["[]", "{", '{"pairs": [], "jobs": 3}'])
+def test_a_record_of_others_is_refused_in_one_line(sweep, name, text):
+    (sweep / name).write_text(text)
+    with pytest.raises(UserError, match=name):
         best.main([str(sweep)])

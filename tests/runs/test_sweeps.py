@@ -139,7 +139,7 @@ def test_a_plot_takes_the_seeds_that_the_sweep_asked_for(tmp_path):
         (run,) = read_runs(list(places), warnings.append)
         return run.seeds, warnings
 
-    more = "it holds seeds of other requests, which are left out: --seeds [2]"
+    more = "left out seeds of other requests in the run; --seeds [2] reads them"
     assert plotted(sweeps / "two") == ([0, 1], [more])
     assert plotted(sweeps / "three") == ([0, 1, 2], [])
     assert plotted(sweeps) == ([0, 1, 2], [])

@@ -20,13 +20,11 @@ from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.core.statistics import interval
 from odfl_cli.core.text import assignments, plus_minus, relative, table, two_digits
 from odfl_cli.results.summary import FAILURE, SUMMARY, Summary
+from odfl_cli.results.verdicts import TUNED
 from odfl_cli.runs.build import Parts, top_level
 from odfl_cli.runs.sweep.grid import Cell, Compositions, grid_cells, job_directory, own_words
 from odfl_cli.runs.sweep.local import Local
 from odfl_cli.runs.sweep.start import Sweep, start_grid
-
-TUNED = "tuned.json"
-"""What was chosen, in the directory of the sweep with the winners."""
 
 
 @settings
