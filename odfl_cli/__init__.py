@@ -111,21 +111,22 @@ def run(
         run(algo="pf_ogd", data={"gamma": 0.5}, seeds=3)
         run(algo=("pf_ogd", {"eta": 0.02}), horizon={"rounds": 1000})
 
-    or a part of your own: a class, a functools.partial or an instance. An algorithm is a class or
-    a partial, which is called with problem=…, a regulariser may be one that is called with
-    polytope=…, any other is called without arguments:
+    It also takes a part of your own: a class, a functools.partial or an instance. Algorithms must be
+    classes or partials, which are called with problem=…. A class of a regulariser is called with
+    polytope=…, any other without arguments:
 
         run(algo=partial(MyAlgorithm, rate=0.1), data=MyEnvironment(items=7))
 
-    `data` may be a pandas DataFrame in the form of a file for data=replay, or one with keys of it:
+    `data` may be a pandas DataFrame in the form of a file for data=replay, alone or with its keys:
 
         run(algo="rls", data=(frame, {"columns": {"round": "day"}}))
 
-    Data with `observe(t) -> X` and `respond(t, w) -> costs` are a simulator: its costs may depend on decisions.
+    An object with `observe(t) -> X` and `respond(t, w) -> costs` is a simulator, whose costs may depend
+    on decisions.
 
-    `overrides` are those of the command line, and all forms mix; a keyword wins over an override
-    of the same key. Any other keyword is a key at the top of the configuration. `progress` shows
-    or hides the bar, which appears by itself on a terminal and in a notebook.
+    `overrides` are words of the command line. You can mix all forms; a keyword wins over an override of
+    the same key. Any other keyword is a key at the top of the configuration. `progress` shows or hides
+    the bar, which by default appears on a terminal and in a notebook.
     """
     from odfl_cli.plotting.result import Result
     from odfl_cli.runs.in_memory import compute, plan_one
@@ -160,9 +161,9 @@ def sweep(
         sweep(algo=["df_ogd", "pf_ogd"], data={"gamma": [0, 0.5, 1]}, seeds=3)
         sweep(experiment="main", horizon="smoke")
 
-    The arguments are those of `run`; a list holds alternatives (but for `seeds`), a tuple is a
-    value that is a list itself. You may give other values for a key that the experiment
-    sweeps. A job that fails is left out with a warning.
+    The arguments are those of `run`. A list holds alternatives, except for `seeds`; write a value that is
+    itself a list as a tuple. A key that the experiment sweeps may get other values. A job that fails is
+    left out with a warning.
     """
     from odfl_cli.plotting.result import Result
     from odfl_cli.runs.in_memory import compute, plan_sweep
@@ -176,12 +177,11 @@ def sweep(
 
 
 def load(*places: "str | Path", seeds: "str | int | Iterable[int] | None" = None) -> "Result":
-    """Finished runs from their files; what cannot be read is left out with a warning.
+    """Reads finished runs from their files; what cannot be read is left out with a warning.
 
-    `seeds` names those to read, as in "0-19"; by default those of the last request.
-
-    A place is a run, a sweep or any directory that holds runs, or the name of a sweep or run under
-    outputs/. Without one, `load` reads what finished last:
+    A place is a directory of a run, a sweep or several runs, or the name of a sweep or run under
+    outputs/. Without a place, `load` reads what finished last. `seeds` names the seeds to read, as in
+    "0-19"; by default they are those of the last request.
 
         load("outputs/sweeps/main")
         load("main").plot("avg_regret")

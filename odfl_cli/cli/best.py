@@ -79,7 +79,7 @@ def _parser() -> Parser:
     parser.add_runs("+", "several make one table")
     add = parser.add_argument
     add("--value", "--by", metavar="COLUMN",
-        help="avg_cost by default, avg_mean_cost if all have it")  # fmt: skip
+        help="the column to rank by (default: avg_mean_cost if all runs have it, else avg_cost)")  # fmt: skip
     add("--rows", default="", metavar="KEY[,KEY]", help="algo by default")
     add("--cols", default="", metavar="KEY[,KEY]", help="the keys of the problem by default")
     add("--gap", default="", metavar="ALGO", help="show the paired difference to an algorithm")

@@ -20,7 +20,7 @@ Usage: odfl VERB …
   data        check or write files of rounds                 odfl data check my_rounds.csv
   list        runs, their state and their final cost         odfl list
   show        one run, and the command that repeats it       odfl show outputs/runs/NAME
-  best        the leaderboard of sweeps, as a table too      odfl best outputs/sweeps/NAME
+  best        the leaderboard of one or several sweeps       odfl best outputs/sweeps/NAME
   export      all rounds of a sweep as one tidy table        odfl export SWEEP -o results.csv
   clean       remove failed, unfinished or old runs          odfl clean --failed
   completion  a script that completes odfl in your shell     eval "$(odfl completion bash)"

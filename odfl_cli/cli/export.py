@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from odfl_cli.results.tables import Run
 
 DESCRIPTION = """\
-Writes one table: a row for every run, seed and logged round with run, algo, the keys in which the
-runs differ, seed, t, and all columns of the CSVs. An existing
-file is replaced only if it is such a table, or with --force."""
+Writes one table with a row for every run, seed and logged round. Its columns are run, algo, the keys
+in which the runs differ, seed, t, and all columns of the CSVs. An existing file is replaced only if
+it is such a table, or with --force."""
 EXAMPLES = """\
   odfl export main -o results.csv --where algo=df_ogd,pf_ogd
   odfl export main -o results.parquet          needs the extra parquet

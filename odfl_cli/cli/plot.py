@@ -173,7 +173,7 @@ def _parser() -> Parser:
     add("--format", nargs="+", choices=FORMATS, default=("png", "pdf"), dest="formats",
         help="the formats of the figures (default: png pdf)")  # fmt: skip
     add("--style", metavar="NAME|FILE",
-        help="a style of matplotlib; your matplotlibrc counts anyway")  # fmt: skip
+        help="a style of matplotlib, on top of your matplotlibrc")  # fmt: skip
     return parser
 
 

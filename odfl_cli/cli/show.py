@@ -21,7 +21,7 @@ from odfl_cli.results.sweeps import INDEX
 
 DESCRIPTION = """\
 Shows one run: its state, its final figures, its configuration, its files, and one command that
-computes the same numbers again. Of a sweep it lists the jobs."""
+computes the same numbers again. For a sweep it lists the jobs."""
 EXAMPLES = """\
   odfl show outputs/runs/df_ogd-3a14e3471e86
   odfl show 3a14                         the same, if no other run's hash begins so

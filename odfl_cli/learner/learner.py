@@ -21,10 +21,10 @@ from odfl_cli.runs.states import read_state
 class Learner:
     """Predicts decisions and learns from their costs, round by round, with the numbers of `odfl run`.
 
-    The first parameters are the words of `odfl run`: names of choices, mappings of keys, pairs of
-    both, or parts of your own, as in `run`; `overrides` are texts of its command line, and None is
-    its default. `items` and `features` are counts or lists of names; what is not given is found in
-    the first round. `standardise`, `intercept` and `target` are those of data=replay.
+    The parameters up to `overrides` are those of `run`: names of choices, mappings of keys, pairs of
+    both, or parts of your own. None means the default of `odfl run`. `items` and `features` are counts
+    or lists of names; by default they are those of the first round. `standardise`, `intercept` and
+    `target` are those of data=replay.
     With `offers_all=False` a row of NaN in X is an item that is not offered, like one that a
     mapping leaves out. `drift` is a detector with `update` and `drift_detected`, such as those of
     river; None: Page–Hinkley.
@@ -67,7 +67,7 @@ class Learner:
         self.offers_all, self.drift = offers_all, drift
 
     def predict_one(self, X: Any) -> Any:
-        """The decision for the X of a round, in the form of X; nothing is learned."""
+        """Returns the decision for the X of a round, in the form of X; learns nothing."""
         session = self._start(X)
         values = session.form.read_features(X, self._place.offers_all)
         self.prediction_, decision = session.decide(self._place, values)
@@ -88,13 +88,13 @@ class Learner:
         self._place = session.learn(self._place, values[None], costs[None])
 
     def predict(self, Xs: Any) -> Any:
-        """The decisions for several X, without learning in between: [n, d] for arrays, a list for mappings."""
+        """Returns the decisions for several X, without learning in between: [n, d] for arrays, a list for mappings."""
         decisions = [self.predict_one(X) for X in Xs]
         is_array = all(isinstance(decision, np.ndarray) for decision in decisions)
         return np.array(decisions) if is_array else decisions
 
     def partial_fit(self, Xs: Any, Cs: Any) -> "Learner":
-        """Learns from n rounds at once, with the same bits as n calls of learn_one; from all of them or from none."""
+        """Learns from n rounds, or from none if one is refused; gives the same bits as n calls of learn_one."""
         if len(Xs) != len(Cs):
             raise UserError(f"Xs: {len(Xs)} rounds, and costs of {len(Cs)}")
         if not len(Xs):
@@ -135,20 +135,20 @@ class Learner:
 
     @property
     def horizon_(self) -> int | None:
-        """The T of its schedules: horizon.rounds, doubled each time it has passed; None if they need no T."""
+        """The T of its schedules: horizon.rounds, doubled each time it is reached; None if they need no T."""
         session, place = cast(Session, self._session), self._learned
         uses_horizon = session.parts(place.horizon, place.offers_all).uses_horizon
         return place.horizon if uses_horizon else None
 
     def save(self, path: str | Path) -> None:
-        """Writes all of it to a safetensors file, which appears whole or not at all."""
+        """Writes the learner to a safetensors file, which appears whole or not at all."""
         content = cast(Session, self._session).pack(self._learned)
         with explain_write_errors(Path(path)), atomic(Path(path), "wb") as file:
             file.write(content)
 
     @classmethod
     def load(cls, path: str | Path, **params: Any) -> "Learner":
-        """The learner that was saved; it continues to the last bit.
+        """Returns the learner that was saved; it continues to the last bit.
 
         `params` has the parameters that were objects, which no file holds. Others are checked: a file
         that was made with other settings is refused.
@@ -157,7 +157,7 @@ class Learner:
 
     @classmethod
     def from_run(cls, run: str | Path, seed: int | None = None, **params: Any) -> "Learner":
-        """The learner that an experiment has trained: a run with save_state=true, by name or path."""
+        """Returns the learner that a run with save_state=true has trained; `run` is its name or path."""
         stored = inspect_run(locate(run))
         seed = min(stored.seeds, default=0) if seed is None else seed
         snapshot = read_state(stored, seed)
@@ -207,7 +207,7 @@ class Learner:
             self._session, self._place = Session.unpack(self.get_params(), snapshot)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's arguments by name."""
+        """Returns the constructor's arguments by name."""
         return {name: getattr(self, name) for name in inspect.signature(Learner).parameters}
 
     def set_params(self, **params: Any) -> "Learner":
@@ -220,7 +220,7 @@ class Learner:
         return self
 
     def clone(self, new_params: Mapping[str, Any] | None = None) -> "Learner":
-        """A learner that has learned nothing, with the same parameters except `new_params`."""
+        """Returns a learner that has learned nothing, with the same parameters except `new_params`."""
         return type(self)(**{**self.get_params(), **(new_params or {})})
 
     def __repr__(self) -> str:

@@ -69,11 +69,11 @@ class Result:
 
     @property
     def state(self) -> Any:
-        """The algorithm's last state, of a single run in memory: `state.theta` is [S, m]."""
+        """The algorithm's last state, for a single run in memory; `state.theta` is [S, m]."""
         return self._only("state", self.states)
 
     def module(self, seed: int) -> Any:
-        """The torch module that a seed has learnt, a copy, of a single run in memory."""
+        """A copy of the torch module that a seed has learnt, for a single run in memory."""
         return self._only("module", self.modules)(seed)
 
     def _only(self, name: str, values: Sequence[Any]) -> Any:
@@ -86,7 +86,7 @@ class Result:
         return values[0]
 
     def plot(self, y: str = "avg_cost", ax: "Axes | None" = None) -> "Axes":
-        """The mean of a column against the rounds with its 95% interval, as `odfl plot` draws it.
+        """Draws the mean of a column against the rounds with its 95% interval, as `odfl plot` does.
 
         Returns the axes: `ax`, or those of a new figure (`result.plot().figure.savefig(…)`).
         """

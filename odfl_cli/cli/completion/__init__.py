@@ -8,7 +8,7 @@ from odfl_cli.core.errors import UserError
 SHELLS = ("bash", "zsh")
 HELP = """Usage: odfl completion bash|zsh
 
-Prints a script for your shell that completes verbs, paths, the names of sweeps and runs under outputs/, and after `odfl run` groups,
+Prints a script for your shell. It completes verbs, paths, the names of sweeps and runs under outputs/, and after `odfl run` groups,
 choices and keys, those of your own --config-dir too.
 
 examples:

@@ -1,4 +1,4 @@
-"""`odfl data check`: what a file holds, and whether it can be replayed."""
+"""Shows what a file holds, whether it can be replayed, and the command that replays it."""
 
 import shlex
 from pathlib import Path

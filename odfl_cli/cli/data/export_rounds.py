@@ -1,4 +1,4 @@
-"""`odfl data export`: the rounds of a configuration as a file that data=replay reads."""
+"""Writes the rounds of a configuration to a file that data=replay reads."""
 
 import csv
 import shlex
