@@ -63,8 +63,11 @@ def count_processes(algorithm: Algorithm, rounds: Rounds) -> int:
     """As many as there are cores where the solver is slow and everything can be pickled, else 1."""
     polytope: Any = algorithm.problem.polytope
     seeds, length, _ = rounds.costs.shape
-    processes, decisions = min(seeds, allotted_threads()), seeds * length
-    if processes == 1 or decisions < FEW or not getattr(polytope, "independent", False):
+    decisions = seeds * length
+    if seeds == 1 or decisions < FEW or not getattr(polytope, "independent", False):
+        return 1
+    processes = min(seeds, allotted_threads())
+    if processes == 1:
         return 1
     seconds = time_calls(polytope, rounds.costs[0, :TRIALS])
     if seconds < max(SLOW, WORTH / decisions):

@@ -64,6 +64,8 @@ def _check_theta(algorithm: Algorithm, state: Any, function: str, seeds: int) ->
 
 def _stack(values: Any) -> np.ndarray:
     """Arrays [S, …] of consecutive rounds as one of double precision, [S, B, …]."""
+    if len(values) == 1 and isinstance(values[0], np.ndarray):
+        return values[0][:, None].astype(np.float64)
     if isinstance(values[0], np.ndarray):
         return np.stack(values, axis=1, dtype=np.float64)
     return to_numpy(array_namespace(values[0]).stack(values, axis=1)).astype(np.float64)

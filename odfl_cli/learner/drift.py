@@ -4,9 +4,8 @@ Page, *Continuous Inspection Schemes*, Biometrika 41, 1954; Hinkley, *Inference 
 from Cumulative Sum Tests*, Biometrika 58, 1971.
 """
 
+import math
 from typing import Any, NamedTuple
-
-import numpy as np
 
 FEWEST = 30  # rounds before the mean and the deviation are trusted
 SLACK, ALARM = 0.1, 50.0  # deviations: of a rise that is ignored, and of the sum that is not
@@ -27,36 +26,31 @@ class PageHinkley(NamedTuple):
     total: float = 0.0
     lowest: float = 0.0
 
-    def after(self, xs: np.ndarray) -> tuple["PageHinkley", bool]:
-        """The sums after the next numbers [n], and whether one of them raised an alarm."""
-        origin = self.origin if self.seen else float(xs[0])
-        count, y = np.arange(self.seen + 1, self.seen + 1 + len(xs)), xs - origin
-        first, second = add_up(self.first, y), add_up(self.second, y * y)
-        mean, square = first / count, second / count
-        variance = square - mean * mean
-        known = (count > FEWEST) & (variance > ROUNDING * square)
-        deviation = np.sqrt(np.where(known, variance, 1.0))
-        total = add_up(self.total, np.where(known, (y - mean) / deviation - SLACK, 0.0))
-        lowest = np.minimum(np.minimum.accumulate(total), self.lowest)
-        alarms = (total - lowest > ALARM).nonzero()[0]
-        if alarms.size:
-            rest = xs[alarms[0] + 1 :]
-            return (PageHinkley().after(rest)[0] if rest.size else PageHinkley()), True
-        sums = (float(values[-1]) for values in (first, second, total, lowest))
-        return PageHinkley(self.seen + len(xs), origin, *sums), False
+    def after(self, xs: list[float]) -> tuple["PageHinkley", bool]:
+        """The sums after the next numbers, and whether one of them raised an alarm."""
+        seen, origin, first, second, total, lowest = self
+        found = False
+        for x in xs:
+            origin = origin if seen else x
+            seen += 1
+            y = x - origin
+            first += y
+            second += y * y
+            mean, square = first / seen, second / seen
+            variance = square - mean * mean
+            if seen > FEWEST and variance > ROUNDING * square:
+                total += (y - mean) / math.sqrt(variance) - SLACK
+                lowest = min(lowest, total)
+                if total - lowest > ALARM:
+                    found = True
+                    seen, origin, first, second, total, lowest = PageHinkley()
+        return PageHinkley(seen, origin, first, second, total, lowest), found
 
 
-def add_up(start: float, values: np.ndarray) -> np.ndarray:
-    """start + the sums of the values up to each, added one by one as single calls would, [n]."""
-    sums = values.copy()
-    sums[0] += start
-    return np.add.accumulate(sums, out=sums)
-
-
-def ask_detector(detector: Any, xs: np.ndarray) -> bool:
+def ask_detector(detector: Any, xs: list[float]) -> bool:
     """Whether a detector of river's kind alarms at one of the numbers; it takes all of them."""
     alarm = False
-    for x in xs.tolist():
+    for x in xs:
         detector.update(x)
         alarm = alarm or bool(detector.drift_detected)
     return alarm

@@ -52,7 +52,7 @@ class Form(NamedTuple):
         values = _numbers("X", X if table is None else self._rows(table))
         if values.shape != self.shape:
             raise UserError(f"X: it has shape {values.shape}, and {self.shape} is needed")
-        if not math.isfinite(values.sum()):
+        if not is_finite(values):
             absent = (
                 np.isnan(values).all(-1) if values.ndim == 2 else np.zeros(values.shape[:-1], bool)
             )
@@ -98,7 +98,7 @@ class Form(NamedTuple):
         values = _numbers("costs", costs)
         if values.shape != (self.items,):
             raise UserError(f"costs: they have shape {values.shape}, and ({self.items},) is needed")
-        if math.isfinite(X.sum() + values.sum()):
+        if is_finite(values) and is_finite(X):
             return values
         offered = ~np.isnan(X[:, 0]) if X.ndim == 2 else np.ones(self.items, dtype=bool)
         if table is not None and (lost := np.flatnonzero(offered & np.isnan(values))).size:
@@ -134,6 +134,11 @@ class Form(NamedTuple):
         import pandas as pd
 
         return pd.Series(shown)
+
+
+def is_finite(values: np.ndarray) -> bool:
+    """Whether all numbers are finite and none is so large that its square is not: quick for few numbers."""
+    return math.isfinite(np.vdot(values, values))
 
 
 def by_name(values: Any) -> Mapping[Any, Any] | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, explain_write_errors
-from odfl_cli.learner.forms import Form
+from odfl_cli.learner.forms import Form, is_finite
 from odfl_cli.learner.session import KIND, Place, Session, as_tuples
 from odfl_cli.results.runs import inspect as inspect_run
 from odfl_cli.results.selection import locate
@@ -104,7 +104,7 @@ class Learner:
         if isinstance(Xs, np.ndarray) and isinstance(Cs, np.ndarray):
             X, costs = (np.ascontiguousarray(values, dtype=np.float64) for values in (Xs, Cs))
             fits = (*X.shape[1:], *costs.shape[1:]) == sizes
-            if fits and math.isfinite(X.sum() + costs.sum()):
+            if fits and is_finite(X) and is_finite(costs):
                 self._place = session.learn(self._place, X, costs)
                 return self
         X = np.stack([read.read_features(X, offers_all) for X in Xs])

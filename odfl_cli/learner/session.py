@@ -19,7 +19,7 @@ from odfl_cli.engine.base import Draws, Engine
 from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.replay.past import PastScale
 from odfl_cli.feedback.base import Seen
-from odfl_cli.learner.drift import PageHinkley, add_up, ask_detector
+from odfl_cli.learner.drift import PageHinkley, ask_detector
 from odfl_cli.learner.forms import Form
 from odfl_cli.problem.targets import Target
 from odfl_cli.runs.build import build, fill_sizes
@@ -172,7 +172,7 @@ class Session:
     def decide(self, place: Place, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """ĉ and w for the X of one round, [d] each."""
         place, X = self.ready(place), self._scale(place, X[None])[1]
-        offers_all = place.offers_all and not math.isnan(X.sum())
+        offers_all = place.offers_all and not math.isnan(np.vdot(X, X))
         algorithm = self.parts(place.horizon, offers_all).algorithm
         try:
             with np.errstate(all="ignore"):
@@ -188,20 +188,21 @@ class Session:
     def learn(self, place: Place, X: np.ndarray, costs: np.ndarray) -> Place:
         """The place after rounds X [n, …], costs [n, d]."""
         scale, X = self._scale(place, X)
-        place, paid, first = place._replace(scale=scale), np.empty(len(costs)), 0
+        first, paid = 0, list[np.ndarray]()
         while first < len(costs):
             place, last = self._find_stop(place, X, first)
-            place, paid[first:last] = self._advance(place, X[first:last], costs[first:last])
-            first = last
-        if math.isnan(place.naive[0]):
+            place, cost = self._advance(place, X[first:last], costs[first:last])
+            first, paid = last, [*paid, cost]
+        naive, paid_all = place.naive, np.concatenate(paid) if len(paid) > 1 else paid[0]
+        if math.isnan(naive[0]):
             problem = self.parts(place.horizon, place.offers_all).algorithm.problem
-            best = problem.polytope.minimise(problem.mark_missing(costs[:1], X[:1]))[0]
-            place = place._replace(naive=best)
-        above = paid - dot(costs, place.naive)
+            naive = problem.polytope.minimise(problem.mark_missing(costs[:1], X[:1]))[0]
+        above = (paid_all - dot(costs, naive)).tolist()
         if (detector := self.params["drift"]) is not None:
-            return place._replace(found=ask_detector(detector, above))
-        drift, found = place.drift.after(above)
-        return place._replace(drift=drift, found=found)
+            drift, found = place.drift, ask_detector(detector, above)
+        else:
+            drift, found = place.drift.after(above)
+        return place._replace(scale=scale, naive=naive, drift=drift, found=found)
 
     def learn_played(self, place: Place, X: np.ndarray, costs: Any, played: Any) -> Place:
         """The place after a round X [d, p] of which is seen what was paid, or the costs of what was played."""
@@ -239,7 +240,7 @@ class Session:
         place, last = following, min(len(X), first + MOST_ROUNDS)
         if self.parts(place.horizon, place.offers_all).uses_horizon:
             last = min(last, first + place.begun + place.horizon - place.rounds)
-        if place.offers_all and math.isnan(X[first:last].sum()):
+        if place.offers_all and math.isnan(np.vdot(X[first:last], X[first:last])):
             absent = np.isnan(X[first:last]).reshape(last - first, -1).any(1)
             if not absent[0]:
                 return place, first + int(absent.argmax())
@@ -253,8 +254,8 @@ class Session:
         with name_round(algorithm, (self.seed,), start):
             draws = self._draw(algorithm, start, start + len(costs))
             state, trace = engine.advance(algorithm, place.state, rounds, draws)
-        total = float(add_up(place.total, trace.cost[0])[-1])
-        if not math.isfinite(total + trace.mse.sum()):
+        total = add_up(place.total, trace.cost[0])
+        if not math.isfinite(total + np.vdot(trace.mse, trace.mse)):
             check_finite(algorithm, (self.seed,), start, trace)
         place = place._replace(state=state, rounds=start + len(costs), total=total)
         return place, trace.cost[0]
@@ -302,7 +303,7 @@ class Session:
         session = cls(params, Form(tuple(header["shape"]), header["items"]))
         snapshot.check_settings(session.settings, (*NOT_LEARNED, *OWN))
         place, rounds = session.start(header["rounds"], params["offers_all"]), header["rounds"]
-        total = float(add_up(0.0, snapshot.arrays["trace.cost"][0])[-1])
+        total = add_up(0.0, snapshot.arrays["trace.cost"][0])
         state = snapshot.restore(place.state)
         place = place._replace(state=state, rounds=rounds, total=total)
         return session, session._check_weights(snapshot, place)
@@ -330,6 +331,13 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
     return value is None or isinstance(value, bool | int | float | str)
+
+
+def add_up(start: float, values: np.ndarray) -> float:
+    """start + the sum of the values, added one by one as single rounds would."""
+    for value in values.tolist():
+        start += value
+    return start
 
 
 def as_tuples(value: Any) -> Any:
