@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,7 @@ def is_sweep(line: CommandLine) -> bool:
     return bool(OmegaConf.select(config, "hydra.mode") == RunMode.MULTIRUN)
 
 
+@cache
 def prepare_hydra() -> None:
     """Registers the resolvers, presets and defaults of odfl with Hydra."""
     register_resolvers()

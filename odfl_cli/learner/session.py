@@ -4,6 +4,7 @@ import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,7 +101,6 @@ class Session:
         self._given = given_parts(setting)
         self._parts: dict[tuple[int | None, bool], Parts] = {}
         self._drawn: tuple[Any, Draws] = None, {}
-        self.settings = self._settings()
 
     def _make(self, horizon: int | None, offers_all: bool) -> Job:
         """The job for T rounds, or for horizon.rounds."""
@@ -116,8 +116,9 @@ class Session:
         sizes = Sizes(form.items, shape, names, offers_all, self.params["target"])
         return build(config, data=sizes, **given)
 
-    def _settings(self) -> dict[str, Any]:
-        """What decides the numbers, beside the rounds."""
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """What decides the numbers, beside the rounds; of interest to snapshots alone."""
         job = self._make(None, self.params["offers_all"])
         values = resolve(fill_sizes(self._config, job.environment))
         made = {"algo": job.algorithm, "regularizer": job.algorithm.problem.regularizer}
