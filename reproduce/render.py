@@ -239,17 +239,14 @@ def bound() -> str:
 def claims() -> str:
     """Every judged claim with its controls."""
     judged = json.loads((DATA / "claims.json").read_text())
-    realised = ["realised"] if "realised" in judged[0] else []  # older files have none
-    rows = [["claim", "where", "measured", *realised, "claimed", "controls", "n", "verdict"]]
+    rows = [["claim", "where", "measured", "realised", "claimed", "controls", "n", "verdict"]]
     for one in judged:
         side, limit = one["claimed"]["side"], one["claimed"]["limit"]
         claimed = f"{SIGNS[side]} {limit:g}".replace("-", "−") if side in SIGNS else "–"
-        realised = (
-            [measured(one["realised"]) if one["realised"] else ""] if "realised" in one else []
-        )
+        realised = measured(one["realised"]) if one.get("realised") else ""
         controls = [f"{name} {measured(control)}" for name, control in one["controls"].items()]
         count, verdict = str(one["count"]), one["verdict"]
-        told = [one["claim"], one["where"], measured(one), *realised, claimed, "; ".join(controls)]
+        told = [one["claim"], one["where"], measured(one), realised, claimed, "; ".join(controls)]
         rows.append([*told, count, verdict])
     return table(rows)
 
