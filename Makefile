@@ -140,8 +140,8 @@ test-browser: $(STAMP)  ## the report and the site in a real browser, installed 
 	else echo "browser: none, and it cannot be installed here (needs root and apt); its tests are skipped"; fi
 	$(BIN)/python -m pytest -m browser -rs tests/report tests/documents/test_site.py
 
-fuzz: $(STAMP)  ## hostile keys and files: 5,000 cases, about ten minutes, and how to repeat what fails
-	PYTHONPATH=tests $(BIN)/python -m fuzz
+fuzz: $(STAMP)  ## hostile keys and files: 5,000 cases, about ten minutes, and how to repeat what fails; FUZZ="--cases 10000 --seed 7"
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
 
 bench: $(STAMP)  ## speed and growth, every figure a ratio within the run; PART=data measures one part, PART=--record keeps them for docs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'

@@ -17,7 +17,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from odfl_cli.config.command_line import CommandLine
-from odfl_cli.config.directory import TUNED, choices_of, conf_directory, is_tuning
+from odfl_cli.config.directory import conf_directory, is_tuning
 from odfl_cli.config.explain import check_arguments, compose_choices, explain_errors
 from odfl_cli.config.identity import register_resolvers
 from odfl_cli.core.errors import UserError
@@ -31,10 +31,6 @@ EXTRAS = {
     "hydra/sweeper=optuna": ("hydra_plugins.hydra_optuna_sweeper", "search"),
 }
 """Choice → the package it runs on and the extra of odfl that brings it."""
-
-
-BASES = {"guard": ("base", "rivals.rls", "rivals.spo", "rivals.df_ogd"), "restart": ("base",)}
-"""Algorithm → the settings in which it has another one, by the group algo@algo.<setting>."""
 
 
 def compose_job(overrides: Iterable[str]) -> DictConfig:
@@ -79,8 +75,6 @@ def prepare_hydra() -> None:
     Plugins.instance()  # finding the plugins registers their presets
     _prefer_own_presets()
     _prefer_own_defaults()
-    _list_experts()
-    _tune_learners()
 
 
 def _prefer_own_presets() -> None:
@@ -102,57 +96,6 @@ def _prefer_own_defaults() -> None:
     """
     for choice in ConfigStore.instance().repo["hydra"]["config.yaml"].node.defaults:
         choice.update({group: "odfl" for group in ("launcher", "sweeper") if group in choice})
-
-
-def _list_experts() -> None:
-    """Stores `experts/all`: every algorithm and predictor of conf/ as a part that `vote` may name."""
-    files = {"settings": ("algo", {"vote", "pool"}), "predictors": ("predictor", {"torch"})}
-    content: dict[str, Any] = {"defaults": []}
-    for key, (group, excluded) in files.items():
-        names = [name for name in choices_of(group, [conf_directory()]) if name not in excluded]
-        content["defaults"] += [{f"/{group}@{key}.{name}": name} for name in names]
-        content[key] = {name: {"_partial_": True} for name in names}
-    ConfigStore.instance().store("all", content, group="experts")
-
-
-FOR = {
-    "algo_oracle": "${oracle}",
-    "algo_regularizer": "${regularizer}",
-    "algo_polytope": "${polytope}_${data}",
-    "algo_data": "${data}",
-}
-"""What a file of each group in conf/tuned is for, beside the algorithm."""
-
-
-def _tune_learners() -> None:
-    """Stores what conf/tuned sets for an algorithm alone once more, for learners inside another.
-
-    `tuned/inside/algo_data@algo.base` holds the values of algo.*, those of oracle.* under `oracle` and
-    data.target as `target`: they are the learner's own. `tuned/inside: vote` lists a vote's experts.
-    """
-    store, inside = ConfigStore.instance().store, TUNED + "inside"
-    tuned: dict[str, set[str]] = {}  # group → algorithms with a file in it
-    algorithms = choices_of("algo", [conf_directory()])
-    for path in sorted((conf_directory() / TUNED).glob("*/*.yaml")):
-        values = yaml.load(path.read_bytes(), FAST_LOADER) or {}
-        own = {**values.get("algo", {}), **values.get("data", {})}
-        own |= {"oracle": values["oracle"]} if "oracle" in values else {}
-        store(path.stem, own, group=f"{inside}/{path.parent.name}")
-        owner = max((name for name in algorithms if path.stem.startswith(f"{name}_")), key=len)
-        tuned.setdefault(path.parent.name, set()).add(owner)
-    experts = [(f"settings.{name}", name) for name in algorithms]
-    chosen = {
-        algorithm: [(place, f"${{choice_of:algo@algo.{place}}}") for place in places]
-        for algorithm, places in BASES.items()
-    }
-    for algorithm, places in {"vote": experts, **chosen}.items():
-        defaults = [
-            {f"optional /{inside}/{group}@algo.{place}": f"{choice}_{FOR[group]}"}
-            for group, names in tuned.items()
-            for place, choice in places
-            if choice in names or algorithm in BASES
-        ]
-        store(algorithm, {"defaults": defaults}, group=inside, package="_global_")
 
 
 def allow_any_class() -> AbstractContextManager[Any]:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import ENAMETOOLONG
+from pathlib import Path
 from typing import Any
 
 from hydra import compose, initialize_config_dir
@@ -33,6 +35,8 @@ def explain_errors(arguments: list[str]) -> Iterator[None]:
     except (*COMPLAINTS, UnicodeDecodeError, RecursionError) as error:
         raise UserError(explain(error, arguments)) from error
     except Exception as error:
+        if isinstance(error, OSError) and error.errno == ENAMETOOLONG:
+            raise UserError(f"{Path(error.filename).name}: the name is too long") from error
         if isinstance(error, UserError | OSError) or not is_foreign(error, below=3):
             raise
         if isinstance(error.__cause__, OSError):  # a log that cannot be opened
@@ -65,6 +69,7 @@ def explain(error: Exception, arguments: list[str]) -> str:
     if isinstance(error, OmegaConfBaseException) and (key := re.search(r"full_key: (\S+)", text)):
         return f"{_find_typed_key(key[1], arguments)}: {str(error).splitlines()[0]}"
     text = " ".join(str(error).split()) if isinstance(error, COMPLAINTS) else message(error)
+    text = text.partition(" : Override(")[0]  # Hydra's object for a word that is named below
     reason = f" ({message(error.__cause__)})" if isinstance(error.__cause__, Exception) else ""
     named = [word for word in arguments if "hydra" in word and word.partition("=")[0] not in text]
     return f"{' '.join(named)}{': ' if named else ''}{text}{reason}"

@@ -115,6 +115,7 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
     (["hydra.job.env_copy=[1]"], ["hydra.job.env_copy=[1]: KeyError"]),
     (["--experimental-rerun", "nofile"], ["--experimental-rerun nofile: there is no such file"]),
     (["-sc"], ["install", "query"]),
+    (["algo=" + "q" * 5000], ["q" * 75 + "…: the name is too long"]),
     (["data.gamma=" + "x" * 100_000], ["data.gamma=" + "x" * 69 + "…: should be a valid number"]),
     (["seeds=[" + "1," * 5000 + "1]"], ["seeds=", "…", "no seed may appear twice"]),
 ]

@@ -1,7 +1,8 @@
-"""`make fuzz`: as many cases as fit in a time, on all cores; what they found, and how to repeat it."""
+"""`make fuzz`: hostile cases on all cores; what they found, and how to repeat it."""
 
 import argparse
 import json
+import math
 import sys
 import time
 from collections import Counter
@@ -13,12 +14,14 @@ from multiprocessing import get_context
 from fuzz.cases import Case, all_cases
 from fuzz.judge import tried
 
+TASKS_PER_WORKER = 500
+
 
 def main() -> int:
     """Prints what was found; 1 if there is anything."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="of the order and of what is random")
-    parser.add_argument("--seconds", type=float, default=900, help="when to stop")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="when to stop")
     parser.add_argument("--cases", type=int, default=5000, help="how many at most")
     parser.add_argument("--kind", help="these alone")
     parser.add_argument("--repeat", metavar="JSON", help="one case, as it was printed")
@@ -29,7 +32,9 @@ def main() -> int:
         everything = all_cases(arguments.seed)
         chosen = (case for case in everything if arguments.kind in (None, case.kind))
     begun, counts, found = time.monotonic(), Counter[str](), 0
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+    spawn = get_context("spawn")
+    # A worker imports torch and keeps what it has composed: new ones bound the memory.
+    with ProcessPoolExecutor(mp_context=spawn, max_tasks_per_child=TASKS_PER_WORKER) as pool:
         for some in batched(islice(chosen, arguments.cases), 100):
             if counts.total() % 1000 == 0:
                 print(f"{counts.total()} cases, {found} failed", file=sys.stderr, flush=True)

@@ -162,12 +162,16 @@ def _check_top(config: DictConfig) -> str:
 def _make_directories(config: DictConfig, *files: Path) -> Path:
     sweep = sweep_directory(config)
     check_sweep_place(sweep, *files)
-    if (sweep / INDEX).is_dir():
-        raise UserError(f"{sweep / INDEX}: it is a directory; choose another name with sweep=")
+    _check_index(sweep)
     make_writable(sweep)
     make_writable(Path(config.hydra.sweep.dir))
     remove_old_journals(sweep)
     return sweep
+
+
+def _check_index(sweep: Path) -> None:
+    if (sweep / INDEX).is_dir():
+        raise UserError(f"{sweep / INDEX}: it is a directory; choose another name with sweep=")
 
 
 def _check_jobs(config: DictConfig, local: Local | None, cells: list[Cell]) -> Sweep:
@@ -208,6 +212,7 @@ def _choose_name(config: DictConfig, jobs: list[IndexJob]) -> list[IndexJob]:
     one; so do other jobs where the name was not typed but is that of an experiment.
     """
     sweep = sweep_directory(config)
+    _check_index(sweep)
     try:
         known = read_index(sweep) if (sweep / INDEX).exists() else []
     except UserError as error:

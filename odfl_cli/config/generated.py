@@ -1,0 +1,81 @@
+"""Configurations derived from other files of conf/: experts of a vote, and constants for learners inside others."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from odfl_cli.config.directory import TUNED, choices_of, conf_directory
+from odfl_cli.core.reading import FAST_LOADER
+
+BASES = {"guard": ("base", "rivals.rls", "rivals.spo", "rivals.df_ogd"), "restart": ("base",)}
+"""Algorithm → the settings in which it has another one, by the group algo@algo.<setting>."""
+FOR = {
+    "algo_oracle": "${oracle}",
+    "algo_regularizer": "${regularizer}",
+    "algo_polytope": "${polytope}_${data}",
+    "algo_data": "${data}",
+}
+"""What a file of each group in conf/tuned is for, beside the algorithm."""
+INSIDE = TUNED + "inside"
+LOCAL, GLOBAL = None, "_global_"
+
+
+@cache
+def generate(path: str) -> tuple[dict[str, Any], str | None] | None:
+    """The content of the configuration at a path and its package; None where there is none.
+
+    `experts/all` has every algorithm and predictor of conf/ as a part that `vote` may name.
+    `tuned/inside/algo_data/…` has what the file of conf/tuned/algo_data sets for an algorithm alone, for a
+    learner inside another: the values of algo.*, those of oracle.* under `oracle` and data.target as
+    `target`. `tuned/inside/vote` lists these for a vote's experts, and so on.
+    """
+    folder, _, name = path.rpartition("/")
+    if path == "experts/all":
+        return _experts(), LOCAL
+    if folder == INSIDE and name in {"vote", *BASES}:
+        return {"defaults": _defaults(name)}, GLOBAL
+    file = conf_directory() / TUNED / f"{path.removeprefix(f'{INSIDE}/')}.yaml"
+    if path.startswith(f"{INSIDE}/") and file.is_file():
+        return _own_values(file), LOCAL
+    return None
+
+
+def _experts() -> dict[str, Any]:
+    files = {"settings": ("algo", {"vote", "pool"}), "predictors": ("predictor", {"torch"})}
+    content: dict[str, Any] = {"defaults": []}
+    for key, (group, excluded) in files.items():
+        names = [name for name in choices_of(group, [conf_directory()]) if name not in excluded]
+        content["defaults"] += [{f"/{group}@{key}.{name}": name} for name in names]
+        content[key] = {name: {"_partial_": True} for name in names}
+    return content
+
+
+def _own_values(file: Path) -> dict[str, Any]:
+    values = yaml.load(file.read_bytes(), FAST_LOADER) or {}
+    oracle = {"oracle": values["oracle"]} if "oracle" in values else {}
+    return {**values.get("algo", {}), **values.get("data", {}), **oracle}
+
+
+def _defaults(algorithm: str) -> list[dict[str, str]]:
+    """What conf/tuned may hold for the learners inside an algorithm."""
+    algorithms = choices_of("algo", [conf_directory()])
+    if algorithm in BASES:
+        places = [(place, f"${{choice_of:algo@algo.{place}}}") for place in BASES[algorithm]]
+    else:
+        places = [(f"settings.{name}", name) for name in algorithms]
+    return [
+        {f"optional /{INSIDE}/{group}@algo.{place}": f"{choice}_{FOR[group]}"}
+        for group in FOR
+        for place, choice in places
+        if algorithm in BASES or choice in _tuned_in(group, algorithms)
+    ]
+
+
+def _tuned_in(group: str, algorithms: list[str]) -> set[str]:
+    """The algorithms with a file in a group of conf/tuned."""
+    return {
+        max((name for name in algorithms if file.startswith(f"{name}_")), key=len)
+        for file in choices_of(TUNED + group, [conf_directory()])
+    }
