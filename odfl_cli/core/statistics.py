@@ -84,11 +84,11 @@ def decide(
         if abs(mean) + half <= margin:
             return Decision("equal", count, mean, half)
         room = max(abs(mean), margin - abs(mean), 1e-12)
-        found = Decision("undecided", count, mean, half, _count_for(room, deviation, error) - count)
+        found = Decision("undecided", count, mean, half, count_for(room, deviation, error) - count)
     return found
 
 
-def _count_for(half: float, deviation: float, error: float) -> int:
+def count_for(half: float, deviation: float, error: float) -> int:
     """The number of samples from which an interval is narrower than ± half; a billion at most."""
     counts = range(1, 10**9)
     return (

@@ -69,11 +69,16 @@ def draw_panel(axis: Axes, panel: Panel, seeds: bool = False) -> None:
     for mark in panel.marks:
         axis.axvline(mark, color=GREY, linewidth=0.6, linestyle=(0, (2, 2)), zorder=0)
     count = len(panel.drawn)
-    for place, one in enumerate(panel.drawn):
-        _draw_curve(axis, one, seeds, place / count, banded=count <= MOST_BANDS)
     lines = [one.line for one in panel.drawn]
+    limits, banded = view(lines), count <= (1 if panel.is_gap else MOST_BANDS)
+    for place, one in enumerate(panel.drawn):
+        _draw_curve(axis, one)
+        if seeds and len(one.line.by_seed):
+            _draw_seeds(axis, one)
+        elif off_scale(one.line, limits) is None:
+            _draw_interval(axis, one, place / count, banded)
     last = max(int(line.points["x"].max()) for line in lines)
-    axis.set(xlabel="round $t$", ylabel=panel.label, xlim=(0, last), ylim=view(lines))
+    axis.set(xlabel="round $t$", ylabel=panel.label, xlim=(0, last), ylim=limits)
     if panel.title:
         axis.set_title(panel.title)
 
@@ -140,19 +145,30 @@ def _line_style(one: Drawn) -> dict[str, Any]:
             "markevery": (MARK_EVERY * style.mark_from, MARK_EVERY)}  # fmt: skip
 
 
-def _draw_curve(axis: Axes, one: Drawn, seeds: bool, place: float, banded: bool) -> None:
-    """A mean with its interval: a band, or bars where bands would cover each other; or its seeds."""
-    every, colour = one.line.points, one.style.colour
-    points = every[every["x"] >= DRAWN_FROM * every["x"].max()]
-    above = 2 if one.line.algorithm in REFERENCES else 3
+def _late_points(one: Drawn) -> pd.DataFrame:
+    points = one.line.points
+    return points[points["x"] >= DRAWN_FROM * points["x"].max()]
+
+
+def _draw_curve(axis: Axes, one: Drawn) -> None:
+    points, above = _late_points(one), 2 if one.line.algorithm in REFERENCES else 3
     axis.plot(points["x"], points["mean"], label=one.name, zorder=above, **_line_style(one))
-    if seeds and len(one.line.by_seed):
-        table = one.line.by_seed.loc[points["x"]]
-        axis.plot(table.index, table.to_numpy(), color=colour, linewidth=0.4, alpha=0.5, zorder=1)
-    elif points["ci95"].notna().all() and banded:
+
+
+def _draw_seeds(axis: Axes, one: Drawn) -> None:
+    table, colour = one.line.by_seed.loc[_late_points(one)["x"]], one.style.colour
+    axis.plot(table.index, table.to_numpy(), color=colour, linewidth=0.4, alpha=0.5, zorder=1)
+
+
+def _draw_interval(axis: Axes, one: Drawn, place: float, banded: bool) -> None:
+    """A band, or bars where bands would cover each other."""
+    points, colour = _late_points(one), one.style.colour
+    if points["ci95"].isna().any():
+        return
+    if banded:
         low, high = points["mean"] - points["ci95"], points["mean"] + points["ci95"]
         axis.fill_between(points["x"], low, high, color=colour, alpha=0.15, linewidth=0, zorder=1)
-    elif points["ci95"].notna().all():
+    else:
         at = (np.arange(BARS) + 0.5 + 0.5 * place) / BARS * points["x"].max()
         barred = points.iloc[np.unique(points["x"].searchsorted(at).clip(0, len(points) - 1))]
         axis.errorbar(barred["x"], barred["mean"], yerr=barred["ci95"], fmt="none", ecolor=colour,

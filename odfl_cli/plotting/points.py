@@ -60,7 +60,7 @@ def draw_heatmap(
     width = request.width / panels_across(len(tables), request)
     for axis, (name, table) in zip(axes, tables.items(), strict=True):
         sns.heatmap(table, ax=axis, vmin=low, vmax=high, cmap="vlag" if request.gap else "crest",
-                    annot=True, fmt=".3g", annot_kws={"size": 6}, linewidths=0.5, cbar=False)  # fmt: skip
+                    annot=True, fmt="#.3g", annot_kws={"size": 6}, linewidths=0.5, cbar=False)  # fmt: skip
         axis.set(xlabel=key_label(request.x[0]), ylabel=key_label(request.x[1]))
         axis.set_title(fold_names([name], width)[0])
         axis.tick_params(length=0)

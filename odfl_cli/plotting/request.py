@@ -10,7 +10,7 @@ from odfl_cli.results.words import escape
 
 WIDTHS = {"single": 3.4, "double": 6.9}  # inches: one and two columns of a paper
 FORMATS = ("png", "pdf", "svg")
-OTHERS = ("forest", "rates", "bounds", "margin", "oracle_share")
+OTHERS = ("forest", "rates", "margin", "oracle_share")
 """Figures that are not curves of columns."""
 RATES = ("avg_static_regret", "avg_dynamic_regret")
 CURVES: dict[str, tuple[str, ...]] = {

@@ -22,7 +22,6 @@ from odfl_cli.plotting.request import BY_DEFAULT, CURVES, RATES, Request
 from odfl_cli.plotting.style import INK, Drawn, LineStyle, apply_styles, line_styles, theme
 from odfl_cli.results.aggregation import (
     Line,
-    bounded_regret,
     curves,
     late_slope,
     slope,
@@ -146,6 +145,16 @@ class Plot:
         return self.request.add_title(",  ".join(filter(None, facts)))
 
     @property
+    def swept(self) -> tuple[str, set[Any]]:
+        """The key of the problem that was swept over numbers, and its values; none of several keys."""
+        outer = [split_settings(group.varying)[0] for group in self.groups]
+        keys = {key for settings in outer for key in settings}
+        key = keys.pop() if len(keys) == 1 else ""
+        values = {freeze(settings.get(key)) for settings in outer}
+        is_grid = key and all(sort_key(value)[0] == 0 for value in values)
+        return (key, values) if is_grid else ("", set())
+
+    @property
     def across(self) -> int:
         """Facets in a row; 0 where there is none."""
         _, column = self.request.facets
@@ -210,16 +219,19 @@ class Plot:
 
 def _default_sheets(plot: Plot, runs: list[Run]) -> list[Sheet]:
     """The figures that were asked for, or all that say something, if the runs have what they show."""
-    there = {column for group in plot.groups for column in group.columns}
+    have = {column for group in plot.groups for column in group.columns}
+    key, values = plot.swept
+    facets = replace(plot.request, facets=("", key)) if len(values) <= MOST_ACROSS else plot.request
     builders: dict[str, Callable[[], Sheet]] = {
-        stem: partial(plot.curve_sheet, stem, columns)
+        stem: partial(replace(plot, request=facets).curve_sheet, stem, columns)
         for stem, columns in CURVES.items()
-        if there.issuperset(columns)
+        if have.issuperset(columns)
     }
-    if there.issuperset(RATES):
+    if len(values) > MOST_ACROSS:
+        points = replace(plot.request, x=(key,), y=CURVES["overview"])
+        builders["overview"] = partial(_sweep_sheet, replace(plot, request=points))
+    if have.issuperset(RATES):
         builders["rates"] = partial(_rates_sheet, plot)
-    if "avg_bound" in there:
-        builders["bounds"] = partial(_bounds_sheet, plot)
     learners = {run.algorithm for run in runs} - set(REFERENCES)
     problems = {freeze(split_settings(group.varying)[0]) for group in plot.groups}
     if len(learners) > 1 and len(problems) <= MOST_PANELS:
@@ -227,9 +239,9 @@ def _default_sheets(plot: Plot, runs: list[Run]) -> list[Sheet]:
     builders |= diagnostics(plot.groups, plot.title(), plot.request)
     for stem in plot.request.figures:
         if stem not in builders:
-            raise UserError(
-                f"--figures {stem}: the runs do not have it; there are {', '.join(builders)}"
-            )
+            there = f"the runs do not have it; there are {', '.join(builders)}"
+            gone = "this figure is gone; --y avg_bound,avg_dynamic_regret draws both"
+            raise UserError(f"--figures {stem}: {gone if stem == 'bounds' else there}")
     wanted = plot.request.figures or BY_DEFAULT
     return [build() for stem, build in builders.items() if stem in wanted]
 
@@ -263,23 +275,6 @@ def _rates_sheet(plot: Plot) -> Sheet:
     learners = [group for group in plot.groups if group.algorithm not in REFERENCES]
     panels = replace(plot, groups=learners).panels(RATES, curves)
     return plot.sheet("rates", draw_rates, _add_slopes(panels, late_slope))
-
-
-def _bounds_sheet(plot: Plot) -> Sheet:
-    """The regret that a theorem bounds, and the bound, which lies far above it."""
-    panels = []
-    for column in RATES:
-        groups = [group for group in plot.groups if bounded_regret(group) == column]
-        regrets = {one.name: one for one in plot.style(curves(groups, column))}
-        drawn = []
-        for bound in plot.style(curves(groups, "avg_bound")):
-            style = bound.style._replace(dashes="-", width=0.7, marker="")
-            drawn.append(bound._replace(style=style, name=f"{bound.name}: the theorem's bound"))
-            drawn += [regrets[bound.name]] if bound.name in regrets else []
-        facts = [{"column": column, "curve": one.name} for one in drawn]
-        drawn = [one.add_facts(more) for one, more in zip(drawn, facts, strict=True)]
-        panels += [Panel(column_label(column), drawn)] if drawn else []
-    return plot.sheet("bounds", draw_rates, panels)
 
 
 def _sweep_sheet(plot: Plot) -> Sheet:

@@ -108,6 +108,8 @@ def variant(style: LineStyle, place: int, count: int) -> LineStyle:
     if count == 1:
         return style
     share = place / (count - 1)  # 0 is darkest
+    if style.colour == INK:  # which cannot be darker
+        share = (1 + share) / 2
     shaded = _mix(style.colour, INK, 0.45 * (1 - 2 * share)) if share < 0.5 else style.colour
     lit = _mix(shaded, (1.0, 1.0, 1.0), 0.55 * (2 * share - 1)) if share > 0.5 else shaded
     marker = MARKERS[place % len(MARKERS)]

@@ -32,7 +32,7 @@ def page(document: Document) -> str:
         title=escape(document.title),
         style=style,
         verdict=_verdict(document)
-        + _list("Decided by adding seeds", document.decided)
+        + _list("Verdicts of until=decided", document.decided)
         + _list("Constants chosen by tune=", document.chosen),
         content=pack_json(document.content),
         numbers=document.arrays.pack(),

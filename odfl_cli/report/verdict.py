@@ -5,12 +5,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from odfl_cli.core.statistics import Interval, student_quantile
+from odfl_cli.core.statistics import count_for, student_quantile
 from odfl_cli.core.text import plus_minus, two_digits
 from odfl_cli.results.leaderboard import Entry, is_decided
 from odfl_cli.results.words import display_name
 
-POWER = 0.8416  # quantile of the normal law: four repetitions in five would decide
+ERROR = 0.05  # of a verdict by until=decided
 MOST_SEEDS = 10_000
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 LONGEST = 200  # characters of a text
@@ -20,19 +20,6 @@ def clean(text: object) -> str:
     """Text without control characters and direction marks, at most 200 characters long."""
     shown = CONTROL.sub("�", str(text))
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
-
-
-def needed(seeds: int, gap: Interval) -> int | None:
-    """Seeds that would probably decide the sign; None for more than anyone would run."""
-    if gap["ci95"] is None or gap["mean"] == 0:
-        return None
-    spread = gap["ci95"] * math.sqrt(seeds) / student_quantile(seeds - 1)
-    count = 2.0
-    for _ in range(20):  # the quantile hardly changes beyond 200 seeds
-        quantile = student_quantile(min(200, max(1, math.ceil(count) - 1)))
-        count = max(2.0, ((quantile + POWER) * spread / abs(gap["mean"])) ** 2)
-    unit = 10 ** max(0, math.floor(math.log10(count)) - 1)  # rounded up to two digits
-    return unit * math.ceil(count / unit) if count <= MOST_SEEDS else None
 
 
 def describe(entries: Sequence[Entry], what: str) -> list[str]:
@@ -82,17 +69,17 @@ def headline(leaders: Sequence[str | None]) -> str:
 
 
 def _undecided(rival: Entry) -> str:
+    """The rival, how far it is apart, and how many seeds until=decided would probably need."""
     seeds, gap = rival.behind or (0, {"mean": math.nan, "ci95": None})
     if gap["ci95"] is None:
         apart = two_digits(math.nan)(gap["mean"])
         return f"{_name(rival)}, {apart} apart on one seed, which has no interval"
-    line = f"{_name(rival)}, {_apart(rival, ' apart')}"
     if gap["mean"] == 0:
-        return f"{line} (equal on average)"
-    count = needed(seeds, gap)
-    if count is None:
-        return f"{line} (more than {MOST_SEEDS:,} seeds would be needed to decide it)"
-    return f"{line} (about {count:,} seeds would probably decide it)"
+        return f"{_name(rival)}, equal on average"
+    deviation = gap["ci95"] * math.sqrt(seeds) / student_quantile(seeds - 1)
+    count = count_for(abs(gap["mean"]), deviation, ERROR)
+    needed = f"about {count:,}" if count <= MOST_SEEDS else f"more than {MOST_SEEDS:,}"
+    return f"{_name(rival)}, {_apart(rival, ' apart')} (until=decided needs {needed} seeds)"
 
 
 def _apart(rival: Entry, word: str = "") -> str:

@@ -9,7 +9,7 @@ from itertools import chain, count
 from pathlib import Path
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.command import seeds_word
+from odfl_cli.core.seeds import format_seeds
 from odfl_cli.results.ownership import is_run
 from odfl_cli.results.runs import StoredRun, inspect, status
 from odfl_cli.results.selection import EVERY, Where, join_refusals, try_each
@@ -32,8 +32,9 @@ def choose(found: list[StoredRun], warn: Warn, where: Where) -> list[StoredRun]:
     more = [set(run.listed).difference(run.asked) for run in runs if run.asked is not None]
     if any(more) and where.seeds is None:
         count = f"{sum(map(bool, more))} of {len(runs)} runs" if len(runs) > 1 else "the run"
-        others = seeds_word(sorted(set[int]().union(*more))).replace("=", " ")
-        warn(f"left out seeds of other requests in {count}; --{others} reads them")
+        others = format_seeds(set[int]().union(*more))
+        typed = f"[{others}]" if others.isdecimal() else others  # a number alone is a count
+        warn(f"left out seeds of other requests in {count}; --seeds {typed} reads them")
     return runs
 
 

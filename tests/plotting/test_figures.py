@@ -185,7 +185,7 @@ REFUSED = {
     ),
     "an absent figure": (
         ["runs", "--figures", "bounds"],
-        "--figures bounds: the runs do not have it",
+        "--figures bounds: this figure is gone; --y avg_bound,avg_dynamic_regret draws both",
     ),
     "no seeds": (["runs", "--seeds"], "--each-seed draws a line for each"),
     "no runs": (

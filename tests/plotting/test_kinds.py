@@ -1,4 +1,4 @@
-"""Which figures a sweep gets: curves, regrets, bounds, slopes, gaps, heatmaps."""
+"""Which figures a sweep gets: curves, regrets, slopes, gaps, heatmaps."""
 
 import json
 
@@ -85,29 +85,6 @@ def test_runs_with_comparators_get_their_regrets_rates_and_slopes(tmp_path):
         assert slopes["df_ogd", column] == pytest.approx([-0.25], abs=1e-5)
         assert slopes["pf_ogd", column] == pytest.approx([-0.1], abs=1e-5)
     assert (rates["t"] % 2 == 0).all()  # the rounds that were evaluated
-
-
-@pytest.mark.parametrize(
-    ("algorithms", "bounds"),
-    [(("df_ftpl",), [1, 0]), (("df_ogd",), [0, 1]), (("df_ogd", "df_ftpl"), [1, 1])],
-)
-@pytest.mark.usefixtures("unrendered")
-def test_a_theorems_bound_has_a_figure_with_the_regret_it_bounds(tmp_path, algorithms, bounds):
-    """DF-FTPL's is on static regret, DF-OGD's on dynamic regret."""
-    for algo in algorithms:
-        write_run(tmp_path / algo, algo, rounds=400, thin=1, exponent=-0.25)
-    request = Request(figures=("bounds", "rates"))
-    drawn = {s.stem: s for s in sheets(read_runs([tmp_path], print), request)}
-    figure, numbers = drawn["bounds"].draw(), drawn["bounds"].numbers
-    for column, there in zip(("avg_static_regret", "avg_dynamic_regret"), bounds, strict=True):
-        means = numbers[numbers["column"] == column].groupby("curve")["mean"].last()
-        assert len(means) == 2 * there
-        assert not there or means.max() == pytest.approx(2 * means.min())
-    assert len(figure.legends[0].legend_handles) == 2 * sum(bounds) + 1
-    (rates,) = {len(axis.get_lines()) for axis in drawn["rates"].draw().axes}
-    assert (
-        rates == len(algorithms) - ("uniform" in algorithms) + 1
-    )  # curves and the guide, no bound
 
 
 @pytest.mark.usefixtures("unrendered")
@@ -213,6 +190,34 @@ def test_facets_have_a_panel_for_every_value_and_column(tmp_path):
     titles = [axis.get_title() for axis in sheet.draw().axes]
     assert titles == [f"$\\gamma$ = {gamma}" for gamma in ("0", "0.5", "1")] * 2
     assert set(sheet.numbers["data.gamma"]) == {0.0, 0.5, 1.0}
+
+
+def test_a_sweep_over_numbers_has_a_panel_for_each_or_points_if_there_are_many(tmp_path):
+    runs = read_runs([write_gamma_sweep(tmp_path / "sweep")], print)
+    overview, _ = sheets(runs, Request())
+    titles = [axis.get_title() for axis in overview.draw().axes]
+    assert titles == [f"$\\gamma$ = {gamma}" for gamma in ("0", "0.5", "1")] * 2
+    for gamma in (0.2, 0.8):
+        write_run(tmp_path / "sweep" / str(gamma), config={"data.gamma": gamma})
+    points, _ = sheets(read_runs([tmp_path / "sweep"], print), Request())
+    assert points.stem == "x_data.gamma"
+    assert [axis.get_ylabel().split("\n")[0] for axis in points.draw().axes] == [
+        "final average cost", "final average MSE",
+    ]  # fmt: skip
+
+
+def test_intervals_of_a_curve_off_the_scale_are_not_drawn(tmp_path):
+    """Clairvoyant lies far below two learners, with bars that reach up to them."""
+    levels = {
+        "df_ogd": (0.6, 0.61),
+        "pf_ogd": (0.61, 0.62),
+        "spo": (0.62, 0.63),
+        "clairvoyant": (0.1, 0.5),
+    }
+    for algo, pair in levels.items():
+        write_run(tmp_path / algo, algo, levels=dict(enumerate(pair)))
+    (sheet,) = sheets(read_runs([tmp_path], print), Request(y=("avg_cost",)))
+    assert len(sheet.draw().axes[0].collections) == 3  # bars of the learners alone
 
 
 def test_a_forest_is_paired_and_has_a_panel_for_every_problem(tmp_path):

@@ -36,7 +36,7 @@ def test_the_last_request_is_read_and_the_others_are_named(tmp_path):
     """Tuned on 1000-1002, then run on twenty seeds: the same directory."""
     run = write_run(tmp_path / "runs" / "a", levels={**FINAL, **TUNED})
     change_summary(run, asked=list(FINAL))
-    with pytest.warns(UserWarning, match=r"other requests.*--seeds 1000-1002$"):
+    with pytest.warns(UserWarning, match=r"other requests.*--seeds 1000-1002 reads"):
         assert load(run).runs[0].seeds == list(FINAL)
     assert load(run, seeds="1000-1002").runs[0].seeds == list(TUNED)
     assert load(run, seeds=[3, 4]).runs[0].seeds == [3, 4]

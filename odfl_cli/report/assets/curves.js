@@ -191,7 +191,7 @@ function nearest(values, at) {
   return at - values[low] <= values[high] - at ? low : high;
 }
 
-/** The values under the cursor, every digit that the page holds. */
+/** The values under the cursor, with two digits of their interval; of a seed all that the page holds. */
 function readOut() {
   const at = curvesView.at ?? timeDomain(page.content.comparisons[shownComparison()])[1];
   const rows = new Map();
@@ -200,7 +200,7 @@ function readOut() {
     const name = line.thin ? `${line.name}, seed ${line.seed}` : line.name;
     const i = nearest(line.x, at);
     const row = rows.get(name) ?? rows.set(name, { look: line.look, t: line.x[i], cells: [] }).get(name);
-    row.cells[place] = exact(line.y[i]).replaceAll("-", "−") + (line.ci95 ? ` ± ${short(line.ci95[i])}` : "");
+    row.cells[place] = line.ci95 ? plusMinus(line.y[i], line.ci95[i]) : exact(line.y[i]).replaceAll("-", "−");
   }));
   const head = el("tr", {}, el("th", { scope: "col" }, "Line"), el("th", { scope: "col" }, "t"),
     curvesView.panels.map(({ column }) => el("th", { scope: "col" }, page.columns.get(column))));
