@@ -58,11 +58,11 @@ def test_the_scan_in_jax_pays_what_the_compiled_engine_pays(tmp_path):
     assert float(python("-c", SCAN, cwd=tmp_path).splitlines()[-1]) < 1e-9
 
 
-def test_pyepo_ends_where_the_compiled_engine_ends():
+def test_pyepo_ends_where_the_array_engine_ends():
     pytest.importorskip("pyepo", reason="the bench extra")
     from benchmarks.pyepo_spo import spo_plus
 
-    job = job_of("algo=spo", "seeds=[3]", rounds=ROUNDS, engine=CompiledEngine())
+    job = job_of("algo=spo", "seeds=[3]", rounds=ROUNDS)
     data, _ = block_of(job, 0, ROUNDS)
     theta = spo_plus(job.algorithm.eta, 1.0, data.X[0], data.costs[0])
     np.testing.assert_allclose(simulate(job).state.theta[0], theta, rtol=1e-9, atol=1e-9)

@@ -37,7 +37,7 @@ def test_runs_from_any_directory_without_the_repository(
         "-m",
         "odfl_cli.cli",
         "run",
-        "algo=pf_ogd",
+        "algo=df_ogd",
         f"engine={engine}",
         "horizon=smoke",
         "seeds=1",

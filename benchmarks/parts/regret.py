@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from benchmarks.report import Row, Section
 from benchmarks.timing import busy, job_of
-from odfl_cli.engine.compiled_engine import CompiledEngine
 from odfl_cli.runs.simulate import simulate
 
 ALGORITHMS = ("df_ogd", "df_ftpl", "pf_ogd", "spo")
@@ -24,8 +23,7 @@ def row(algo: str, items: int) -> Row:
     """Data, learning and metrics with regret, and without it in turn."""
     words = (f"algo={algo}", f"data.items={items}", f"seeds={SEEDS}")
     plain, measured = (
-        job_of(*words, f"metrics={metrics}", rounds=ROUNDS, engine=CompiledEngine())
-        for metrics in ("basic", "regret")
+        job_of(*words, f"metrics={metrics}", rounds=ROUNDS) for metrics in ("basic", "regret")
     )
     times = [
         (busy(lambda: simulate(plain)), busy(lambda: simulate(measured)))

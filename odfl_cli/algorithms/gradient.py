@@ -58,7 +58,6 @@ class PFOGD(GradientLearner):
     eta: Positive = 0.001
     name = "pf_ogd"
     takes_offers = True
-    kernel = "gradient"
 
     def direction(self, prediction: Array, costs: Array, draws: dict[str, Array]) -> Array:
         """2 (ĉ_t − c_t)."""
@@ -74,7 +73,6 @@ class SPO(GradientLearner):
 
     name = "spo"
     takes_offers = True
-    kernel = "gradient"
 
     def direction(self, prediction: Array, costs: Array, draws: dict[str, Array]) -> Array:
         """2 (w*(c_t) − w*(2ĉ_t − c_t))."""
@@ -91,7 +89,6 @@ class SPOPrinted(GradientLearner):
 
     name = "spo_printed"
     takes_offers = True
-    kernel = "gradient"
 
     def direction(self, prediction: Array, costs: Array, draws: dict[str, Array]) -> Array:
         """−w*(ĉ_t)."""
@@ -111,7 +108,6 @@ class FenchelYoung(GradientLearner):
     alpha: Positive = 1.0
     name = "fenchel_young"
     takes_offers = True
-    kernel = "gradient"
 
     def draws(self) -> dict[str, Draw]:
         """What the regulariser draws."""
@@ -140,7 +136,6 @@ class Perturbed(GradientLearner):
     samples: Annotated[Integer, Field(ge=2)] = 16
     name = "perturbed"
     takes_offers = True
-    kernel = "gradient"
 
     def draws(self) -> dict[str, Draw]:
         """Z, `samples` times."""

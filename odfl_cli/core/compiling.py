@@ -33,9 +33,6 @@ inner = numba.njit(forceinline=True, **OPTIONS)
 exact = numba.njit(forceinline=True, fastmath=False, **COMMON)
 """For functions that kernels call; `exact` ones keep the order of sums, so that a tie stays a tie."""
 
-TOOLCHAIN_FILES = ("compiling.py", "lanes.py")
-"""Files of this folder that every kernel depends on."""
-
 _configuring = RLock()
 """Held while numba's configuration names the folder of a kernel."""
 
@@ -94,8 +91,7 @@ def cache_directory(chosen: str) -> Path | None:
 
 def _ingredients(function: Any, seen: set[Any]) -> Iterator[bytes]:
     """The source files of a function and of all compiled functions that it calls, and the values of constants."""
-    folder = Path(__file__).parent
-    for path in (function.__code__.co_filename, *(folder / name for name in TOOLCHAIN_FILES)):
+    for path in (function.__code__.co_filename, __file__):
         if path not in seen:
             seen.add(path)
             yield Path(path).read_bytes()

@@ -29,7 +29,7 @@ Draws = dict[str, np.ndarray]
 """What an algorithm draws in a block of rounds, by name, [S, B, …]."""
 
 Play = Callable[[int], None]
-"""Plays a block of rounds for group number k of seeds, or seed k; fills the state and the trace."""
+"""Plays a block of rounds for seed number s; fills the state and the trace."""
 
 
 class Trace(NamedTuple):

@@ -34,12 +34,12 @@ class CompiledEngine(Engine):
         kernel_module(algorithm)
 
     def play(self, algorithm: Any, state: Any, rounds: Rounds, draws: Draws) -> tuple[Any, Trace]:
-        """One kernel call per group of seeds; the kernels release the interpreter's lock."""
+        """One kernel call per seed; the kernels release the interpreter's lock."""
         seeds, length = rounds.costs.shape[:2]
         trace = Trace.blank(algorithm, seeds, length)
-        kernel = kernel_module(algorithm)
-        state, play = kernel.prepare(algorithm, state, rounds, draws, trace)
-        on_threads(play, -(-seeds // getattr(kernel, "SEEDS_AT_ONCE", 1)), self.threads)
+        prepare = kernel_module(algorithm).prepare
+        state, play = prepare(algorithm, state, rounds, draws, trace)
+        on_threads(play, seeds, self.threads)
         return state, trace
 
 

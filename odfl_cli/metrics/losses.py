@@ -108,12 +108,12 @@ class CompiledLosses(Losses):
 
     def totals(self, thetas: np.ndarray, blocks: Iterable[Rounds], stops: np.ndarray) -> np.ndarray:
         """Round by round, many parameters at once."""
-        thetas, start = np.require(thetas, np.float64, ["C", "W"]), 0
-        total, sums = np.zeros((len(thetas), 1)), np.empty((len(thetas), len(stops)))
+        columns, start = np.array(thetas.T, np.float64, order="C"), 0
+        total, sums = np.zeros(len(thetas)), np.empty((len(stops), len(thetas)))
         for X, costs in blocks:
-            self._kernel.score(X, costs, thetas, stops - start, total, sums)
+            self._kernel.score(X, costs, columns, stops - start, total, sums)
             start += len(costs)
-        return sums
+        return np.ascontiguousarray(sums.T)
 
     def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
         """One parameter after another, many rounds at once."""

@@ -19,7 +19,7 @@ from odfl_cli.core.compiling import cache_directory
 SUPPORT = Path(__file__).parents[1] / "support"
 REPOSITORY = Path(__file__).parents[2]
 SCRIPT = "from support.small_kernel import scale; print(scale(21.0))"
-COMPILED = {"spo": "thorough", "df_ogd": "slow", "df_ftpl": "slow"}
+COMPILED = {"df_ogd": "thorough", "df_ftpl": "slow"}
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.sin4 import Sin4
 from odfl_cli.problem.oracles.descent import SGD
 from odfl_cli.problem.problem import Horizon
-from odfl_cli.runs.simulate import Job, Simulation, simulate
+from odfl_cli.runs.simulate import Job, NotFiniteError, Simulation, simulate
 
 ALGORITHMS = with_kernel()
 HISTORY = ("X", "costs")
@@ -213,7 +214,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
 )
 @pytest.mark.parametrize("narrow", [False, True], ids=["float64", "float32"])
 def test_data_of_any_layout(layout: Callable[[np.ndarray], np.ndarray], narrow: bool) -> None:
-    job = composed_job("algo=pf_ogd", "engine=compiled", "horizon.rounds=9", "seeds=3")
+    job = composed_job("algo=df_ogd", "engine=compiled", "horizon.rounds=9", "seeds=3")
     given = (lambda a: layout(a).astype(np.float32)) if narrow else layout
     exact = (lambda a: given(a).astype(np.float64)) if narrow else (lambda a: np.array(layout(a)))
     ours, expected = (
@@ -221,6 +222,29 @@ def test_data_of_any_layout(layout: Callable[[np.ndarray], np.ndarray], narrow: 
         for change in (given, exact)
     )
     np.testing.assert_allclose(ours.state.theta, expected.state.theta, **CLOSE)
+
+
+def test_blocks_of_rounds_that_are_kept_are_played_alike() -> None:
+    """Regret keeps all rounds of a run, so that a block is a view with gaps between the seeds."""
+    basic, regret = (
+        simulate(composed_job("algo=df_ogd", "horizon=smoke", "seeds=2", f"metrics={metrics}"))
+        for metrics in ("basic", "regret")
+    )
+    np.testing.assert_array_equal(basic.table["cost"], regret.table["cost"])
+
+
+def test_a_parameter_whose_square_overflows_stops_the_run() -> None:
+    job = composed_job("algo=df_ogd", "algo.c_eta=1e200", "horizon.rounds=50", "seeds=2")
+    with pytest.raises(NotFiniteError, match="round"):
+        simulate(job)
+
+
+@pytest.mark.parametrize("items", range(1, 10))
+def test_the_transposed_product_takes_every_item_once(items: int) -> None:
+    rng = np.random.default_rng(items)
+    X, v, out = rng.normal(size=(items, 3)), rng.normal(size=items), np.empty(3)
+    import_module("odfl_cli.engine.kernels.matrices").vjp(X, v, out)
+    np.testing.assert_allclose(out, X.T @ v, rtol=1e-13)
 
 
 ENGINES = pytest.mark.parametrize(

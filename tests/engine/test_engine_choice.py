@@ -19,10 +19,10 @@ from support.problems import (
     runnable,
     with_kernel,
 )
-from support.samples import marked, some_of
+from support.samples import marked
 
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.algorithms.gradient import PFOGD
+from odfl_cli.algorithms.df_ogd import DFOGD
 from odfl_cli.core.cores import available_cores
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
@@ -41,8 +41,8 @@ ALGORITHMS = with_kernel()
 
 
 @settings
-class Restless(PFOGD):
-    """PF-OGD with an update of its own."""
+class Restless(DFOGD):
+    """DF-OGD with an update of its own."""
 
     def update(self, state, X, costs, draws):
         after = super().update(state, X, costs, draws)
@@ -78,23 +78,15 @@ def foreign(part: str) -> Problem:
 
 
 def test_the_papers_algorithms_have_kernels() -> None:
-    assert {
-        "df_ogd",
-        "df_ogd_endpoint",
-        "df_ftpl",
-        "pf_ogd",
-        "spo",
-        "fenchel_young",
-        "perturbed",
-    } <= set(ALGORITHMS)
+    assert set(ALGORITHMS) == {"df_ogd", "df_ogd_endpoint", "df_ftpl", "df_moments"}
 
 
 WITHOUT_KERNEL: list[tuple[Algorithm, str]] = [
     (Restless(problem=make_problem()), "algo Restless"),
-    (PFOGD(problem=foreign("predictor")), "predictor Quadratic"),
-    (PFOGD(problem=foreign("polytope")), "polytope Triangle"),
-    (PFOGD(problem=foreign("regularizer")), "regularizer Tsallis"),
-    (PFOGD(problem=foreign("oracle")), "oracle Momentum"),
+    (DFOGD(problem=foreign("predictor")), "predictor Quadratic"),
+    (DFOGD(problem=foreign("polytope")), "polytope Triangle"),
+    (DFOGD(problem=foreign("regularizer")), "regularizer Tsallis"),
+    (DFOGD(problem=foreign("oracle")), "oracle Momentum"),
     (
         replace(composed_job("algo=guard").algorithm, problem=make_problem(kappa=0.1)),
         "algo Guard",
@@ -102,7 +94,7 @@ WITHOUT_KERNEL: list[tuple[Algorithm, str]] = [
 ]
 
 
-@pytest.mark.parametrize("algo", some_of(ALGORITHMS, 5))
+@pytest.mark.parametrize("algo", ALGORITHMS)
 def test_auto_compiles_every_algorithm_with_a_kernel(algo: str) -> None:
     job = composed_job(f"algo={algo}", "engine.threads=3")
     assert job.engine == CompiledEngine(threads=3)
@@ -130,22 +122,22 @@ def test_auto_takes_torch_for_a_module_alone(predictor: str, tmp_path: Path) -> 
 
 
 def test_auto_takes_torch_for_another_device() -> None:
-    algorithm = PFOGD(problem=make_problem())
+    algorithm = DFOGD(problem=make_problem())
     assert Auto(device="cpu:0").choose(algorithm) == TorchEngine(device="cpu:0")
     assert Auto(device="cpu").choose(algorithm) == CompiledEngine()
 
 
 def test_a_device_that_torch_lacks_is_refused() -> None:
     with pytest.raises(UserError, match=r"engine\.device=nope"):
-        Auto(device="nope").choose(PFOGD(problem=make_problem()))
+        Auto(device="nope").choose(DFOGD(problem=make_problem()))
 
 
 def test_auto_says_where_threads_are_not_used(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO", logger="odfl"):
-        Auto(threads=3).choose(PFOGD(problem=make_problem()))
-        Auto().choose(PFOGD(problem=foreign("polytope")))
+        Auto(threads=3).choose(DFOGD(problem=make_problem()))
+        Auto().choose(DFOGD(problem=foreign("polytope")))
         assert caplog.records == []
-        Auto(threads=3).choose(PFOGD(problem=foreign("polytope")))
+        Auto(threads=3).choose(DFOGD(problem=foreign("polytope")))
         (record,) = caplog.records
     assert "engine.threads=3 is not used: polytope Triangle has no kernel" in record.getMessage()
 
@@ -176,10 +168,9 @@ def test_a_forked_child_gets_threads_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("engine", [CompiledEngine(), ArrayEngine()], ids=["compiled", "array"])
-@pytest.mark.parametrize("algo", ["spo", "pf_ogd"])
-def test_overflow_is_found_in_the_trace_and_not_on_the_terminal(algo: str, engine: Engine) -> None:
+def test_overflow_is_found_in_the_trace_and_not_on_the_terminal(engine: Engine) -> None:
     """Warnings are errors here: squares of 1e200 overflow without one."""
-    algorithm = replace(composed_job(f"algo={algo}").algorithm, problem=make_problem())
+    algorithm = replace(composed_job("algo=df_moments").algorithm, problem=make_problem())
     rounds = random_rounds(2, 3, items=4, features=3)
     engine.start(algorithm)
     state = algorithm.init(2, None)
@@ -264,7 +255,7 @@ def test_a_users_own_algorithm(tmp_path: Path) -> None:
 def test_the_engine_is_named_in_the_log_and_the_summary(
     tmp_path: Path, asked: str, taken: str
 ) -> None:
-    done = odfl("run", "algo=spo", f"engine={asked}", "horizon=smoke", "seeds=2", cwd=tmp_path)
+    done = odfl("run", "algo=df_ogd", f"engine={asked}", "horizon=smoke", "seeds=2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert_engine_named(tmp_path, taken)
 

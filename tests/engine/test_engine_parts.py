@@ -2,6 +2,7 @@
 
 import tempfile
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -35,6 +36,7 @@ from odfl_cli.problem.regularizers.base import Regularizer
 from odfl_cli.problem.regularizers.entropy import Entropy
 from odfl_cli.problem.regularizers.log_barrier import LogBarrier
 from odfl_cli.problem.regularizers.quadratic import Quadratic as Projection
+from odfl_cli.runs.simulate import simulate
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 
@@ -189,6 +191,30 @@ def test_a_newton_failure_names_the_round_the_seed_and_the_residual(algo, engine
         assert (refusal.value.round_index, refusal.value.seed_index) == (1, 2)
     assert refusal.value.round_index >= 1
     assert refusal.value.seed_index > 0
+
+
+@pytest.mark.parametrize("batch", [1, 3, 6])
+def test_rounds_of_the_history_are_smoothed_as_alone(batch: int) -> None:
+    """Newton's method on several rounds takes for each the steps that it takes alone."""
+    size = "data.items=4", "horizon.rounds=12", f"oracle.batch={batch}"
+    parts = "algo=df_ftpl", "polytope=knapsack", "regularizer=log_barrier", "polytope.capacity=2"
+    together, alone = (
+        simulate(composed_job(*parts, *size, f"seeds={seeds}")).table for seeds in ("2", "[1]")
+    )
+    for name, values in alone.items():
+        np.testing.assert_array_equal(together[name][1:], values, err_msg=name)
+
+
+def test_a_decision_that_cannot_be_found_leaves_those_beside_it_as_they_are() -> None:
+    barrier = LogBarrier(polytope=Box(dimension=3))
+    g, alpha = np.random.default_rng(0).normal(size=(4, 3)), np.full((4, 1), 0.1)
+    wanted, found = np.empty((2, 4, 5))
+    kernel = import_module("odfl_cli.problem.regularizers.newton").smooth_rows
+    kernel(barrier.barrier, g, alpha, wanted)
+    g[1, 0] = np.nan
+    kernel(barrier.barrier, g, alpha, found)
+    assert np.isnan(found[1, -1])
+    np.testing.assert_array_equal(wanted[[0, 2, 3]], found[[0, 2, 3]])
 
 
 @pytest.mark.parametrize("engine", [ArrayEngine(), TorchEngine()], ids=["array", "torch"])

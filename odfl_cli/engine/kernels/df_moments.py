@@ -14,11 +14,12 @@ from odfl_cli.algorithms.df_moments import (
     DFMomentsState,
 )
 from odfl_cli.core.compiling import inner, kernel
-from odfl_cli.core.lanes import copy, dot
 from odfl_cli.engine.base import Draws, Play, Trace
 from odfl_cli.engine.kernels.matrices import (
     blend,
     blend_rows,
+    copy,
+    dot,
     invert,
     product,
     quadratic_form,

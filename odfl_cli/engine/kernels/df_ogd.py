@@ -1,117 +1,101 @@
-"""DF-OGD, compiled for four seeds at a time, one in every lane of a register; see odfl_cli.algorithms.df_ogd."""
+"""DF-OGD, compiled; see odfl_cli.algorithms.df_ogd."""
 
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
-from numba import f8, i8, void
+from numba import f8, i8, types, void
 
 from odfl_cli.algorithms.df_ogd import DFOGD, DFOGDState
-from odfl_cli.core.compiling import exact, kernel
-from odfl_cli.core.lanes import LANES, in_lanes, load, root, spread, store
+from odfl_cli.core.compiling import inner, kernel
 from odfl_cli.engine.base import Draws, Play, Trace
-from odfl_cli.engine.kernels.linear import descend, played, predict
+from odfl_cli.engine.kernels.linear import entropy_vjp
+from odfl_cli.engine.kernels.matrices import copy, dot, times, vjp
+from odfl_cli.engine.kernels.steps import (
+    CUBE,
+    MATRIX,
+    RECORD,
+    VECTOR,
+    decide,
+    each_seed,
+    record_of,
+    step,
+)
 from odfl_cli.environments.base import Rounds
 from odfl_cli.problem.oracles.descent import SGD
 
-SEEDS_AT_ONCE = LANES
+
+class Rules(NamedTuple):
+    """The settings of DFOGD, and what its problem decides."""
+
+    alpha: float  # c_α n^{−1/2}
+    eta: float  # c_η n^{−1/2}
+    radius: float  # of Θ
+    steps: int  # of the oracle
+    lr: float
+    every: int
 
 
-@exact
-def gather(values, k, out):
-    """Round k of the seeds' values [S, B, n] as out [n, LANES]; lanes without a seed repeat the last one."""
-    for lane in range(LANES):
-        s = min(lane, len(values) - 1)
-        for i in range(out.shape[0]):
-            out[i, lane] = values[s, k, i]
+RULES = types.NamedTuple((f8, f8, f8, i8, f8, i8), Rules)
+STATE = types.NamedTuple((i8, *[VECTOR] * 6), DFOGDState)
 
 
-@exact
-def move_between(theta, vartheta, delta, u):
-    """ϑ = u, then u = ϑ + δ (θ − ϑ); returns how far ϑ moved."""
-    square = spread(0.0)
-    for j in range(u.shape[0]):
-        new = load(u, (j,))
-        way = new - load(vartheta, (j,))
-        square = square + way * way
-        store(vartheta, (j,), new)
-        store(u, (j,), new + delta * (load(theta, (j,)) - new))
-    return root(square)
+@inner
+def fourth_root(x):
+    """x^{1/4}."""
+    return np.sqrt(np.sqrt(x))
 
 
-@kernel(
-    void(
-        f8[:, :, ::1], f8[:, :, ::1], f8[:, :, ::1], i8, f8[:, ::1], f8[:, ::1], f8[:, ::1],
-        f8, f8, f8, f8, i8, f8, i8, f8[:, :, ::1],
-    )
-)  # fmt: skip
-def play(
-    X, costs, deltas, t, theta, vartheta, path,
-    c_alpha, c_eta, n, radius, steps, lr, every, out,
-):  # fmt: skip
-    """Rounds t + 1, … of some seeds: X [S, B, d·p], costs [S, B, d] and δ [S, B, 1].
+@inner
+def descend(columns, costs, at, alpha, rate, radius, w, gradient, theta):
+    """θ = Π_Θ(θ − rate·∇f̃(at)) in place; w [d] and gradient [m] are scratch."""
+    vjp(columns, at, w)
+    entropy_vjp(w, 1.0 / alpha, costs)
+    step(theta, rate, times(columns, w, gradient), radius)
 
-    θ [m], ϑ [m] and P [1] of registers are updated in place; out [B, 6] of registers is what was paid,
-    the error, α, η, P and the item played.
+
+@kernel(void(RULES, CUBE, MATRIX, VECTOR, STATE, RECORD, VECTOR, VECTOR, VECTOR))
+def play(rules, X, costs, deltas, state, record, alphas, etas, lengths):
+    """A block of rounds of one seed: X [B, d, m], costs [B, d], δ [B]; notes α, η and P, [B] each.
+
+    The arrays of the state are updated. A round's X is transposed once, because loops over items are
+    longer than those over features.
     """
-    items = costs.shape[2]
-    x, c, w = np.empty((X.shape[2], LANES)), np.empty((items, LANES)), np.empty((items, LANES))
-    u, delta = np.empty_like(theta), np.empty((1, LANES))
-    length, scale = load(path, (0,)), n**-0.5
-    for k in range(X.shape[1]):
-        t += 1
-        gather(X, k, x)
-        gather(costs, k, c)
-        gather(deltas, k, delta)
-        predict(x, theta, w)
-        item, cost, error = played(w, c)
-        alpha = (c_alpha * scale * t**-0.25) * root(root(1.0 + length))
-        for j in range(u.shape[0]):
-            store(u, (j,), load(vartheta, (j,)))
+    d, m = X.shape[1:]
+    w, columns, u, gradient = np.empty(d), np.empty((m, d)), np.empty(m), np.empty(m)
+    theta, vartheta, length, alpha, eta = state[1:6]
+    for i in range(costs.shape[0]):
+        t = state.t + i + 1
+        decide(X, costs, i, theta, w, record)
+        columns[:] = X[i].T
+        alpha[0] = rules.alpha * t**-0.25 * fourth_root(1.0 + length[0])
         # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}
-        for _ in range(steps if (t - 1) % every == 0 else 0):
-            descend(x, c, u, 1.0 / alpha, spread(lr), radius, w, u)
+        copy(vartheta, u)
+        for _ in range(rules.steps if (t - 1) % rules.every == 0 else 0):
+            descend(columns, costs[i], u, alpha[0], rules.lr, rules.radius, w, gradient, u)
+        for j in range(m):
+            gradient[j] = u[j] - vartheta[j]
+        length[0] += np.sqrt(dot(gradient, gradient)) if t > 1 else 0.0
+        copy(u, vartheta)
         # 6: u_t = ϑ_t + δ_t (θ_t − ϑ_t)
-        way = move_between(theta, vartheta, load(delta, (0,)), u)
-        length = length + way if t > 1 else length
+        for j in range(m):
+            u[j] += deltas[i] * (theta[j] - u[j])
         # 7: θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(u_t))
-        fourth = root(root(1.0 + length))
-        eta = (c_eta * scale * t**-0.75) * (fourth * fourth * fourth)
-        descend(x, c, u, 1.0 / alpha, eta, radius, w, theta)
-        store(out, (k, 0), cost)
-        store(out, (k, 1), error)
-        store(out, (k, 2), alpha)
-        store(out, (k, 3), eta)
-        store(out, (k, 4), length)
-        store(out, (k, 5), item)
-    store(path, (0,), length)
+        eta[0] = rules.eta * t**-0.75 * fourth_root(1.0 + length[0]) ** 3
+        descend(columns, costs[i], u, alpha[0], eta[0], rules.radius, w, gradient, theta)
+        alphas[i], etas[i], lengths[i] = alpha[0], eta[0], length[0]
 
 
 def prepare(
     algorithm: DFOGD, state: DFOGDState, rounds: Rounds, draws: Draws, trace: Trace
 ) -> tuple[DFOGDState, Play]:
-    """The state after the block, and the function that fills it and the trace for group number k of seeds."""
+    """The state after the block, and the function that computes it and the trace for seed number s."""
     radius, oracle = algorithm.problem.theta_set.radius, cast(SGD, algorithm.problem.oracle)
-    seeds, length = rounds.costs.shape[:2]
-    X, deltas = rounds.X.reshape(seeds, length, -1), draws["df_ogd/delta"][:, :, None]
-    descent = radius, oracle.steps, oracle.lr, oracle.every
-    constants = algorithm.c_alpha, algorithm.c_eta, algorithm.n, *descent
-    theta, vartheta = state.theta.copy(), state.vartheta.copy()
-    path, alpha, eta = (np.empty_like(state.alpha) for _ in range(3))
-    notes = (trace.notes[name] for name in algorithm.noted)
-    filled = trace.cost, trace.mse, *notes, trace.decision
+    scale, descent = algorithm.n**-0.5, (oracle.steps, oracle.lr, oracle.every)
+    rules = Rules(algorithm.c_alpha * scale, algorithm.c_eta * scale, radius, *descent)
 
-    def play_group(k: int) -> None:
-        group = slice(k * LANES, (k + 1) * LANES)
-        before = state.theta[group].T, state.vartheta[group].T, state.path_length[None, group]
-        own = [in_lanes(values) for values in before]
-        out = np.empty((length, len(filled), LANES))
-        seen = [np.ascontiguousarray(values[group]) for values in (X, rounds.costs, deltas)]
-        play(*seen, state.t, *own, *constants, out)
-        count = len(seen[0])
-        for number, values in enumerate(filled):
-            values[group] = out[:, number, :count].T
-        theta[group], vartheta[group] = own[0][:, :count].T, own[1][:, :count].T
-        alpha[group], eta[group], path[group] = out[-1, 2:5, :count]
+    def play_seed(own: DFOGDState, s: int) -> None:
+        notes = (trace.notes[name][s] for name in algorithm.noted)
+        seen = rounds.X[s], rounds.costs[s], draws["df_ogd/delta"][s]
+        play(rules, *seen, own, record_of(trace, s), *notes)
 
-    after = {"theta": theta, "vartheta": vartheta, "path_length": path, "alpha": alpha, "eta": eta}
-    return state._replace(t=state.t + length, **after), play_group
+    return each_seed(state, rounds.costs.shape[1], DFOGDState._fields[1:], play_seed)

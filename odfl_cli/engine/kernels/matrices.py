@@ -2,8 +2,23 @@
 
 import numpy as np
 
-from odfl_cli.core.compiling import inner
-from odfl_cli.core.lanes import dot
+from odfl_cli.core.compiling import exact, inner
+
+
+@inner
+def dot(a, b):
+    """⟨a, b⟩."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@inner
+def copy(a, out):
+    """out = a; slices would first ask whether the two overlap."""
+    for i in range(out.shape[0]):
+        out[i] = a[i]
 
 
 @inner
@@ -32,15 +47,15 @@ def times(A, x, out):
     return out
 
 
-@inner
+@exact
 def vjp(X, v, out):
-    """Xᵀ v, written to `out`; four items at a time, so that `out` is read and written a quarter as often."""
+    """Xᵀ v, written to `out`; four rows at a time, so that `out` is read and written a quarter as often."""
     fours = X.shape[0] // 4 * 4
     out[:] = 0.0
     for i in range(0, fours, 4):
         v0, v1, v2, v3 = v[i], v[i + 1], v[i + 2], v[i + 3]
         for j in range(X.shape[1]):
-            out[j] += v0 * X[i, j] + v1 * X[i + 1, j] + v2 * X[i + 2, j] + v3 * X[i + 3, j]
+            out[j] += (v0 * X[i, j] + v1 * X[i + 1, j]) + (v2 * X[i + 2, j] + v3 * X[i + 3, j])
     for i in range(fours, X.shape[0]):
         for j in range(X.shape[1]):
             out[j] += v[i] * X[i, j]

@@ -7,9 +7,8 @@ import numpy as np
 from numba import f8, i8, types
 
 from odfl_cli.core.compiling import exact, inner
-from odfl_cli.core.lanes import dot
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.matrices import times
+from odfl_cli.engine.kernels.matrices import dot, times
 
 VECTOR, MATRIX, CUBE = f8[::1], f8[:, ::1], f8[:, :, ::1]
 
