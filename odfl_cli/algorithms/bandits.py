@@ -11,6 +11,7 @@ from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.matrices import TINY
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.core.streams import Draw
+from odfl_cli.feedback.base import Seen
 from odfl_cli.problem.polytopes.linear import is_simplex
 
 
@@ -26,6 +27,17 @@ class LinearBandit(RLS):
         sigma = xp.sqrt(xp.clip(error, min=TINY))[:, None]
         return state.thetas[:, 0], gram + self.ridge * identity, sigma
 
+    def update(self, state: RLSState, X: Array, costs: Array, draws: dict[str, Array]) -> RLSState:
+        """The error is a mean over the items that are offered."""
+        xp, marks = array_namespace(X), X.reshape(*X.shape[:2], -1)[..., 0]
+        offered = xp.astype(~xp.isnan(marks), X.dtype).sum(-1)
+        return self._regress(state, self.design(X), costs, xp.clip(offered, min=1.0))
+
+    def learn(self, state: RLSState, seen: Seen, draws: dict[str, Array]) -> RLSState:
+        if seen.kind == "full":
+            return self.update(state, seen.X, seen.costs, draws)
+        return RLS.learn(self, state, seen, draws)
+
 
 @settings
 class Thompson(LinearBandit):
@@ -36,7 +48,6 @@ class Thompson(LinearBandit):
     explores = True
 
     def draws(self) -> dict[str, Draw]:
-        """Z ~ N(0, I_m)."""
         return {"thompson/theta": Draw("normal", (self.problem.parameters,))}
 
     def decide(

@@ -12,7 +12,7 @@ from odfl_cli.core.arrays import Array
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.core.streams import Draw, draw
-from odfl_cli.feedback.base import Seen
+from odfl_cli.feedback.base import FULL, Seen
 from odfl_cli.problem.oracles.base import OracleCall, uniform_in_ball
 from odfl_cli.problem.problem import Problem
 
@@ -100,7 +100,7 @@ class Algorithm:
         decide: Any = self.decide
         return decide(state, X, draws) if self.explores else decide(state, X)
 
-    def memo(self, state: Any, X: Array) -> Array:
+    def memo(self, state: Any, X: Array, draws: dict[str, Array] | None) -> Array:
         """What it wants to know of its decision when the costs are seen, [S, k]; nothing, k = 0."""
         return X.reshape(X.shape[0], -1)[:, :0]
 
@@ -121,6 +121,38 @@ class Algorithm:
     def update(self, state: Any, X: Array, costs: Array, draws: dict[str, Array]) -> Any:
         """The state after seeing the costs [S, d] of the round with features X [S, d, p]."""
         return state._replace(t=state.t + 1)
+
+
+@settings
+class PartialLearner(Algorithm):
+    """An algorithm that states in `learn` how it learns from what is seen, be it all costs or less."""
+
+    def update(self, state: Any, X: Array, costs: Array, draws: dict[str, Array]) -> Any:
+        w, memo = self.act(state, X, draws)[1], self.memo(state, X, draws)
+        return self.learn(state, FULL.show(X, costs, w, memo, state.t + 1), draws)
+
+
+@settings
+class Wrapper(Algorithm):
+    """An algorithm around `base` whose name and constants are those of the base."""
+
+    base: SkipValidation[Algorithm]
+
+    def __post_init__(self) -> None:
+        for attribute in ("name", "takes_offers", "explores", "noted", "reported"):
+            object.__setattr__(self, attribute, getattr(self.base, attribute))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "base":
+            raise AttributeError(name)
+        return getattr(self.base, name)
+
+    @property
+    def uses_horizon(self) -> bool:
+        return self.base.uses_horizon
+
+    def draws(self) -> dict[str, Draw]:
+        return self.base.draws()
 
 
 def on_problem(algorithm: Any, problem: Problem) -> Any:

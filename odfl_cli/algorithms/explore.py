@@ -13,12 +13,12 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from pydantic import Field, SkipValidation
 
-from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.algorithms.base import Algorithm, PartialLearner
 from odfl_cli.algorithms.mixture import build_learner
 from odfl_cli.core.arrays import Array, array_namespace, dot, like
 from odfl_cli.core.settings import NonNegative, Positive, PositiveInt, Real, settings
 from odfl_cli.core.streams import Draw
-from odfl_cli.feedback.base import FULL, Seen
+from odfl_cli.feedback.base import Seen
 from odfl_cli.problem.polytopes.linear import is_simplex
 
 
@@ -33,7 +33,7 @@ class ExplorerState(NamedTuple):
 
 
 @settings
-class Explorer(Algorithm):
+class Explorer(PartialLearner):
     """Plays what `base` decides, or with the chance of the round a random decision."""
 
     base: SkipValidation[Callable[..., Algorithm]]
@@ -60,26 +60,21 @@ class Explorer(Algorithm):
 
     @property
     def uses_horizon(self) -> bool:
-        """Where the learner does."""
         return self.learner.uses_horizon
 
     def takes_feedback(self, kind: str) -> bool:
-        """What the learner takes."""
         return self.learner.takes_feedback(kind)
 
     def draws(self) -> dict[str, Draw]:
-        """Which decision is played, and what the learner draws."""
         return {f"{self.name}/explore": Draw("uniform"), **self.learner.draws()}
 
     def init(self, seeds: int, truth: np.ndarray | None) -> ExplorerState:
-        """That of the learner."""
         state = self.learner.init(seeds, truth)
         return ExplorerState(0, state.theta, state, np.ones(seeds), np.zeros(seeds))
 
     def decide(
         self, state: ExplorerState, X: Array, draws: dict[str, Array] | None = None
     ) -> tuple[Array, Array]:
-        """The learner's prediction, and its decision or a random one."""
         prediction, best = self.learner.decide(state.learner, X)
         chance = self.chance(state.t + 1)
         if draws is None or chance == 0.0:
@@ -88,7 +83,7 @@ class Explorer(Algorithm):
         number = xp.astype(xp.clip(u / chance, max=1.0 - 1e-12) * self.problem.items, xp.int64)
         return prediction, xp.where((u < chance)[:, None], like(X, self.cover)[number], best)
 
-    def memo(self, state: ExplorerState, X: Array) -> Array:
+    def memo(self, state: ExplorerState, X: Array, draws: dict[str, Array] | None) -> Array:
         """What the learner decides, [S, d]."""
         return self.learner.decide(state.learner, X)[1]
 
@@ -99,15 +94,7 @@ class Explorer(Algorithm):
         shares = like(seen.w, np.array([1.0 - chance, *[chance / d] * d]))
         return xp.concat([seen.memo[:, None, :], cover], axis=1), shares
 
-    def update(
-        self, state: ExplorerState, X: Array, costs: Array, draws: dict[str, Array]
-    ) -> ExplorerState:
-        """From all costs."""
-        w, memo = self.decide(state, X, draws)[1], self.memo(state, X)
-        return self.learn(state, FULL.show(X, costs, w, memo, state.t + 1), draws)
-
     def learn(self, state: ExplorerState, seen: Seen, draws: dict[str, Array]) -> ExplorerState:
-        """The learner learns from what is seen."""
         learner = self.learner.learn(state.learner, seen, draws)
         return self.after(state, learner, self.propensity(seen))
 
@@ -136,7 +123,6 @@ class EpsilonGreedy(Explorer):
     name = "epsilon_greedy"
 
     def chance(self, t: int) -> float:
-        """ε_t."""
         return min(1.0, self.epsilon * t**-self.power)
 
 
@@ -151,11 +137,9 @@ class ExploreThenCommit(Explorer):
     name = "explore_then_commit"
 
     def chance(self, t: int) -> float:
-        """1, then 0."""
         return float(t <= self.explore)
 
     def learn(self, state: ExplorerState, seen: Seen, draws: dict[str, Array]) -> ExplorerState:
-        """Nothing of the rounds after the first."""
         if seen.t <= self.explore:
             return Explorer.learn(self, state, seen, draws)
         return self.after(state, state.learner, 1.0 + 0.0 * state.propensity)
@@ -176,15 +160,12 @@ class Weighted(Explorer):
     reported = noted
 
     def chance(self, t: int) -> float:
-        """The same in all rounds."""
         return self.explore
 
     def takes_feedback(self, kind: str) -> bool:
-        """Any."""
         return True
 
     def learn(self, state: ExplorerState, seen: Seen, draws: dict[str, Array]) -> ExplorerState:
-        """The learner learns from ĉ."""
         costs = self.estimate(seen)
         learner = self.learner.update(state.learner, seen.X, costs, draws)
         after = self.after(state, learner, self.propensity(seen))

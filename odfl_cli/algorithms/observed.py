@@ -5,14 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import SkipValidation
 
-from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.algorithms.base import Wrapper
 from odfl_cli.core.arrays import Array
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
-from odfl_cli.core.streams import Draw
 from odfl_cli.feedback.base import Feedback, Seen
 
-FITTING = "algo=rls, thompson, ucb, epsilon_greedy, explore_then_commit or weighted"
+FITTING = "algo=rls, thompson, ucb, dfhpg, epsilon_greedy, explore_then_commit or weighted"
 
 
 class ObservedState(NamedTuple):
@@ -30,38 +29,19 @@ class ObservedState(NamedTuple):
 
 
 @settings
-class Observed(Algorithm):
+class Observed(Wrapper):
     """`base` with `feedback`. An update has the draws of the round in which its costs arrive."""
 
-    base: SkipValidation[Algorithm]
     feedback: SkipValidation[Feedback]
 
     def __post_init__(self) -> None:
-        late = ("waiting",) if self.feedback.delay else ()
-        for attribute in ("name", "takes_offers", "explores", "noted", "reported"):
-            value = getattr(self.base, attribute)
-            value = (*value, *late) if attribute in ("noted", "reported") else value
-            object.__setattr__(self, attribute, value)
-
-    def __getattr__(self, name: str) -> Any:
-        """Its constants are those of the base."""
-        if name.startswith("__") or name == "base":
-            raise AttributeError(name)
-        return getattr(self.base, name)
-
-    @property
-    def uses_horizon(self) -> bool:
-        """Where the base does."""
-        return self.base.uses_horizon
-
-    def draws(self) -> dict[str, Draw]:
-        """Those of the base."""
-        return self.base.draws()
+        Wrapper.__post_init__(self)
+        for attribute in ("noted", "reported") if self.feedback.delay else ():
+            object.__setattr__(self, attribute, (*getattr(self.base, attribute), "waiting"))
 
     def init(self, seeds: int, truth: np.ndarray | None) -> ObservedState:
-        """Nothing is waiting."""
         state, items = self.base.init(seeds, truth), (self.problem.items,)
-        memo = self.base.memo(state, np.zeros((seeds, *self.problem.shape)))
+        memo = self.base.memo(state, np.zeros((seeds, *self.problem.shape)), None)
         shapes = [self.problem.shape, items, (), items, memo.shape[1:]]
         queue = tuple(np.zeros((seeds, self.feedback.longest + 1, *shape)) for shape in shapes)
         return ObservedState(0, state.theta, state, np.zeros(seeds), queue)
@@ -69,7 +49,6 @@ class Observed(Algorithm):
     def decide(
         self, state: ObservedState, X: Array, draws: dict[str, Array] | None = None
     ) -> tuple[Array, Array]:
-        """The base's."""
         return self.base.act(state.learner, X, draws)
 
     def update(
@@ -77,13 +56,13 @@ class Observed(Algorithm):
     ) -> ObservedState:
         """The base learns from the rounds whose costs arrive, oldest first."""
         t, learner, late = state.t + 1, state.learner, self.feedback.longest + 1
-        w, memo = self.decide(state, X, draws)[1], self.base.memo(learner, X)
+        w, memo = self.decide(state, X, draws)[1], self.base.memo(learner, X, draws)
         seen = self.feedback.show(X, costs, w, memo, t)
         for values, kept in zip(seen[:5], state.queue, strict=True):
             kept[:, t % late] = values
         arrived = self.feedback.arrivals(t)
         for s in arrived:
-            old = Seen._make([*(kept[:, s % late] for kept in state.queue), s, self.feedback.kind])
+            old = Seen._make([*(kept[:, s % late] for kept in state.queue), s, seen.kind, t - s])
             learner = self.base.learn(learner, old, draws)
         waiting = state.waiting + (1 - len(arrived))
         return ObservedState(t, learner.theta, learner, waiting, state.queue)

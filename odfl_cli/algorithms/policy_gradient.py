@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.algorithms.base import PartialLearner
 from odfl_cli.algorithms.hedge import pick
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.core.streams import Draw
-from odfl_cli.feedback.base import FULL, Seen
+from odfl_cli.feedback.base import Seen
 
 
 class PolicyGradientState(NamedTuple):
@@ -26,7 +26,7 @@ class PolicyGradientState(NamedTuple):
 
 
 @settings
-class PolicyGradient(Algorithm):
+class PolicyGradient(PartialLearner):
     """Plays an item i ~ π = softmax(−ĉ/α) and learns from its cost alone.
 
     E[(c_i − b) ∇ log π_i] = ∇⟨c, π⟩ = ∇f̃_α: unbiased for the smoothed cost of the entropy, for any
@@ -48,11 +48,9 @@ class PolicyGradient(Algorithm):
             )
 
     def draws(self) -> dict[str, Draw]:
-        """Which item is played."""
         return {"policy_gradient/item": Draw("uniform")}
 
     def init(self, seeds: int, truth: np.ndarray | None) -> PolicyGradientState:
-        """θ_1 = 0 and the baseline 0."""
         return PolicyGradientState(0, np.zeros((seeds, self.problem.parameters)), np.zeros(seeds))
 
     def decide(
@@ -66,13 +64,6 @@ class PolicyGradient(Algorithm):
         drawn = pick(policy, draws["policy_gradient/item"])[:, None]
         items = xp.arange(self.problem.items, device=X.device)
         return prediction, xp.astype(items == drawn, X.dtype)
-
-    def update(
-        self, state: PolicyGradientState, X: Array, costs: Array, draws: dict[str, Array]
-    ) -> PolicyGradientState:
-        """From the cost of the item that is played."""
-        w, memo = self.decide(state, X, draws)[1], self.memo(state, X)
-        return self.learn(state, FULL.show(X, costs, w, memo, state.t + 1), draws)
 
     def learn(
         self, state: PolicyGradientState, seen: Seen, draws: dict[str, Array]

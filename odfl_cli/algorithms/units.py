@@ -10,9 +10,8 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import SkipValidation
 
-from odfl_cli.algorithms.base import Algorithm, on_problem
+from odfl_cli.algorithms.base import Algorithm, Wrapper, on_problem
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.settings import settings
 from odfl_cli.core.streams import Draw
@@ -92,40 +91,21 @@ class InUnitsState(NamedTuple):
 
 
 @settings
-class InUnits(Algorithm):
+class InUnits(Wrapper):
     """`base` on features and costs in units; what it predicts and pays is in those of the data."""
-
-    base: SkipValidation[Algorithm]
-
-    def __post_init__(self) -> None:
-        for attribute in ("name", "takes_offers", "explores", "noted", "reported"):
-            object.__setattr__(self, attribute, getattr(self.base, attribute))
 
     @cached_property
     def learner(self) -> Algorithm:
         """The base on the problem in units."""
         return on_problem(self.base, self.problem.in_units)
 
-    def __getattr__(self, name: str) -> Any:
-        """Its constants are those of the base."""
-        if name.startswith("__") or name == "base":
-            raise AttributeError(name)
-        return getattr(self.base, name)
-
     def draws(self) -> dict[str, Draw]:
-        """Those of the learner."""
         return self.learner.draws()
 
     def init(self, seeds: int, truth: np.ndarray | None) -> InUnitsState:
-        """No units are known."""
         state = self.learner.init(seeds, truth)
         columns = self.problem.features if len(self.problem.shape) == 2 else 1
         return InUnitsState(0, state.theta, Units.unknown(seeds, columns), state)
-
-    @property
-    def uses_horizon(self) -> bool:
-        """Where that of the learner does."""
-        return self.learner.uses_horizon
 
     def begin_again(self, state: InUnitsState) -> InUnitsState:
         """The units stay."""
@@ -143,7 +123,6 @@ class InUnits(Algorithm):
     def oracle_call(
         self, state: InUnitsState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> OracleCall | None:
-        """The learner's."""
         units = state.units.with_features(X).with_costs(costs)
         seen = units.scale_features(X), costs / units.cost
         return self.learner.oracle_call(state.learner, *seen, draws)

@@ -23,6 +23,7 @@ class Seen(NamedTuple):
     memo: Array  # what the algorithm kept of its decision, [S, k]
     t: int  # the round that it is of, from 1
     kind: Kind = "full"
+    late: int = 0  # rounds after which it is seen
 
 
 @settings

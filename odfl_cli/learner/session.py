@@ -220,9 +220,9 @@ class Session:
         if not math.isfinite(paid := float(costs)):
             raise UserError("costs: those of the items that were played are needed")
         state, drawn = place.state, self._draw(algorithm, place.rounds, t)
-        seen = Seen(X, values[None], np.array([paid]), w[None],
-                    algorithm.base.memo(state.learner, X), t, kind)  # fmt: skip
         draws = {name: of_round[:, 0] for name, of_round in drawn.items()}
+        memo = algorithm.base.memo(state.learner, X, draws)
+        seen = Seen(X, values[None], np.array([paid]), w[None], memo, t, kind)
         learner = algorithm.base.learn(state.learner, seen, draws)
         state = state._replace(t=t, theta=learner.theta, learner=learner)
         total = place.total + paid

@@ -1,20 +1,28 @@
 """What is not seen moves no number; what is seen late is used late; estimates are unbiased."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from river import bandit
+from scipy.stats import norm
 from support.learning import assert_same_state
 from support.problems import block_of, composed_job
 
 from odfl_cli import Learner, UserError
+from odfl_cli.algorithms.dfhpg import unit
 from odfl_cli.algorithms.explore import Weighted
+from odfl_cli.algorithms.gradient import spo_plus_subgradient
 from odfl_cli.algorithms.observed import Observed
 from odfl_cli.environments.base import Rounds
 from odfl_cli.feedback.base import Feedback, Seen
+from odfl_cli.problem.surrogate import SmoothedCost
 from odfl_cli.runs.simulate import simulate
 
-PARTIAL = ("rls", "thompson", "ucb", "epsilon_greedy", "explore_then_commit", "weighted")
+PARTIAL = ("rls", "thompson", "ucb", "dfhpg", "epsilon_greedy", "explore_then_commit", "weighted")
 SIZES = ("horizon.rounds=30", "seeds=3")
 BUDGET = ("polytope=budget", "regularizer=log_barrier", "data.items=6")
+KNAPSACK = ("polytope=knapsack", "regularizer=log_barrier", "data.items=4", "polytope.capacity=1")
 
 
 def advanced(job, rounds):
@@ -47,7 +55,7 @@ def test_of_several_items_the_sum_alone_is_seen_with_bandit_feedback() -> None:
     np.testing.assert_allclose(other.theta, state.theta, rtol=1e-9)
 
 
-@pytest.mark.parametrize("algo", ["df_ogd", "rls", "vote"])
+@pytest.mark.parametrize("algo", ["df_ogd", "rls", "vote", "delayed_ogd"])
 def test_nothing_is_used_before_it_arrives(algo: str) -> None:
     delay = 4
     job = composed_job(f"algo={algo}", f"feedback.delay={delay}", *SIZES)
@@ -76,6 +84,45 @@ def test_all_costs_at_once_are_no_feedback_at_all() -> None:
     )
 
 
+@pytest.mark.parametrize("algo", ["rls", "df_ogd", "dfhpg", "weighted", "delayed_ogd"])
+def test_behind_feedback_that_hides_nothing_all_numbers_are_the_same(algo: str) -> None:
+    """To the last bit, draws included: what stands between environment and algorithm adds nothing."""
+    job = composed_job(f"algo={algo}", "engine=array", *SIZES)
+    parts = {"problem": job.algorithm.problem, "base": job.algorithm, "feedback": Feedback()}
+    behind = replace(job, algorithm=Observed(**parts))
+    rounds, _ = block_of(job, 0, 30)
+    (state, trace), (other, again) = advanced(job, rounds), advanced(behind, rounds)
+    assert_same_state(other.learner, state)
+    np.testing.assert_array_equal(again.cost, trace.cost)
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_gradients_of_old_rounds_are_those_of_then_or_of_now(delay: int) -> None:
+    """Two arrivals by hand; without delay the rates are those of ogd, and stale is no other place."""
+    words = ("engine=array", f"feedback.delay={delay}", *SIZES)
+    jobs = {g: composed_job("algo=delayed_ogd", f"algo.gradient={g}", *words)
+            for g in ("stale", "transported")}  # fmt: skip
+    rounds, _ = block_of(jobs["stale"], 0, 30)
+    ends = {name: advanced(job, rounds)[0].theta for name, job in jobs.items()}
+    if not delay:
+        ogd, _ = advanced(composed_job("algo=ogd", "algo.c_eta=1", *words), rounds)
+        for theta in ends.values():
+            np.testing.assert_allclose(theta, ogd.theta, rtol=1e-12)
+        return
+    assert np.abs(ends["stale"] - ends["transported"]).max() > 1e-6
+    problem = jobs["stale"].algorithm.problem
+    n, theta = problem.regularizer.suboptimality, np.zeros((3, problem.parameters))
+    for s in (0, 1):  # the costs of round 2 arrive after round 5, decided with θ after one arrival
+        time = (s + 1) * (1 + delay)
+        loss = SmoothedCost(problem, rounds.X[:, s], rounds.costs[:, s], n**-0.5 * time**-0.25)
+        slope = {"stale": loss.gradient(0 * theta), "transported": loss.gradient(theta)}
+        for name, job in jobs.items():
+            first = Rounds(*(x[:, : s + 1 + delay] for x in rounds))
+            moved = problem.theta_set.project(theta - n**-0.5 * time**-0.75 * slope[name])
+            np.testing.assert_allclose(advanced(job, first)[0].theta, moved, rtol=1e-10)
+        theta = moved
+
+
 @pytest.mark.parametrize("law", ["constant", "uniform", "geometric"])
 def test_every_round_arrives_once(law: str) -> None:
     feedback = Feedback(delay=3, delay_law=law)
@@ -87,7 +134,7 @@ def test_every_round_arrives_once(law: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["semi_bandit", "bandit"])
-@pytest.mark.parametrize("words", [(), BUDGET], ids=["simplex", "budget"])
+@pytest.mark.parametrize("words", [(), BUDGET, KNAPSACK], ids=["simplex", "budget", "knapsack"])
 def test_estimates_are_unbiased(kind: str, words: tuple[str, ...]) -> None:
     """The mean over all that may be played, each with its probability; these add to one."""
     job = composed_job("algo=weighted", "algo.explore=0.3", f"feedback={kind}", *words, *SIZES)
@@ -145,6 +192,28 @@ def test_thompson_draws_from_the_posterior() -> None:
     np.testing.assert_array_equal(plays, (drawn[:400] @ X[0].T).argmin(-1))
 
 
+def test_least_squares_of_an_arm_is_rivers() -> None:
+    """River's disjoint model is ours with features for each arm; its bonus is √(1 + dᵀA⁻¹d)."""
+    arms, p, rng = 3, 2, np.random.default_rng(1)
+    words = ("algo=ucb", "predictor=per_item", f"data.items={arms}", f"data.features={p}")
+    algorithm = composed_job(
+        *words, "feedback=bandit", "horizon.rounds=60", "seeds=1"
+    ).algorithm.base
+    theirs, state = bandit.LinUCBDisjoint(seed=0), algorithm.init(1, None)
+    for t in range(1, 61):
+        x = rng.normal(size=p)
+        X, context = np.tile(x, (1, arms, 1)), dict(enumerate(x))
+        theta, A, _ = algorithm.moments(state)
+        D = algorithm.design(X)[0]
+        bonus = np.sqrt(1 + np.diag(D @ np.linalg.inv(A[0]) @ D.T))
+        arm = int((D @ theta[0] - bonus).argmin()) if t > arms else t - 1  # at first all are alike
+        assert t <= arms or theirs.pull(list(range(arms)), context) == arm
+        w, cost = np.eye(arms)[[arm]], float(rng.normal() + x[0] * arm)
+        theirs.update(arm, context, -cost)
+        seen = Feedback(kind="bandit").show(X, cost * w, w, X[:, 0, :0], t)
+        state = algorithm.learn(state, seen, {})
+
+
 def test_ucb_lowers_costs_by_their_standard_errors() -> None:
     job = composed_job("algo=ucb", "algo.width=2", "feedback=bandit", *SIZES)
     rounds, _ = block_of(job, 0, 30)
@@ -157,12 +226,53 @@ def test_ucb_lowers_costs_by_their_standard_errors() -> None:
         assert algorithm.decide(state, X)[1][s].argmax() == lower.argmin()
 
 
+@pytest.mark.parametrize("kind", ["full", "semi_bandit", "bandit"])
+def test_dfhpg_descends_both_gradients(kind: str) -> None:
+    """One round by hand, from a state that has learned."""
+    job = composed_job("algo=dfhpg", "algo.sigma=0.2", f"feedback={kind}", *BUDGET, *SIZES)
+    rounds, draws = block_of(job, 0, 30)
+    algorithm = getattr(job.algorithm, "base", job.algorithm)
+    state = advanced(job, Rounds(*(x[:, :29] for x in rounds)))[0]
+    state = getattr(state, "learner", state)
+    X, costs, Z = rounds.X[:, 29], rounds.costs[:, 29], draws["dfhpg/noise"][:, 29]
+    predicted = X @ state.theta[..., None]
+    prediction, polytope = predicted[..., 0], algorithm.problem.polytope
+    w = polytope.minimise(prediction + 0.2 * Z)
+    paid = (w * costs).sum(-1)
+    seen = Feedback(kind=kind).show(X, costs, w, Z, 30)
+    before = (X @ state.nuisance.theta[..., None])[..., 0] if kind != "full" else costs
+    nuisance = algorithm.learner.learn(state.nuisance, seen, {})
+    f = np.where(np.isnan(seen.costs), (X @ nuisance.theta[..., None])[..., 0], seen.costs)
+    baseline = (before * polytope.minimise(before)).sum(-1)
+    score = np.einsum("sip,si->sp", X, (paid - baseline)[:, None] * Z / 0.2)
+    plug_in = np.einsum("sip,si->sp", X, spo_plus_subgradient(polytope, prediction, f))
+    alpha = state.alpha[:, None]
+    step = 0.03 * 101 / 130 * (alpha * unit(score) + (1 - alpha) * unit(plug_in))
+    theta = algorithm.problem.theta_set.project(state.theta - step)
+    after = algorithm.learn(state, seen, {})
+    np.testing.assert_allclose(after.theta, theta, rtol=1e-9)
+    assert (after.alpha <= algorithm.alpha_max).all()
+
+
+def test_the_score_function_gradient_is_unbiased() -> None:
+    """E[⟨c, w*(ĉ + σZ)⟩ Z/σ] is the slope of the mean cost of the Gaussian policy, on two items."""
+    sigma, gap, rng = 0.5, 0.3, np.random.default_rng(0)
+    Z = rng.normal(size=(400_000, 2))
+    plays_first = 0.0 + sigma * Z[:, 0] < gap + sigma * Z[:, 1]  # ĉ = (0, gap), c = (0, 1)
+    estimate = ((~plays_first)[:, None] * Z / sigma).mean(0)
+    slope = norm.pdf(gap / (sigma * 2**0.5)) / (sigma * 2**0.5)  # of P(second), in ĉ_1
+    np.testing.assert_allclose(estimate, [slope, -slope], atol=0.01)
+
+
 REFUSED = {
     "feedback.delay=30: no cost arrives": ("algo=rls", "feedback.delay=30"),
     "feedback.delay": ("algo=rls", "feedback.delay=-1"),
     "algo=df_ogd needs all costs; choose algo=rls": ("algo=df_ogd", "feedback=bandit"),
     "algo=ucb needs all costs": ("algo=ucb", "feedback=bandit", *BUDGET),
     "algo=vote needs all costs": ("algo=vote", "feedback=semi_bandit"),
+    "algo=delayed_ogd needs all costs": ("algo=delayed_ogd", "feedback=semi_bandit"),
+    "algo.nuisance: thompson explores": ("algo=dfhpg", "algo@algo.nuisance=thompson"),
+    "algo.alpha_min=0.9 is above 0.5": ("algo=dfhpg", "algo.alpha_min=0.9"),
     "feedback=semi_bandit: every decision uses all items": (
         "algo=rls", "feedback=semi_bandit", "polytope=ball",
     ),
