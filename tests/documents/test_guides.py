@@ -67,7 +67,6 @@ def test_the_solvers_of_the_guide_run(polytope: str, written: Path) -> None:
         [
             "first.py",
             "notebook.py",
-            "mixed.py",
             "gammas.py",
             "own_parts.py",
             "with_a_module.py",
