@@ -87,21 +87,12 @@ class Form(NamedTuple):
 
     def read_costs(self, costs: Any, X: np.ndarray) -> np.ndarray:
         """The costs [d]; 0 for items that are not offered, whatever they are said to cost."""
-        table = by_name(costs)
-        if table is not None:
-            if not self.item_names:
-                raise UserError(
-                    "costs: they have names, but the items have none; name them in X too"
-                )
-            _refuse_unknown("costs", "item", table, self.item_names)
-            costs = [table.get(item, np.nan) for item in self.item_names]
-        values = _numbers("costs", costs)
-        if values.shape != (self.items,):
-            raise UserError(f"costs: they have shape {values.shape}, and ({self.items},) is needed")
+        values = self.read_played(costs)
         if is_finite(values) and is_finite(X):
             return values
         offered = ~np.isnan(X[:, 0]) if X.ndim == 2 else np.ones(self.items, dtype=bool)
-        if table is not None and (lost := np.flatnonzero(offered & np.isnan(values))).size:
+        lost = np.flatnonzero(offered & np.isnan(values))
+        if lost.size and by_name(costs) is not None:
             raise UserError(
                 f"costs: there is no cost of {self.item_names[lost[0]]!r}, which X offers; "
                 "leave an item that was not offered out of both"
@@ -115,6 +106,10 @@ class Form(NamedTuple):
         """The costs [d]; NaN for those that are not known."""
         table = by_name(costs)
         if table is not None:
+            if not self.item_names:
+                raise UserError(
+                    "costs: they have names, but the items have none; name them in X too"
+                )
             _refuse_unknown("costs", "item", table, self.item_names)
             costs = [table.get(item, np.nan) for item in self.item_names]
         values = _numbers("costs", costs)

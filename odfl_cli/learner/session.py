@@ -55,11 +55,9 @@ class Sizes:
 
     @property
     def features(self) -> int:
-        """p, the covariates of one item."""
         return self.shape[-1]
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
-        """There are none."""
         raise UserError("a learner has no rounds of its own")
 
     def theta_star(self, seeds: tuple[int, ...]) -> None:

@@ -47,7 +47,6 @@ class OfferedPredictor(Wrapped):
         )
 
     def vjp(self, theta: Array, X: Array, v: Array) -> Array:
-        """(∇_θ g)ᵀ v over the offered items."""
         xp = array_namespace(X)
         offered = xp.where(xp.isnan(X[..., 0]), xp.zeros_like(v), v)
         return self.part.vjp(theta, replace_nan(X, 0.0), offered)

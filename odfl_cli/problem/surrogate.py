@@ -23,7 +23,6 @@ class SmoothedCost:
     weight: ClassVar[int] = 1
 
     def value(self, theta: Array) -> Array:
-        """f̃(θ), [...]."""
         prediction = self.problem.predictor.predict(theta, self.X)
         return dot(self.costs, self.problem.regularizer.smooth(prediction, self.alpha))
 
@@ -59,7 +58,6 @@ class PerturbedLeader:
         return self.t
 
     def value(self, theta: Array) -> Array:
-        """Over all rounds held, [..., S]."""
         total = sum(self._rounds(part).value(theta[..., None, :]).sum(-1) for part in self._parts())
         return total / self.held - dot(self.sigma, theta) / self.t
 

@@ -45,7 +45,6 @@ class ClosedLoop:
 
     @property
     def features(self) -> int:
-        """p, the columns of X."""
         return self.shape[-1]
 
     def theta_star(self, seeds: tuple[int, ...]) -> None:
@@ -82,11 +81,9 @@ class LoopEngine(Engine):
 
     @property
     def name(self) -> str:
-        """That of the engine."""
         return self.engine.name
 
     def start(self, algorithm: Algorithm) -> None:
-        """Loads what the engine needs."""
         self.engine.start(algorithm)
 
     def play(self, algorithm: Any, state: Any, rounds: Rounds, draws: Draws) -> tuple[Any, Trace]:

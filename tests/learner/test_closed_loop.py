@@ -25,7 +25,9 @@ class Shelf:
         return self.X @ [0.5, 1.0] + 0.1 * self.rng.normal(size=3)
 
 
-@pytest.mark.parametrize("algo", ["df_ogd", "vote", "rolling_mean"])
+@pytest.mark.parametrize(
+    "algo", ["df_ogd", pytest.param("vote", marks=pytest.mark.thorough), "rolling_mean"]
+)
 def test_a_run_plays_the_loop_that_a_learner_plays(algo: str) -> None:
     result = run(algo=algo, data=Shelf(), seeds=[2, 4], horizon={"rounds": 30})
     for seed in (2, 4):

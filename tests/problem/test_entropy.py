@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from pydantic import ValidationError
-from scipy.optimize import minimize
-from support.problems import finite_difference
 
 from odfl_cli.core.settings import settings
 from odfl_cli.problem.polytopes.assignment import Assignment
@@ -28,11 +26,6 @@ def entropy(dimension: int) -> Entropy:
     return Entropy(polytope=Simplex(dimension=dimension))
 
 
-def objective(w: np.ndarray, g: np.ndarray, alpha: float) -> float:
-    """⟨g, w⟩ + α Σ w ln w with 0 ln 0 = 0."""
-    return g @ w + alpha * sum(x * math.log(x) for x in w if x > 0)
-
-
 @given(g=predictions, alpha=alphas)
 def test_kkt_residual(g, alpha):
     """g_i + α (ln w_i + 1) is the same multiplier for every item of positive weight."""
@@ -44,40 +37,10 @@ def test_kkt_residual(g, alpha):
     assert w.sum() == pytest.approx(1, abs=1e-14)
 
 
-@given(g=predictions, alpha=alphas, seed=st.integers(0, 1000))
-def test_no_other_mixture_is_better(g, alpha, seed):
-    best = objective(entropy(g.size).smooth(g, alpha), g, alpha)
-    for w in np.random.default_rng(seed).dirichlet(np.ones(g.size), size=20):
-        assert best <= objective(w, g, alpha) + 1e-12
-
-
-@pytest.mark.parametrize("alpha", [0.3, 1.0, 5.0])
-def test_a_numerical_minimiser_finds_the_same(alpha):
-    g = np.random.default_rng(1).normal(size=5)
-    found = minimize(
-        objective,
-        np.full(5, 0.2),
-        args=(g, alpha),
-        method="SLSQP",
-        bounds=[(1e-9, 1)] * 5,
-        constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
-        options={"ftol": 1e-14, "maxiter": 500},
-    )
-    np.testing.assert_allclose(entropy(5).smooth(g, alpha), found.x, atol=1e-6)
-
-
-@given(g=predictions, alpha=alphas)
-def test_costs_at_most_n_alpha_more_than_the_best(g, alpha):
-    regularizer = entropy(g.size)
-    excess = g @ regularizer.smooth(g, alpha) - g.min()
-    assert -1e-12 <= excess <= regularizer.suboptimality * alpha + 1e-12
-    assert regularizer.suboptimality == pytest.approx(math.log(g.size))
-
-
 def test_suboptimality_is_the_range_of_the_entropy():
     """Σ w ln w runs from −ln d at the centre to 0 at a vertex."""
     d = 7
-    centre = objective(np.full(d, 1 / d), np.zeros(d), 1.0)
+    centre = sum(w * math.log(w) for w in np.full(d, 1 / d))
     assert entropy(d).suboptimality == pytest.approx(0 - centre)
 
 
@@ -90,28 +53,12 @@ def test_small_alpha_is_the_plain_decision(g):
     np.testing.assert_allclose(entropy(6).smooth(g, 1e-3), best, atol=1e-12)
 
 
-def test_large_alpha_is_the_centre():
-    w = entropy(4).smooth(np.array([1.0, -2.0, 0.5, 3.0]), 1e12)
-    np.testing.assert_allclose(w, 0.25, atol=1e-11)
-
-
-@given(g=predictions, alpha=alphas, shift=st.floats(-100, 100))
-def test_a_constant_added_to_all_predictions_changes_nothing(g, alpha, shift):
-    regularizer = entropy(g.size)
-    np.testing.assert_allclose(
-        regularizer.smooth(g + shift, alpha), regularizer.smooth(g, alpha), atol=1e-10
-    )
-
-
 @given(alpha=st.floats(0.3, 5), seed=st.integers(0, 1000))
-def test_vjp_is_the_finite_difference_and_autograd(alpha, seed):
+def test_vjp_is_that_of_autograd(alpha, seed):
     rng = np.random.default_rng(seed)
     g, v = rng.normal(size=(2, 5))
     regularizer = entropy(5)
     closed = regularizer.vjp(regularizer.smooth(g, alpha), alpha, v)
-    numeric = finite_difference(lambda at: v @ regularizer.smooth(at, alpha), g)
-    np.testing.assert_allclose(closed, numeric, atol=1e-7)
-
     leaf = torch.tensor(g, requires_grad=True)
     (torch.softmax(-leaf / alpha, dim=-1) @ torch.tensor(v)).backward()
     np.testing.assert_allclose(closed, leaf.grad.numpy(), atol=1e-13)
@@ -131,19 +78,6 @@ def test_no_overflow_at_tiny_alpha(array):
 def test_identical_predictions_are_played_uniformly(level):
     w = entropy(500).smooth(np.full(500, level), 1e-6)
     np.testing.assert_allclose(w, 1 / 500, rtol=1e-14)
-
-
-def test_numpy_and_torch_agree_with_one_alpha_per_seed():
-    rng = np.random.default_rng(2)
-    g, v, alpha = rng.normal(size=(4, 6)), rng.normal(size=(4, 6)), rng.random((4, 1)) + 0.1
-    regularizer = entropy(6)
-    w = regularizer.smooth(g, alpha)
-    on_torch = regularizer.smooth(torch.tensor(g), torch.tensor(alpha))
-    np.testing.assert_allclose(on_torch.numpy(), w, rtol=1e-14)
-    pulled = regularizer.vjp(on_torch, torch.tensor(alpha), torch.tensor(v))
-    np.testing.assert_allclose(pulled.numpy(), regularizer.vjp(w, alpha, v), rtol=1e-12)
-    for s in range(4):
-        np.testing.assert_allclose(w[s], regularizer.smooth(g[s], alpha[s, 0]), rtol=1e-14)
 
 
 @settings

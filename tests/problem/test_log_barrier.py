@@ -69,48 +69,6 @@ def test_on_the_simplex_one_multiplier_gives_all_items(alpha: float) -> None:
     np.testing.assert_allclose(w, alpha / (g - y), rtol=1e-9)
 
 
-@everywhere
-def test_tends_to_the_best_vertex(polytope: Polytope) -> None:
-    g = costs(polytope)
-    w = LogBarrier(polytope=polytope).smooth(g, 1e-6)
-    np.testing.assert_allclose(w, polytope.minimise(g), atol=1e-3)
-
-
-@everywhere
-@pytest.mark.parametrize("alpha", [1.0, 0.05])
-def test_vjp_is_the_derivative(polytope: Polytope, alpha: float) -> None:
-    barrier, g = LogBarrier(polytope=polytope, tolerance=1e-12), costs(polytope)
-    v, direction = costs(polytope, seed=1), costs(polytope, seed=2)
-    w = barrier.smooth(g, alpha)
-    step = 1e-4 * alpha
-    ahead, behind = (barrier.smooth(g + h * direction, alpha) for h in (step, -step))
-    numeric = ((ahead - behind) * v).sum(-1) / (2 * step)
-    exact = (barrier.vjp(w, alpha, v) * direction).sum(-1)
-    np.testing.assert_allclose(exact, numeric, rtol=1e-5, atol=1e-6 / alpha)
-
-
-def test_closed_form_of_the_vjp_on_the_simplex() -> None:
-    polytope, alpha = SETS["simplex"], 0.3
-    barrier, g, c = LogBarrier(polytope=polytope), costs(polytope), costs(polytope, seed=1)
-    w = barrier.smooth(g, alpha)
-    squares = w**2
-    mean = (squares * c).sum(-1, keepdims=True) / squares.sum(-1, keepdims=True)
-    np.testing.assert_allclose(barrier.vjp(w, alpha, c), -squares * (c - mean) / alpha, atol=1e-12)
-
-
-@everywhere
-def test_rows_do_not_see_each_other_and_torch_agrees(polytope: Polytope) -> None:
-    barrier, g = LogBarrier(polytope=polytope), costs(polytope)
-    alphas = np.geomspace(0.01, 1.0, len(g))[:, None]
-    together = barrier.smooth(g, alphas)
-    alone = np.concatenate([barrier.smooth(g[i : i + 1], alphas[i : i + 1]) for i in range(len(g))])
-    np.testing.assert_array_equal(together, alone)
-    on_torch = barrier.smooth(
-        torch.from_numpy(g).reshape(4, 5, -1), torch.from_numpy(alphas).reshape(4, 5, 1)
-    )
-    np.testing.assert_array_equal(on_torch.reshape(len(g), -1).numpy(), together)
-
-
 def test_an_alpha_out_of_reach_is_no_silent_answer() -> None:
     polytope = SETS["knapsack"]
     with pytest.raises(RowError, match="residual"):

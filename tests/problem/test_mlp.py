@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from support.problems import composed_job, finite_difference
+from support.samples import some_of
 
 from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.problem.predictors.base import Predictor
@@ -64,7 +65,7 @@ def test_a_file_of_weights_is_the_start_and_its_radius_that_of_the_set(tmp_path:
     assert np.abs(expected).max() > 1e-3  # the fixed start predicts 0
 
 
-@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl", "pf_ogd", "spo"])
+@pytest.mark.parametrize("algo", some_of(["df_ogd", "df_ftpl", "pf_ogd", "spo"], 1))
 def test_one_layer_without_bias_is_the_linear_predictor(algo: str) -> None:
     common = (f"algo={algo}", "horizon.rounds=12", "seeds=3", "engine=torch")
     linear = simulate(composed_job(*common))

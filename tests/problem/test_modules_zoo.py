@@ -18,7 +18,7 @@ from odfl_cli.problem.predictors.module import ModulePredictor
 from odfl_cli.problem.predictors.torch_module import TorchModule
 from odfl_cli.runs.simulate import Job, simulate
 
-ROUNDS, RATE = 30, 0.05
+ROUNDS, RATE = 10, 0.05
 SIZES = list(product((1, 2, 3, 10), (1, 3), (1, 4)))  # seeds, items, features
 
 
@@ -91,7 +91,7 @@ def assert_same_bits(job: Job, *others: Job) -> None:
         np.testing.assert_array_equal(found.state.theta[-1], expected.state.theta[-1])
 
 
-SMALL = ("data.items=3", "data.features=4", "horizon.rounds=12")
+SMALL = ("data.items=3", "data.features=4", "horizon.rounds=6")
 NAMES = ["two layers", "conv2d", "gru"]
 
 
@@ -100,7 +100,7 @@ def test_a_seed_alone_has_the_bits_of_the_seed_among_others(name: str, algo: str
     job = composed_job(f"algo={algo}", *SMALL, "engine=torch")
     problem = job.algorithm.problem.with_predictor(TorchModule(module=partial(ZOO[name], 4)))
     job = replace(job, algorithm=on_problem(job.algorithm, problem))
-    assert_same_bits(*(replace(job, seeds=seeds) for seeds in ((3,), (2, 3), (0, 1, 2, 3))))
+    assert_same_bits(*(replace(job, seeds=seeds) for seeds in ((3,), (0, 2, 3))))
 
 
 @pytest.mark.parametrize("algo", some_of(["df_ftpl", "spo", "df_ogd"], 1))

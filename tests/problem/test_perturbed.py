@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from support.problems import composed_job, make_problem
+from support.samples import some_of
 from support.solvers import tour
 
 from odfl_cli.core.errors import UserError
@@ -130,7 +131,7 @@ def test_gumbel_needs_two_pairs():
         Perturbed(polytope=Simplex(dimension=3), samples=2, noise="gumbel")
 
 
-@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl", "ogd", "fenchel_young"])
+@pytest.mark.parametrize("algo", some_of(["df_ogd", "df_ftpl", "ogd", "fenchel_young"], 2))
 def test_a_seed_does_not_see_the_others(algo):
     chosen = (f"algo={algo}", "polytope=solver", "polytope.solve=support.solvers.tour", "data.items=15",
               "horizon.rounds=5", "regularizer.samples=4")  # fmt: skip

@@ -20,6 +20,13 @@ def game(predictor: Predictor, *lead: int, seed: int = 0) -> tuple[np.ndarray, .
     return rng.normal(size=(*lead, m)), rng.normal(size=(*lead, D, P)), rng.normal(size=(*lead, D))
 
 
+def test_linear_is_the_matrix_product_with_one_weight_per_feature() -> None:
+    theta, X, v = game(Linear())
+    assert len(theta) == P
+    np.testing.assert_allclose(Linear().predict(theta, X), X @ theta, atol=1e-13)
+    np.testing.assert_allclose(Linear().vjp(theta, X, v), X.T @ v, atol=1e-13)
+
+
 def test_affine_is_linear_plus_the_last_parameter() -> None:
     theta, X, v = game(Affine())
     assert len(theta) == P + 1

@@ -1,207 +1,313 @@
-"""Decisions within κ of the best predicted one: the gap, feasibility, and what κ does to costs."""
+"""A function as the decision set: what it is called with, what it may return, and how often it is called."""
 
+import os
+from collections import Counter
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-from support.commands import odfl
-from support.problems import choices, composed_job
-from support.samples import each_once, some_of
+from pydantic import ValidationError
+from support.commands import complaints, odfl
+from support.problems import composed_job
+from support.solvers import EDGES, TOURS, held_karp, pack, pack_rows, pack_values, slow, tour
 
-from odfl_cli.core.errors import RowError, UserError
-from odfl_cli.core.settings import settings
-from odfl_cli.core.statistics import mean_ci95
-from odfl_cli.problem.polytopes.box import Box
-from odfl_cli.problem.polytopes.knapsack import Knapsack
-from odfl_cli.problem.polytopes.shortest_path import ShortestPath
-from odfl_cli.problem.polytopes.simplex import Simplex
-from odfl_cli.problem.problem import decide, predicted_gap, verify
+from odfl_cli import UserError, run
+from odfl_cli.core.cores import at_most
+from odfl_cli.core.errors import RowError
+from odfl_cli.engine import array_engine, groups
+from odfl_cli.problem.polytopes.linear import DecisionSet
+from odfl_cli.problem.polytopes.solver import Solver
 from odfl_cli.runs.simulate import simulate
 
-POLYTOPES = [
-    Simplex(dimension=5),
-    Box(dimension=5, lower=-1.0, upper=2.0),
-    Knapsack(dimension=5, capacity=2.5, weights=(1.0, 2.0, 0.5, 1.5, 1.0)),
-    ShortestPath(rows=3, columns=3),
-]
-BY_NAME = {"ids": lambda polytope: type(polytope).__name__}
-KAPPAS = [1e-12, 0.01, 0.1, 3.0]
-SCALES = [1e-6, 1.0, 1e6]
+COSTS = np.random.default_rng(0).normal(size=(30, 24))
 
 
-def random_costs(polytope, rows=200, scale=1.0):
-    return scale * np.random.default_rng(7).normal(size=(rows, polytope.dimension))
+def solver(solve, dimension=24, **settings):
+    return Solver(dimension=dimension, solve=solve, **settings)
 
 
-def spread(polytope, costs):
-    """max − min of the predicted cost over W."""
-    return (costs * (polytope.minimise(-costs) - polytope.minimise(costs))).sum(-1)
+def test_every_use_of_the_contract_has_what_it_needs():
+    members = {"dimension", "constant_sum", "minimise"}
+    assert members <= set(dir(DecisionSet))
+    assert all(hasattr(solver(pack), member) for member in members)
+    assert not hasattr(solver(pack), "faces")
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("kappa", KAPPAS)
-@pytest.mark.parametrize("polytope", POLYTOPES, **BY_NAME)
-def test_the_gap_is_kappa_or_all_there_is(polytope, kappa, scale):
-    prediction = random_costs(polytope, scale=scale)
-    decision = decide(polytope, prediction, kappa=kappa)
-    gap = predicted_gap(polytope, prediction, decision)
-    expected = np.minimum(kappa, spread(polytope, prediction))
-    np.testing.assert_allclose(gap, expected, rtol=1e-9, atol=1e-13 * max(1.0, scale))
-    assert polytope.contains(decision).all()
+@pytest.mark.parametrize(
+    ("solve", "settings"),
+    [
+        (pack, {}),
+        (pack, {"seconds": None}),
+        (pack_rows, {"batch": True}),
+        (pack_values, {"sense": "max"}),
+        ("support.solvers.pack", {}),
+    ],
+)
+def test_the_answers_are_those_of_the_function(solve, settings):
+    expected = pack_rows(COSTS)
+    w = solver(solve, **settings).minimise(COSTS.reshape(5, 6, 24))
+    np.testing.assert_array_equal(w.reshape(30, 24), expected)
+    tensor = solver(solve, **settings).minimise(torch.from_numpy(COSTS))
+    np.testing.assert_array_equal(tensor.numpy(), expected)
 
 
-@pytest.mark.parametrize("polytope", POLYTOPES, **BY_NAME)
-def test_without_kappa_the_decision_is_the_minimiser(polytope):
-    prediction = random_costs(polytope)
-    np.testing.assert_array_equal(
-        decide(polytope, prediction, kappa=0.0), polytope.minimise(prediction)
+def test_equal_costs_are_solved_once():
+    calls: Counter[bytes] = Counter()
+
+    def counted(costs):
+        calls[costs.tobytes()] += 1
+        return pack(costs)
+
+    polytope = solver(counted)
+    twice = np.concatenate([COSTS[:5], COSTS[:5]])
+    np.testing.assert_array_equal(polytope.minimise(twice), polytope.minimise(twice))
+    assert set(calls.values()) == {1}
+    assert len(calls) == 5
+
+
+def test_a_function_that_writes_into_its_argument_changes_nothing():
+    def greedy(costs):
+        costs[:] = 0.0
+        return costs
+
+    before = COSTS[:2].copy()
+    assert not solver(greedy).minimise(before).any()
+    np.testing.assert_array_equal(before, COSTS[:2])
+
+
+def test_only_the_latest_answers_are_kept(monkeypatch):
+    monkeypatch.setattr("odfl_cli.problem.polytopes.solver.MEMO_BYTES", 4 * (16 * 24 + 200))
+    polytope = solver(pack)
+    np.testing.assert_array_equal(polytope.minimise(COSTS), pack_rows(COSTS))
+    assert list(polytope._caller.memo) == [row.tobytes() for row in COSTS[-4:]]
+
+
+def raises(costs):
+    raise ValueError("no room\nfor more")
+
+
+def ends(costs):
+    raise SystemExit(3)
+
+
+def with_sums(costs):
+    return np.full(24, 1.0 if costs[0] > 0 else 2.0)
+
+
+@pytest.mark.parametrize(
+    ("solve", "settings", "reason"),
+    [
+        (lambda costs: costs[:3], {}, "returned 3 numbers; 24 are needed"),
+        (lambda costs: costs[:, :3], {"batch": True}, "returned 30 × 3 numbers; 30 × 24"),
+        (lambda costs: np.nan * costs, {}, "returned nan, which is not finite"),
+        (lambda costs: np.inf * np.ones(24), {}, "returned inf, which is not finite"),
+        (lambda costs: None, {}, "returned None; a decision of 24 numbers"),
+        (lambda costs: "abc", {}, "returned a str; a decision"),
+        (lambda costs: (pack(costs), 1.0), {}, "returned a tuple; a decision"),
+        (lambda costs: 3.0, {}, "returned a float; a decision"),
+        (lambda costs: pack(costs[0]), {"batch": True}, "rows of decisions of 24"),
+        (raises, {}, "ValueError: no room for more"),
+        (ends, {}, "SystemExit: 3"),
+        (with_sums, {"constant_sum": True}, "has the sum 48 and another 24; constant_sum=true"),
+    ],
+)
+@pytest.mark.parametrize("seconds", [None, 60.0])
+def test_what_is_no_decision_is_refused(solve, settings, reason, seconds):
+    with pytest.raises(RowError, match=f"polytope.solve: .*{reason}"):
+        solver(solve, seconds=seconds, **settings).minimise(COSTS)
+
+
+def test_the_row_that_failed_is_named():
+    def fails_at_nine(costs):
+        return pack(costs) if costs[0] != COSTS[9, 0] else costs[:2]
+
+    with pytest.raises(RowError) as refusal:
+        solver(fails_at_nine).minimise(COSTS)
+    assert (refusal.value.row, refusal.value.rows) == (9, 30)
+
+
+def test_a_function_that_never_returns_is_left_behind():
+    stop = []
+
+    def waits(costs):
+        while costs[0] == COSTS[2, 0] and not stop:
+            pass
+        return pack(costs)
+
+    polytope = solver(waits, seconds=0.3)
+    with pytest.raises(RowError, match=r"no answer within 0.3 s; polytope.seconds") as refusal:
+        polytope.minimise(COSTS)
+    assert refusal.value.row == 2
+    stop.append(True)
+    np.testing.assert_array_equal(polytope.minimise(COSTS[3:]), pack_rows(COSTS[3:]))
+
+
+def test_what_it_prints_goes_to_stderr(capsys):
+    def talks(costs):
+        print("hello")
+        return pack(costs)
+
+    solver(talks).minimise(COSTS[:1])
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == ("", "hello\n")
+
+
+@pytest.mark.parametrize(
+    ("solve", "reason"),
+    [
+        ("nowhere.solve", "there is no module nowhere here; start odfl in the directory"),
+        ("support.solvers.nothing", "cannot be imported"),
+        ("support.solvers.CITIES", "is an int; a function of the costs is needed"),
+    ],
+)
+def test_a_name_that_is_no_function_is_refused(solve, reason):
+    with pytest.raises(ValidationError, match=reason):
+        solver(solve)
+
+
+SMALL = {"algo": "pf_ogd", "data": {"items": 24}, "horizon": {"rounds": 60}, "seeds": 2}
+
+
+@pytest.fixture
+def played(monkeypatch):
+    """The groups that were played in processes, which pay from the first decision on."""
+    found: list[groups.Group] = []
+
+    def play(parts):
+        some = list(parts)
+        found.extend(some)
+        return groups.play_in_processes(some)
+
+    monkeypatch.setattr(groups, "WORTH", 0.0)
+    monkeypatch.setattr(array_engine, "play_in_processes", play)
+    return found
+
+
+def fails_on(wanted, costs):
+    return raises(costs) if costs.tobytes() == wanted else slow(costs)
+
+
+@pytest.mark.thorough
+def test_slow_solvers_play_seeds_side_by_side_with_the_same_numbers(played):
+    asked = []
+
+    def recorded(costs):
+        asked.append(costs.tobytes())
+        return pack(costs)
+
+    with at_most(1):
+        alone = run(polytope=recorded, **SMALL).rows
+    with at_most(2):
+        together = run(polytope=slow, **SMALL).rows
+    assert [len(group.rounds.costs) for group in played] == [1, 1]
+    pd.testing.assert_frame_equal(together, alone, check_exact=True)
+    asked.clear()
+    run(polytope=recorded, **{**SMALL, "seeds": [1]})
+    with at_most(2), pytest.raises(UserError, match=r"seed 1, round 21: .*ValueError: no room"):
+        run(polytope=partial(fails_on, asked[20]), **SMALL)
+
+
+def test_a_function_that_cannot_be_pickled_stays_in_the_process(monkeypatch, played):
+    monkeypatch.setattr(groups, "SLOW", 0.0)
+    lock = os.scandir(".")  # cannot be sent
+
+    def bound(costs, lock=lock):
+        return pack(costs)
+
+    with at_most(2):
+        run(polytope=bound, **SMALL)
+    assert not played
+    lock.close()
+
+
+@pytest.mark.parametrize("algo", ["pf_ogd", "spo", "ogd"])
+def test_the_best_cost_is_that_of_an_independent_solver(algo):
+    result = run(
+        algo=algo, polytope=tour, data={"items": len(EDGES)}, horizon={"rounds": 20}, seeds=2
     )
-    assert (predicted_gap(polytope, prediction, polytope.minimise(prediction)) == 0).all()
+    job = composed_job(f"data.items={len(EDGES)}", "horizon.rounds=20", "seeds=2")
+    costs = job.environment.rounds((0, 1), 0, 20).costs
+    for seed in (0, 1):
+        expected = [held_karp(c) for c in costs[seed]]
+        best = result.rows.query("seed == @seed")["best_cost"]
+        np.testing.assert_allclose(best, expected, rtol=0, atol=1e-9)
 
 
-@given(
-    kappa=st.floats(1e-6, 10),
-    prediction=st.lists(st.integers(-3, 3), min_size=4, max_size=4),
-)
-def test_the_gap_with_ties_and_zeros(kappa, prediction):
-    simplex, costs = Simplex(dimension=4), np.array(prediction, dtype=float)
-    decision = decide(simplex, costs, kappa=kappa)
-    assert simplex.contains(decision)
-    assert costs @ decision - costs.min() == pytest.approx(min(kappa, np.ptp(costs)), abs=1e-12)
+def test_an_object_with_minimise_alone_is_a_set():
+    class Tour:
+        def minimise(self, costs):
+            return tour(costs)
+
+    settings = {"algo": "ogd", "data": {"items": 15}, "horizon": {"rounds": 4}, "seeds": 2}
+    one, other = run(polytope=Tour(), **settings), run(polytope=tour, **settings)
+    np.testing.assert_array_equal(one.rows["cost"], other.rows["cost"])
 
 
-def test_a_decision_by_hand():
-    """min 1 at item 0, max 5 at item 2: κ = 1 moves a quarter of the mass."""
-    decision = decide(Simplex(dimension=3), np.array([1.0, 2.0, 5.0]), kappa=1.0)
-    assert decision.tolist() == [0.75, 0.0, 0.25]
+def test_what_is_no_set_is_refused():
+    with pytest.raises(UserError, match="object is no decision set; give one with minimise"):
+        run(polytope=object())
 
 
-@pytest.mark.parametrize("polytope", POLYTOPES, **BY_NAME)
-def test_rows_do_not_see_each_other_and_torch_agrees(polytope):
-    prediction, solver = random_costs(polytope, rows=12), partial(decide, kappa=0.1)
-    together = solver(polytope, prediction)
-    for row, costs in enumerate(prediction):
-        np.testing.assert_array_equal(solver(polytope, costs[None])[0], together[row])
-    cube = solver(polytope, prediction.reshape(3, 4, -1))
-    np.testing.assert_array_equal(cube.reshape(12, -1), together)
-    on_torch = solver(polytope, torch.from_numpy(prediction))
-    assert on_torch.dtype == torch.float64
-    np.testing.assert_allclose(on_torch.numpy(), together, rtol=0, atol=1e-14)
-
-
-@settings
-class Backwards(Simplex):
-    """A polytope whose minimiser maximises in the second row."""
-
-    def minimise(self, costs):
-        flip = np.ones((len(costs), 1))
-        flip[1] = -1.0
-        return super().minimise(flip * costs)
-
-
-def test_a_polytope_that_does_not_minimise_is_found_out():
-    prediction = np.array([[0.0, 1.0], [0.0, 2.0], [1.0, 0.0]])
-    with pytest.raises(RowError, match=r"kappa=0.5: .* -2 above") as refusal:
-        decide(Backwards(dimension=2), prediction, kappa=0.5)
-    assert (refusal.value.row, refusal.value.rows) == (1, 3)
-    assert isinstance(refusal.value, UserError)
-
-
-def test_a_gap_above_kappa_is_refused_with_its_size():
-    prediction = np.array([[0.0, 1.0], [0.0, 3.0]])
-    best, decision = np.array([[1.0, 0.0]] * 2), np.array([[0.5, 0.5]] * 2)
-    verify(prediction[:1], best[:1], decision[:1], 0.5)
-    with pytest.raises(RowError, match=r"kappa=0.5: .* 1.5 above") as refusal:
-        verify(prediction, best, decision, 0.5)
-    assert (refusal.value.row, refusal.value.rows) == (1, 2)
-
-
-@pytest.mark.parametrize("kappa", ["-0.1", "nan", "inf", "small", "true", "null"])
-def test_bad_values_are_refused(kappa):
-    with pytest.raises(UserError, match=f"kappa={kappa}: should be"):
-        composed_job(f"kappa={kappa}")
-
-
-@given(
-    seed=st.integers(0, 1000),
-    kappa=st.sampled_from([0.01, 0.1, 1.0]),
-    polytope=st.sampled_from(POLYTOPES),
-)
-def test_the_paid_cost_shifts_by_kappa_and_the_error_of_the_prediction(seed, kappa, polytope):
-    """⟨c, w − w*⟩ = ⟨ĉ, w − w*⟩ + ⟨c − ĉ, w − w*⟩ ≤ κ + ‖c − ĉ‖_∞ ‖w − w*‖_1."""
-    rng = np.random.default_rng(seed)
-    prediction, costs = rng.normal(size=(2, 20, polytope.dimension))
-    move = decide(polytope, prediction, kappa=kappa) - polytope.minimise(prediction)
-    bound = kappa + np.abs(costs - prediction).max(-1) * np.abs(move).sum(-1)
-    assert ((costs * move).sum(-1) <= bound + 1e-9).all()
-    # With the costs themselves as the prediction, κ alone bounds it.
-    exact = decide(polytope, costs, kappa=kappa) - polytope.minimise(costs)
-    assert ((costs * exact).sum(-1) <= kappa + 1e-9).all()
-
-
-def final_costs(*overrides: str) -> np.ndarray:
-    """The average cost of every seed after 300 rounds."""
-    job = composed_job("horizon.rounds=300", "seeds=12", *overrides)
-    return simulate(job).table["avg_cost"][:, -1]
-
-
-@pytest.mark.parametrize("kappa", [0.01, 0.1])
-def test_with_right_predictions_the_average_cost_shifts_by_at_most_kappa(kappa):
-    """Degree 1 without noise: the clairvoyant predicts 3.5 c, so that κ costs κ / 3.5."""
-    known = ("algo=clairvoyant", "data=polynomial", "data.degree=1", "data.noise_width=0")
-    costs = [final_costs(*known, "theta_radius=100", f"kappa={value}") for value in (0, kappa)]
-    np.testing.assert_allclose(costs[1] - costs[0], kappa / 3.5, rtol=1e-3)
-
-
-@pytest.mark.parametrize(("algo", "kappa"), each_once(["df_ogd", "pf_ogd", "spo"], [0.01, 0.1]))
-def test_on_the_papers_data_the_average_cost_shifts_by_at_most_kappa(algo, kappa):
-    exact, inexact = (final_costs(f"algo={algo}", f"kappa={value}") for value in (0, kappa))
-    shift, half_width = mean_ci95(inexact - exact)
-    assert shift + half_width <= kappa
-    assert (inexact != exact).all()
-
-
-@pytest.mark.parametrize("kappa", [0.01, 0.1])
-def test_where_predictions_are_smaller_than_costs_the_shift_exceeds_kappa(kappa):
-    """κ is measured in predicted costs, and in the ball of radius 1 they spread less than c does.
-
-    The proof of the paper's proposition bounds the paid difference by κ as if both were the same.
-    """
-    data = ("data=polynomial", "algo=df_ogd")
-    exact, inexact = (final_costs(*data, f"kappa={value}") for value in (0, kappa))
-    shift, half_width = mean_ci95(inexact - exact)
-    assert shift - half_width > 2 * kappa
-
-
-@pytest.mark.parametrize("algo", some_of(choices("algo"), 8))
-def test_kappa_reaches_every_algorithm_and_changes_no_update(algo):
-    """Full information: the learner sees c_t whatever was played. Exceptions are named."""
-    small = (f"algo={algo}", "engine=array", "horizon.rounds=12", "seeds=2")
-    exact = simulate(composed_job(*small))
-    inexact = simulate(composed_job(*small, "kappa=0.1"))
-    same_cost = np.array_equal(exact.table["cost"], inexact.table["cost"])
-    # uniform plays the centre, the other two what they draw in these rounds
-    assert same_cost == (algo in ("uniform", "explore_then_commit", "policy_gradient"))
-    # The gradient of spo_printed is the decision itself; a vote or pool weighs its experts by what they paid.
-    if algo not in ("spo_printed", "vote", "pool"):
-        np.testing.assert_array_equal(exact.state.theta, inexact.state.theta)
-
-
-def test_the_key_from_the_command_line(tmp_path):
-    run = ("run", "horizon=smoke", "seeds=2")
-    assert odfl(*run, "kappa=0.1", cwd=tmp_path).returncode == 0
-    for arguments, words in [
-        (["kappa=-1"], ["kappa=-1", "greater than or equal to 0"]),
-        (["kapa=1"], ["kapa", "did you mean kappa?"]),
+@pytest.mark.parametrize(
+    ("overrides", "reason"),
+    [
         (
-            ["engine=compiled", "algo=guard", "kappa=0.1"],
-            ["algo Guard has no kernel"],
+            ("regularizer=log_barrier",),
+            "log_barrier needs the faces .* Solver does not state; choose .*perturbed",
         ),
-    ]:
-        done = odfl(*run, *arguments, cwd=tmp_path)
-        assert done.returncode == 2, done.stderr
-        (line,) = done.stderr.splitlines()
-        assert all(word in line for word in words), line
+        (
+            ("regularizer=quadratic",),
+            "quadratic needs the faces .* Solver does not state; choose .*perturbed",
+        ),
+        (("regularizer=entropy",), "smooths the simplex only; .* else perturbed"),
+        (("algo=uniform",), "algo=uniform plays the centre .* Solver .* algo=frozen"),
+        (("metrics=full",), "metrics.margin=true needs the faces .* metrics.margin=false"),
+    ],
+)
+def test_what_needs_faces_says_so_in_one_line(overrides, reason):
+    chosen = ("polytope=solver", "polytope.solve=support.solvers.tour", "data.items=15")
+    with pytest.raises(UserError, match=reason):
+        simulate(composed_job(*chosen, *overrides, "horizon.rounds=2", "seeds=1"))
+
+
+RUN = ("run", "algo=pf_ogd", "polytope=solver", "data.items=15", "horizon.rounds=5", "seeds=2")
+MODULE = """
+from support.solvers import tour
+calls = []
+def good(costs):
+    print("a line")
+    return tour(costs)
+def late(costs):
+    calls.append(1)
+    return tour(costs) if len(calls) < 8 else 1 / 0
+"""
+
+
+def test_a_run_that_fails_says_where_and_loses_nothing(tmp_path):
+    (tmp_path / "mine.py").write_text(MODULE)
+    failed = odfl(*RUN, "polytope.solve=mine.late", cwd=tmp_path)
+    assert failed.returncode == 1
+    assert complaints(failed) == [
+        "odfl: pf_ogd, seed 0, round 5: polytope.solve: ZeroDivisionError: division by zero"
+    ]
+    (record,) = tmp_path.rglob("failed.json")
+    assert "division by zero" in record.read_text()
+    done = odfl(*RUN, "polytope.solve=mine.good", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "a line" not in done.stdout
+    assert len(list(tmp_path.rglob("seed-*.csv"))) == 2
+
+
+def test_a_solver_that_changed_is_run_again(tmp_path):
+    (tmp_path / "mine.py").write_text(MODULE)
+    assert odfl(*RUN, "polytope.solve=mine.good", cwd=tmp_path).returncode == 0
+    (tmp_path / "mine.py").write_text(MODULE + "\n")
+    again = odfl(*RUN, "polytope.solve=mine.good", cwd=tmp_path)
+    assert "mine changed since seeds 0, 1 were computed" in again.stderr
+
+
+def test_tours_are_tours():
+    assert len(TOURS) == 60
+    assert (TOURS.sum(1) == 6).all()

@@ -23,7 +23,6 @@ class Descent(Oracle):
 
     @property
     def sample_shape(self) -> tuple[int, ...]:
-        """One uniform draw per step and term."""
         return (self.steps, self.batch)
 
 
@@ -34,7 +33,6 @@ class SGD(Descent):
     kernel = "sgd"
 
     def minimise(self, call: OracleCall) -> Array:
-        """`steps` projected gradient steps from the warm start."""
         theta = call.start
         for step in range(self.steps):
             theta = call.theta_set.project(theta - self.lr * call.gradient(theta, step))
@@ -56,7 +54,6 @@ class Adam(Descent):
     epsilon: Positive = 1e-8
 
     def minimise(self, call: OracleCall) -> Array:
-        """`steps` projected steps from the warm start."""
         xp, theta = array_namespace(call.start), call.start
         first, second = xp.zeros_like(theta), xp.zeros_like(theta[..., :1])
         for step in range(self.steps):
@@ -86,11 +83,9 @@ class MultiStart(Descent):
 
     @property
     def restarts(self) -> int:
-        """As many as `starts` says."""
         return self.starts
 
     def minimise(self, call: OracleCall) -> Array:
-        """The best end point of all descents."""
         xp = array_namespace(call.start)
         starts = call.start[None]
         if call.points is not None:

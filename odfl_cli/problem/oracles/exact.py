@@ -29,7 +29,6 @@ class Exact(Oracle):
     polish: PositiveInt = 60
 
     def check(self, parameters: int) -> None:
-        """Three parameters at most."""
         if parameters > MOST_PARAMETERS:
             raise UserError(
                 f"oracle=exact: it searches all of Θ, for {MOST_PARAMETERS} parameters at most, and "

@@ -17,7 +17,6 @@ class Assignment(LinearSet):
 
     @property
     def dimension(self) -> int:
-        """d = size²."""
         return self.size**2
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
@@ -34,7 +33,6 @@ class Assignment(LinearSet):
         return w
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
-        """−w ≤ 0."""
         return -np.eye(self.dimension), np.zeros(self.dimension)
 
     def equalities(self) -> tuple[np.ndarray, np.ndarray]:
@@ -44,5 +42,4 @@ class Assignment(LinearSet):
         return C, np.ones(len(C))
 
     def interior_point(self) -> np.ndarray:
-        """Equal shares."""
         return np.full(self.dimension, 1.0 / self.size)

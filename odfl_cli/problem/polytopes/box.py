@@ -33,13 +33,11 @@ class Box(LinearSet):
         return np.where(costs < 0, upper, lower)
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
-        """−w ≤ −lower, then w ≤ upper."""
         lower, upper = self._bounds()
         identity = np.eye(self.dimension)
         return np.vstack([-identity, identity]), np.concatenate([-lower, upper])
 
     def interior_point(self) -> np.ndarray:
-        """The middle."""
         lower, upper = self._bounds()
         return lower + (upper - lower) / 2
 

@@ -27,20 +27,16 @@ class Budget(LinearSet):
         return w
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
-        """−w ≤ 0, then w ≤ 1."""
         identity = np.eye(self.dimension)
         bounds = np.repeat([0.0, 1.0], self.dimension)
         return np.vstack([-identity, identity]), bounds
 
     def equalities(self) -> tuple[np.ndarray, np.ndarray]:
-        """Σ w = k."""
         return np.ones((1, self.dimension)), np.array([float(self.k)])
 
     @property
     def least_offered(self) -> int:
-        """k."""
         return self.k
 
     def interior_point(self) -> np.ndarray:
-        """The same share of every item."""
         return np.full(self.dimension, self.k / self.dimension)

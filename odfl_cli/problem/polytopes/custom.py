@@ -44,7 +44,6 @@ class Custom(LinearSet):
 
     @property
     def dimension(self) -> int:
-        """d, the number of columns of A."""
         return self._given["A"].shape[1]
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
@@ -61,7 +60,6 @@ class Custom(LinearSet):
         return w
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
-        """A w ≤ b as in the file."""
         return self._given["A"], self._given["b"]
 
     def equalities(self) -> tuple[np.ndarray, np.ndarray]:

@@ -42,7 +42,6 @@ class Ellipsoid:
         return float(self._lengths.max())
 
     def interior_point(self) -> np.ndarray:
-        """The centre."""
         return np.full(self.dimension, self.centre)
 
     def contains(self, w: Array, tolerance: float = 1e-9) -> Array:

@@ -55,7 +55,6 @@ class Knapsack(LinearSet):
         return np.where(costs < 0, w, 0.0)
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
-        """−w ≤ 0, then w ≤ 1, then weightsᵀw ≤ capacity."""
         identity = np.eye(self.dimension)
         bounds = np.append(np.repeat([0.0, 1.0], self.dimension), self.capacity)
         return np.vstack([-identity, identity, self.item_weights]), bounds

@@ -30,7 +30,6 @@ class ShortestPath(LinearSet):
 
     @property
     def dimension(self) -> int:
-        """d, the number of edges."""
         return self.rows * (self.columns - 1) + self.columns * (self.rows - 1)
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
@@ -51,7 +50,6 @@ class ShortestPath(LinearSet):
         return self._walk(goes_right)
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
-        """−w ≤ 0."""
         return -np.eye(self.dimension), np.zeros(self.dimension)
 
     def equalities(self) -> tuple[np.ndarray, np.ndarray]:

@@ -26,13 +26,10 @@ class Simplex(LinearSet):
         return xp.astype(chosen, costs.dtype)
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
-        """−w ≤ 0."""
         return -np.eye(self.dimension), np.zeros(self.dimension)
 
     def equalities(self) -> tuple[np.ndarray, np.ndarray]:
-        """Σ w = 1."""
         return np.ones((1, self.dimension)), np.ones(1)
 
     def interior_point(self) -> np.ndarray:
-        """The uniform mixture."""
         return np.full(self.dimension, 1.0 / self.dimension)

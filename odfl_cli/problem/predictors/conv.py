@@ -28,7 +28,6 @@ class Conv:
     radius: Positive | None = None
 
     def prepared(self, items: int, shape: tuple[int, ...]) -> "ModulePredictor":
-        """The predictor for pictures of that shape."""
         nodes = [1 + (length - 1) // self.pixels for length in shape]
         fits = [1 + (count - 1) * self.pixels for count in nodes] == list(shape)
         if len(shape) != 2 or not fits or 2 * nodes[0] * nodes[1] - sum(nodes) != items:

@@ -12,11 +12,9 @@ class ByDesign:
         raise NotImplementedError
 
     def predict(self, theta: Array, X: Array) -> Array:
-        """D θ."""
         return dot(self.design(X), theta[..., None, :])
 
     def vjp(self, theta: Array, X: Array, v: Array) -> Array:
-        """Dᵀ v."""
         return (self.design(X) * v[..., None]).sum(-2)
 
 
@@ -27,11 +25,9 @@ class Linear(ByDesign):
     kernel = "linear"
 
     def parameter_count(self, items: int, features: int) -> int:
-        """m = p."""
         return features
 
     def design(self, X: Array) -> Array:
-        """X itself."""
         return X
 
 
@@ -40,11 +36,9 @@ class Affine(ByDesign):
     """g(θ, X) = X θ_{1…p} + θ_{p+1}: one weight per feature and an intercept, shared by all items."""
 
     def parameter_count(self, items: int, features: int) -> int:
-        """m = p + 1."""
         return features + 1
 
     def design(self, X: Array) -> Array:
-        """X and a column of ones."""
         xp = array_namespace(X)
         return xp.concat([X, xp.ones_like(X[..., :1])], axis=-1)
 
@@ -61,11 +55,9 @@ class Quadratic(ByDesign):
     """
 
     def parameter_count(self, items: int, features: int) -> int:
-        """m = 1 + p + p (p + 1)/2."""
         return 1 + features + features * (features + 1) // 2
 
     def design(self, X: Array) -> Array:
-        """1, x and the distinct products of every item."""
         xp = array_namespace(X)
         products = [X[..., j, None] * X[..., j:] for j in range(X.shape[-1])]
         return xp.concat([xp.ones_like(X[..., :1]), X, *products], axis=-1)
@@ -76,7 +68,6 @@ class PerItem:
     """g_i(θ, X) = ⟨x_i, θ_i⟩: θ holds the weights of item 1, then those of item 2, …"""
 
     def parameter_count(self, items: int, features: int) -> int:
-        """m = d p."""
         return items * features
 
     def design(self, X: Array) -> Array:
@@ -87,10 +78,8 @@ class PerItem:
         return blocks.reshape(*X.shape[:-1], items * X.shape[-1])
 
     def predict(self, theta: Array, X: Array) -> Array:
-        """⟨x_i, θ_i⟩ for every item."""
         return dot(X, theta.reshape(*theta.shape[:-1], *X.shape[-2:]))
 
     def vjp(self, theta: Array, X: Array, v: Array) -> Array:
-        """v_i x_i, one item after another."""
         rows = X * v[..., None]
         return rows.reshape(*rows.shape[:-2], -1)

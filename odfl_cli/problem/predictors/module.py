@@ -151,7 +151,6 @@ class ModulePredictor:
     needs_torch: ClassVar[bool] = True
 
     def parameter_count(self, items: int, features: int) -> int:
-        """m, the parameters that are learnt."""
         return len(self.networks[0].initial)
 
     def for_seeds(self, seeds: Sequence[int]) -> "ModulePredictor":
@@ -163,11 +162,9 @@ class ModulePredictor:
         return self if len(self.networks) == 1 else replace(self, networks=self.networks[part])
 
     def predict(self, theta: Array, X: Array) -> Array:
-        """g(θ, X), [..., d]."""
         return self._evaluate(Network.predict, self.networks[0].items, theta, X)
 
     def vjp(self, theta: Array, X: Array, v: Array) -> Array:
-        """(∇_θ g)ᵀ v by reverse-mode differentiation, [..., m]."""
         return self._evaluate(Network.vjp, theta.shape[-1], theta, X, v)
 
     def trained(self, theta: np.ndarray, seed: int) -> torch.nn.Module:

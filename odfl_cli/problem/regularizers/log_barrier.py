@@ -77,7 +77,6 @@ class LogBarrier:
         return barrier_of(self.polytope, self.tolerance)
 
     def smooth(self, g: Array, alpha: Array) -> Array:
-        """w̃_α(g), strictly inside W."""
         return self.smooth_counting(g, alpha)[0]
 
     def smooth_counting(self, g: Array, alpha: Array) -> tuple[Array, np.ndarray]:

@@ -74,14 +74,12 @@ class Perturbed:
         return max(width, math.ulp(1.0))  # a single point has none
 
     def smooth(self, g: Array, alpha: Array) -> Array:
-        """Only with draws."""
         raise UserError(
             "regularizer=perturbed: the algorithm does not hand on its draws; declare smoothing_draws "
             "and use drawn_problem, see docs/your-solver.md"
         )
 
     def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
-        """Only with draws."""
         return self.smooth(w, alpha)
 
     def _draws(self, samples: int) -> Draw:
@@ -99,11 +97,9 @@ class DrawnNoise:
 
     @property
     def suboptimality(self) -> float:
-        """That of the regulariser."""
         return self.regularizer.suboptimality
 
     def smooth(self, g: Array, alpha: Array) -> Array:
-        """The mean of the decisions, [..., d]."""
         return self._decisions(g, alpha).mean((-3, -2))
 
     def pull_back(self, g: Array, alpha: Array, v: Array) -> Array:
