@@ -132,8 +132,8 @@ class Form(NamedTuple):
 
 
 def is_finite(values: np.ndarray) -> bool:
-    """Whether all numbers are finite and none is so large that its square is not: quick for few numbers."""
-    return math.isfinite(np.vdot(values, values))
+    """Whether the sum of the numbers is finite, so that all of them are."""
+    return math.isfinite(np.add.reduce(values, axis=None))
 
 
 def by_name(values: Any) -> Mapping[Any, Any] | None:

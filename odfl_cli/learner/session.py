@@ -20,8 +20,8 @@ from odfl_cli.engine.base import Draws, Engine
 from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.replay.past import PastScale
 from odfl_cli.feedback.base import Seen
-from odfl_cli.learner.drift import PageHinkley, ask_detector
-from odfl_cli.learner.forms import Form
+from odfl_cli.learner.drift import PageHinkley, add_up, ask_detector
+from odfl_cli.learner.forms import Form, is_finite
 from odfl_cli.problem.targets import Target
 from odfl_cli.runs.build import build, fill_sizes
 from odfl_cli.runs.in_memory import compose_one, describe_part, given_parts
@@ -171,7 +171,7 @@ class Session:
     def decide(self, place: Place, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """ĉ and w for the X of one round, [d] each."""
         place, X = self.ready(place), self._scale(place, X[None])[1]
-        offers_all = place.offers_all and not math.isnan(np.vdot(X, X))
+        offers_all = place.offers_all and (is_finite(X) or not np.isnan(X).any())
         algorithm = self.parts(place.horizon, offers_all).algorithm
         try:
             with np.errstate(all="ignore"):
@@ -196,7 +196,7 @@ class Session:
         if math.isnan(naive[0]):
             problem = self.parts(place.horizon, place.offers_all).algorithm.problem
             naive = problem.polytope.minimise(problem.mark_missing(costs[:1], X[:1]))[0]
-        above = (paid_all - dot(costs, naive)).tolist()
+        above = paid_all - dot(costs, naive)
         if (detector := self.params["drift"]) is not None:
             drift, found = place.drift, ask_detector(detector, above)
         else:
@@ -239,11 +239,11 @@ class Session:
         place, last = following, min(len(X), first + MOST_ROUNDS)
         if self.parts(place.horizon, place.offers_all).uses_horizon:
             last = min(last, first + place.begun + place.horizon - place.rounds)
-        if place.offers_all and math.isnan(np.vdot(X[first:last], X[first:last])):
+        if place.offers_all and not is_finite(X[first:last]):
             absent = np.isnan(X[first:last]).reshape(last - first, -1).any(1)
-            if not absent[0]:
+            if absent.any() and not absent[0]:
                 return place, first + int(absent.argmax())
-            place = place._replace(offers_all=False)
+            place = place._replace(offers_all=not absent[0])
         return place, last
 
     def _advance(self, place: Place, X: np.ndarray, costs: np.ndarray) -> tuple[Place, np.ndarray]:
@@ -253,8 +253,8 @@ class Session:
         with name_round(algorithm, (self.seed,), start):
             draws = self._draw(algorithm, start, start + len(costs))
             state, trace = engine.advance(algorithm, place.state, rounds, draws)
-        total = add_up(place.total, trace.cost[0])
-        if not math.isfinite(total + np.vdot(trace.mse, trace.mse)):
+        total = float(add_up(place.total, trace.cost[0])[-1])
+        if not (math.isfinite(total) and is_finite(trace.mse)):
             check_finite(algorithm, (self.seed,), start, trace)
         place = place._replace(state=state, rounds=start + len(costs), total=total)
         return place, trace.cost[0]
@@ -302,7 +302,7 @@ class Session:
         session = cls(params, Form(tuple(header["shape"]), header["items"]))
         snapshot.check_settings(session.settings, (*NOT_LEARNED, *OWN))
         place, rounds = session.start(header["rounds"], params["offers_all"]), header["rounds"]
-        total = add_up(0.0, snapshot.arrays["trace.cost"][0])
+        total = float(add_up(0.0, snapshot.arrays["trace.cost"][0])[-1])
         state = snapshot.restore(place.state)
         place = place._replace(state=state, rounds=rounds, total=total)
         return session, session._check_weights(snapshot, place)
@@ -330,13 +330,6 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_plain(inner) for key, inner in value.items())
     return value is None or isinstance(value, bool | int | float | str)
-
-
-def add_up(start: float, values: np.ndarray) -> float:
-    """start + the sum of the values, added one by one as single rounds would."""
-    for value in values.tolist():
-        start += value
-    return start
 
 
 def as_tuples(value: Any) -> Any:
