@@ -25,7 +25,6 @@ class LocalLauncher(Launcher):
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
     ) -> None:
-        """Prepares for jobs of this configuration."""
         from odfl_cli.runs.sweep.grid import Compositions
         from odfl_cli.runs.sweep.local import Local
 
@@ -35,7 +34,6 @@ class LocalLauncher(Launcher):
     def launch(
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
     ) -> Sequence[JobReturn]:
-        """Runs the jobs and returns their objectives in order."""
         from odfl_cli.runs.sweep.job import worst_value
         from odfl_cli.runs.sweep.local import job_return
 
@@ -60,14 +58,12 @@ class GridSweeper(Sweeper):
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
     ) -> None:
-        """Prepares for a sweep of this configuration."""
         self.master = config
         self.launcher: Launcher = Plugins.instance().instantiate_launcher(
             hydra_context=hydra_context, task_function=task_function, config=config
         )
 
     def sweep(self, arguments: list[str]) -> Any:
-        """Checks all jobs, runs those that are not finished, and prints what became of them."""
         from odfl_cli.core.errors import FAILED, UserError
         from odfl_cli.core.processes import children_ignore_sigint
         from odfl_cli.runs.sweep.start import Sweep, start_grid

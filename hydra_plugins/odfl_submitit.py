@@ -38,7 +38,6 @@ class OdflSubmititLauncher(Launcher):
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
     ) -> None:
-        """Keeps what a job needs besides its overrides."""
         from hydra_plugins.hydra_submitit_launcher.submitit_launcher import BaseSubmititLauncher
 
         self.run_one = BaseSubmititLauncher()

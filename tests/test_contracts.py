@@ -49,6 +49,11 @@ SEEDS = tuple(range(2, 19))  # 17: whole vectors of any width, and a rest
 def small_job(
     algo: str, seeds: tuple[int, ...], engine: str = "array", items: int = 4, radius: float = 1.0
 ) -> Job:
+    return replace(built(algo, engine, items, radius), seeds=seeds)
+
+
+@cache
+def built(algo: str, engine: str, items: int, radius: float) -> Job:
     job = composed_job(
         f"algo={algo}",
         f"horizon.rounds={ROUNDS if items < 30 else FEWER}",
@@ -56,7 +61,7 @@ def small_job(
         f"data.features={items - 1}",
         f"theta_radius={radius}",
     )
-    return replace(job, seeds=seeds, engine=ENGINES[engine].choose(job.algorithm))
+    return replace(job, engine=ENGINES[engine].choose(job.algorithm))
 
 
 @cache

@@ -111,18 +111,8 @@ def _check_spelling(override: str) -> None:
         raise UserError(f"{override}: name a class, as in {override.strip()}my_module.MyClass")
     if found := re.fullmatch(r"([^=]+)=(logspace|linspace)\((.*)\)", override):
         raise UserError(
-            f"{override}: a sweep has no {found[2]}; list the values, as in {found[1]}={_spaced(found)}"
+            f"{override}: a sweep has no {found[2]}; list the values, as in {found[1]}=0.01,0.1,1"
         )
-
-
-def _spaced(call: re.Match[str]) -> str:
-    """The values that numpy's function of this name would return, or three to begin with."""
-    try:
-        first, last, count = map(float, call[3].split(","))
-        steps = [first + (last - first) * i / (int(count) - 1) for i in range(min(int(count), 20))]
-    except (ValueError, ZeroDivisionError):
-        steps = [-2.0, -1.0, 0.0]
-    return ",".join(f"{10**step if call[2] == 'logspace' else step:.3g}" for step in steps)
 
 
 def _check_group_override(override: str, folders: list[Path]) -> None:

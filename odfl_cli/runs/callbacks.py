@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hydra.core.utils import configure_log
 from hydra.experimental.callback import Callback
-from omegaconf import DictConfig, open_dict, read_write
+from omegaconf import DictConfig, OmegaConf
 
 from odfl_cli.config.compose import require_extras
 from odfl_cli.config.explain import explain_errors
@@ -79,8 +79,8 @@ class CheckBeforeStart(Callback):
 
 def check_logging(config: DictConfig) -> None:
     """Sets up the log but opens no file: Hydra would do it after it has made directories."""
-    trial = config.copy()
-    with explain_errors(sys.argv[1:]), open_dict(trial), read_write(trial):
+    trial: Any = OmegaConf.create(OmegaConf.to_container(config))  # which may be changed
+    with explain_errors(sys.argv[1:]):
         trial.hydra.runtime.output_dir = "."
         for handler in trial.hydra.job_logging.handlers.values():
             if "filename" in handler:

@@ -87,7 +87,6 @@ class LoopEngine(Engine):
         self.engine.start(algorithm)
 
     def play(self, algorithm: Any, state: Any, rounds: Rounds, draws: Draws) -> tuple[Any, Trace]:
-        """Fills the arrays of the block."""
         traces = []
         for i in range(rounds.costs.shape[1]):
             one = slice(i, i + 1)

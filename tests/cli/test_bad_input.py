@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import complaints, odfl
+from support.samples import some_of
 
 from odfl_cli.config.compose import compose_job
 from odfl_cli.config.explain import explain_errors
@@ -44,7 +45,7 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
         ["data.gamma=0,", "0.5"],
         ["data.gamma=0,: a value is missing after the comma; values have no"],
     ),
-    (["-m", "algo.c_eta=logspace(-2,0,5)"], ["as in algo.c_eta=0.01,0.0316,0.1,0.316,1"]),
+    (["-m", "algo.c_eta=logspace(-2,0,5)"], ["list the values, as in algo.c_eta=0.01,0.1,1"]),
     (["eta=0.1"], ["eta: there is no such key; did you mean algo.c_eta?"]),
     (["algo.eta=0.1"], ["algo.eta: df_ogd has no eta", "did you mean algo.c_eta?"]),
     (["data.file=x.csv"], ["data.file: sin4 has no file; data=replay has it; its keys"]),
@@ -117,7 +118,7 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
     (["-sc"], ["install", "query"]),
     (["algo=" + "q" * 5000], ["q" * 75 + "…: the name is too long"]),
     (["data.gamma=" + "x" * 100_000], ["data.gamma=" + "x" * 69 + "…: should be a valid number"]),
-    (["seeds=[" + "1," * 5000 + "1]"], ["seeds=", "…", "no seed may appear twice"]),
+    (["seeds=[" + "1," * 600 + "1]"], ["seeds=", "…", "no seed may appear twice"]),
 ]
 CONTRACTS = [
     ("predictor", "builtins.open", "Predictor in odfl_cli.problem.predictors.base"),
@@ -155,7 +156,7 @@ def check_job(arguments: list[str], directory: Path) -> None:
         prepare(config, config.hydra, directory)
 
 
-@pytest.mark.parametrize(("arguments", "words"), JOBS, ids=name_words)
+@pytest.mark.parametrize(("arguments", "words"), some_of(JOBS, 30), ids=name_words)
 def test_a_job_is_refused_in_one_line(
     tmp_path: Path, arguments: list[str], words: list[str]
 ) -> None:
@@ -177,7 +178,7 @@ def test_a_part_that_is_not_what_its_room_asks_for_is_refused_by_the_contract(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("arguments", "words"), COMMANDS, ids=name_words)
+@pytest.mark.parametrize(("arguments", "words"), some_of(COMMANDS, 20), ids=name_words)
 def test_refused_in_one_line(tmp_path: Path, arguments: list[str], words: list[str]) -> None:
     done = odfl("run", *arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
@@ -205,7 +206,7 @@ def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_numbers_that_stop_being_finite(tmp_path: Path) -> None:
-    wild = ("data.amplitude=1e300", "data.clip=false", "horizon=smoke", "seeds=[5]")
+    wild = ("data.amplitude=1e300", "data.clip=false", "horizon=smoke", "seeds=[5]", "engine=array")
     done = odfl("run", "algo=pf_ogd", *wild, cwd=tmp_path)
     assert done.returncode == 1  # found after files were written
     (line,) = complaints(done)

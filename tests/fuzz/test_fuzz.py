@@ -24,13 +24,13 @@ SHARES = (
     (key_cases, 60), (file_cases, 150), (rounds_cases, 30), (target_cases, 24), (hydra_cases, 24),
     (group_cases, 24), (column_cases, 24), (way_cases, 24),
 )  # fmt: skip
-"""A sixth in `make test`, the others in `make test-thorough`."""
+"""A twelfth in `make test`, the others in `make test-thorough`."""
 
 
 def sample() -> list[Any]:
     """Drawn from the cases of each kind, so that no verb or kind of damage is favoured."""
     drawn = [random.Random(0).sample(list(cases()), count) for cases, count in SHARES]
-    first = {case for some in drawn for case in some[: len(some) // 6]}
+    first = {case for some in drawn for case in some[: len(some) // 12]}
     return marked([case for some in drawn for case in some], first.__contains__)
 
 

@@ -82,9 +82,10 @@ class Local:
     def _run(self, cell: Cell, number: int) -> float:
         prepared, config = self._prepared.pop(cell, None), self.compositions.compose(cell)
         directory = prepared.directory if prepared else job_directory(config)
-        with open_dict(config), read_write(config):
+        runtime = config.hydra.runtime  # has a flag of its own in Hydra 1.4
+        with open_dict(config), read_write(config), read_write(runtime):
             config.hydra.job.id, config.hydra.job.num = str(number), number
-            config.hydra.runtime.output_dir = str(directory)
+            runtime.output_dir = str(directory)
         HydraConfig.instance().cfg = config  # type: ignore[assignment]  # for ${hydra:…}
 
         def begin() -> PreparedJob:
