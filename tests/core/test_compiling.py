@@ -62,7 +62,8 @@ def test_a_second_process_compiles_nothing(place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "expected"), [("FACTOR = 2.0", "FACTOR = 3.0", 63.0), ("x + 0.0", "x + 1.0", 44)]
+    ("old", "new", "expected"),
+    some_of([("FACTOR = 2.0", "FACTOR = 3.0", 63.0), ("x + 0.0", "x + 1.0", 44.0)], 1),
 )
 def test_a_change_in_what_a_kernel_uses_is_compiled(copied, old, new, expected) -> None:
     """Numba looks at the kernel's own file only; the changed one keeps even its time stamp."""
@@ -80,7 +81,8 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize(("suffix", "damage"), some_of([*product(("nbi", "nbc"), DAMAGES)], 1))
+@pytest.mark.thorough
+@pytest.mark.parametrize(("suffix", "damage"), [*product(("nbi", "nbc"), DAMAGES)])
 def test_a_damaged_cache_is_rebuilt(copied, suffix, damage) -> None:
     for path in (copied / "cache").rglob(f"*.{suffix}"):
         path.write_bytes(DAMAGES[damage](path.read_bytes()))
@@ -108,6 +110,7 @@ def test_a_cache_that_others_could_write_is_not_used(tmp_path, monkeypatch, capl
     assert "no private directory" in caplog.text
 
 
+@pytest.mark.thorough
 def test_a_disk_too_full_for_the_kernel_is_no_reason_to_fail(place, tmp_path) -> None:
     """A limit on the size of files stands for the full disk: no machine code fits."""
     started = command(place)
@@ -144,7 +147,12 @@ def test_arguments_of_other_types_are_refused() -> None:
 @pytest.mark.parametrize(
     ("words", "files"),
     [
-        pytest.param(("data", "export", "-o", "out/seed-all.csv"), 1, id="covariates"),
+        pytest.param(
+            ("data", "export", "-o", "out/seed-all.csv"),
+            1,
+            id="covariates",
+            marks=pytest.mark.thorough,
+        ),
         *(
             pytest.param(
                 ("run", f"algo={name}", "engine=compiled"),

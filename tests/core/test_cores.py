@@ -1,13 +1,11 @@
 """Cores are divided among jobs, and a job takes what it is allotted."""
 
-from pathlib import Path
 from threading import Event
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.commands import complaints, odfl
 
 from odfl_cli.core import cores
 from odfl_cli.core.errors import UserError
@@ -51,14 +49,6 @@ def test_what_is_no_number_of_threads_is_refused(monkeypatch, value: str) -> Non
     monkeypatch.setenv(cores.VARIABLE, value)
     with pytest.raises(UserError, match=f"ODFL_THREADS={value}: should be a number of threads"):
         cores.allotted_threads()
-
-
-def test_the_allotment_reaches_the_engine(tmp_path: Path) -> None:
-    done = odfl("run", "algo=uniform", "horizon=smoke", cwd=tmp_path, ODFL_THREADS="many")
-    assert done.returncode == 2
-    assert complaints(done) == ["odfl: ODFL_THREADS=many: should be a number of threads, 1 or more"]
-    done = odfl("run", "algo=uniform", "horizon=smoke", cwd=tmp_path, ODFL_THREADS="1")
-    assert done.returncode == 0, done.stderr
 
 
 @given(count=st.integers(0, 20), threads=st.integers(1, 4))

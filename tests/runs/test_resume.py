@@ -223,20 +223,6 @@ def test_results_of_two_configurations_are_never_mixed(run, tmp_path):
     assert "would share it" in refused(tmp_path, *SWEEP, *shared)
 
 
-@pytest.mark.parametrize(
-    ("override", "expected"),
-    [
-        ("objective=avg_cots", "did you mean avg_cost?"),
-        ("objective=t", "no such column"),
-        ("force=maybe", "force=maybe"),
-        ("retry=all", "retry=all"),
-    ],
-)
-def test_bad_input_is_one_line_and_writes_nothing(tmp_path, override, expected):
-    assert expected in refused(tmp_path, *JOB, override)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_run_that_breaks_is_a_failure_with_its_traceback(tmp_path):
     broken = ("run", "algo=pf_ogd", "horizon=smoke", "seeds=2", "data.theta_star_norm=1e308")
     done = odfl(*broken, cwd=tmp_path)
