@@ -106,8 +106,3 @@ def evenly_spaced(thetas: np.ndarray, count: int) -> np.ndarray:
     if len(nonzero) <= count:
         return nonzero
     return nonzero[np.linspace(len(nonzero) / count, len(nonzero), count).round().astype(int) - 1]
-
-
-def fallback_candidates(thetas: np.ndarray, count: int) -> np.ndarray:
-    """0 and `count` of the parameters [E, m] that were played: an infimum is at most their cost."""
-    return np.concatenate([np.zeros((1, thetas.shape[1])), evenly_spaced(thetas, count)])

@@ -10,13 +10,11 @@ from odfl_cli.metrics.comparators import (
     Comparator,
     add_random,
     evenly_spaced,
-    fallback_candidates,
     find_comparator,
 )
 from odfl_cli.metrics.losses import Losses
 from odfl_cli.metrics.played import Plays
 
-PLAYED_STARTS = 2  # parameters that were played, which a search starts from and is compared with
 MIXTURE_STARTS = 8  # comparators of single rounds that the search on all rounds starts from
 
 
@@ -38,7 +36,8 @@ class Expected(NamedTuple):
 class ExpectedCosts:
     """Expected costs of a seed from fresh samples: `size` rounds to score and a fifth as many more to search on.
 
-    Scored on the sample it was found on, a comparator would look better than it is.
+    Scored on the sample it was found on, a comparator would look better than it is. No search sees what was
+    played, so that all algorithms are compared with the same parameters.
     """
 
     law: KnownLaw
@@ -53,25 +52,21 @@ class ExpectedCosts:
         """The expected costs of what seed number `row` of the run played."""
         if not self.law.stationary:
             return self._moving(plays, row)
-        sample, thetas, count = self._sample(self.t[-1]), plays.thetas[row], len(self.t)
+        sample, count = self._sample(self.t[-1]), len(self.t)
         totals = plays.totals(self.losses, row, slice(None), sample[0], pair_ends(self.size))
-        truths, near = self._truths(self.t[-1]), evenly_spaced(thetas, PLAYED_STARTS)
-        fallback = fallback_candidates(thetas, PLAYED_STARTS)
-        theta, value, found = self._infimum(sample, truths, near, fallback)
+        theta, value, found = self._infimum(sample, self._truths(self.t[-1]))
         best, uncertainty = np.full(count, value), np.full(count, found.uncertainty)
         cost, error = totals[:, -1] / self.size, paired_error(totals[-1], self.size)
         return Expected(cost, error, best, value * self.t, uncertainty, theta[None])
 
     def _moving(self, plays: Plays, row: int) -> Expected:
         """Every evaluation round has its own comparator; the search starts from the last one, too."""
-        thetas, stops = plays.thetas[row], pair_ends(self.size)
-        measured, searched, last = [], [], np.empty((0, thetas.shape[1]))
+        stops, last = pair_ends(self.size), self.random[:0]
+        measured, searched = [], []
         for e, t in enumerate(self.t):
-            sample, played = self._sample(t), thetas[e : e + 1]
+            sample, truths = self._sample(t), self._truths(t)
             (totals,) = plays.totals(self.losses, row, slice(e, e + 1), sample[0], stops)
-            truths, near = self._truths(t), np.concatenate([last, played])
-            fallback = fallback_candidates(played, 1)
-            theta, value, found = self._infimum(sample, truths, near, fallback)
+            theta, value, found = self._infimum(sample, truths, last)
             measured.append((totals[-1] / self.size, value, found.uncertainty, theta))
             searched.append(sample[1])
             last = found.finalists
@@ -79,20 +74,19 @@ class ExpectedCosts:
         near = np.concatenate([truths, evenly_spaced(comparators, MIXTURE_STARTS)])
         starts = add_random(near, self.random)
         found = find_comparator(self.losses, self._mix(searched), starts, self.steps)
-        fallback = fallback_candidates(thetas, PLAYED_STARTS)
-        pool = np.concatenate([found.finalists, near, fallback])
+        pool = np.concatenate([found.finalists, near, np.zeros_like(near[:1])])
         values = [self.losses.average(pool, self._sample(t)[0]) for t in self.t]
         best_fixed = interpolated_sums(self.t, np.stack(values, axis=-1)).min(0)
         error = paired_error(totals, self.size)
         return Expected(cost, error, best, best_fixed, uncertainty, comparators)
 
     def _infimum(
-        self, sample: Sample, truths: np.ndarray, near: np.ndarray, fallback: np.ndarray
+        self, sample: Sample, truths: np.ndarray, near: np.ndarray | None = None
     ) -> tuple[np.ndarray, float, Comparator]:
-        """The best of what a search finds, the truths and `fallback`, with its cost; the search's result."""
-        starts = add_random(np.concatenate([truths, near]), self.random)
-        found = find_comparator(self.losses, sample[1], starts, self.steps)
-        pool = np.concatenate([found.finalists, truths, fallback])
+        """The best of what a search finds, the truths and 0, with its cost; the search's result."""
+        starts = truths if near is None else np.concatenate([truths, near])
+        found = find_comparator(self.losses, sample[1], add_random(starts, self.random), self.steps)
+        pool = np.concatenate([found.finalists, truths, np.zeros_like(found.theta[None])])
         values = self.losses.average(pool, sample[0])
         return pool[values.argmin()], float(values.min()), found
 

@@ -106,12 +106,12 @@ def measure_hindsight(
     row: int,
     t: np.ndarray,
     near: np.ndarray,
-    fallback: np.ndarray,
     effort: Effort,
 ) -> Hindsight:
-    """The best of a pool of parameters, each scored on every round of seed number `row`.
+    """The best of a pool of parameters and 0, each scored on every round of seed number `row`.
 
-    Searches use the good guesses `near` [C, m]; `fallback` [C', m] is scored alone.
+    Searches use the good guesses `near` [C, m]. Nothing depends on what was played, so that the static
+    regrets of two algorithms differ by what they paid.
     """
     T, most = int(t[-1]), max(1, MAX_PREDICTIONS // losses.problem.items)
     rounds = played.subset(row, T, most)
@@ -122,7 +122,7 @@ def measure_hindsight(
     while stop >= MIN_PREFIX:  # no uncertainty is reported of the shorter ones
         found = search.run(played.subset(row, stop, most), pool, PREFIX_REPEATS)
         pool, stop = np.concatenate([pool, found]), stop // PREFIX_RATIO
-    sums = losses.totals(np.concatenate([pool, fallback]), played.blocks(row), t)
+    sums = losses.totals(np.concatenate([pool, np.zeros_like(pool[:1])]), played.blocks(row), t)
     pieces = np.diff(sums, axis=-1, prepend=0.0).min(0)
     values = [(sums[: len(repeat), -1][repeat == r] / T).min() for r in range(effort.repeats)]
     one_round = float(np.ptp(rounds.costs)) / T

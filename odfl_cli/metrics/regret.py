@@ -22,7 +22,7 @@ from odfl_cli.metrics.base import (
     standard_columns,
     standard_notes,
 )
-from odfl_cli.metrics.comparators import evenly_spaced, fallback_candidates, random_starts
+from odfl_cli.metrics.comparators import evenly_spaced, random_starts
 from odfl_cli.metrics.expected import Expected, ExpectedCosts, interpolated_sums
 from odfl_cli.metrics.hindsight import Effort, Hindsight, measure_hindsight
 from odfl_cli.metrics.losses import losses_for
@@ -48,7 +48,6 @@ NOTES = ("alpha", "eta", "path_length")
 REGRETS = ("expected_cost", "static_regret", "expected_static_regret", "dynamic_regret")
 LAW_COLUMNS = ("expected_cost", "expected_static_regret")
 HINDSIGHT_STEP_FACTOR = 2  # realised costs take more steps to search: their minima are narrower
-PLAYED_COMPARATORS = 3  # how many of the parameters that were played are scored in hindsight
 
 log = logging.getLogger("odfl")
 
@@ -181,19 +180,17 @@ class RegretRecorder(Recorder):
 
     def _measure(self, row: int) -> tuple[Expected | None, Hindsight]:
         """The expected costs, where the law is known, and the costs in hindsight of seed number `row`."""
-        choice, seed, thetas = self._choice, self._run.seeds[row], self._plays.thetas[row]
-        near, expected = evenly_spaced(thetas, 1), None
+        choice, seed, expected = self._choice, self._run.seeds[row], None
         losses = losses_for(self._run.algorithm.problem.rows(slice(row, row + 1)))
+        near = np.empty((0, losses.problem.parameters))
         if self._law:
             starts = random_starts(losses.problem, seed, choice.starts)
             size, steps = choice.sample, choice.steps
             costs = ExpectedCosts(self._law, losses, seed, self._times, size, steps, starts)
             expected = costs.measure(self._plays, row)
-            near = np.concatenate([near, evenly_spaced(expected.thetas, 1)])
-        played = fallback_candidates(thetas, PLAYED_COMPARATORS)
-        return expected, measure_hindsight(
-            losses, self._played, row, self._evaluated, near, played, choice.effort()
-        )
+            near = evenly_spaced(expected.thetas, 1)
+        given = losses, self._played, row, self._evaluated, near
+        return expected, measure_hindsight(*given, choice.effort())
 
     def _regrets(
         self, paid: np.ndarray, expected: Expected | None, hindsight: Hindsight

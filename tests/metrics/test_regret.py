@@ -19,7 +19,7 @@ from odfl_cli.core.statistics import mean_ci95
 from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.polynomial import Polynomial
 from odfl_cli.environments.sin4 import Sin4
-from odfl_cli.metrics.comparators import fallback_candidates, find_comparator
+from odfl_cli.metrics.comparators import find_comparator
 from odfl_cli.metrics.expected import count_nearest, interpolated_sums
 from odfl_cli.metrics.losses import CompiledLosses, Descent, Losses, losses_for
 from odfl_cli.metrics.regret import NO_LAW, Regret, evaluation_rounds
@@ -157,7 +157,9 @@ def test_who_plays_the_truth_of_a_right_model_has_no_regret():
 
 
 def test_regret_is_not_negative_beyond_chance_and_averages_fall():
-    job = composed_job("algo=df_ogd", "metrics=regret", "seeds=4", "data.items=20")
+    job = composed_job(
+        "algo=df_ogd", "metrics=regret", "seeds=3", "data.items=20", "horizon.rounds=300"
+    )
     result = simulate(job)
     t = result.table["t"][0]
     rows = ~np.isnan(result.table["dynamic_regret"][0])
@@ -192,13 +194,30 @@ def test_where_doing_nothing_is_best_nobody_has_less_regret(drift):
         np.testing.assert_allclose(table["static_regret"][:, -1], paid)
 
 
-def test_what_was_played_is_a_comparator():
-    """An infimum is not above the cost of the parameter that was played last."""
-    played = gaussian(5, 3)
-    scored = fallback_candidates(np.concatenate([np.zeros((2, 3)), played]), 2)
-    assert [0.0, 0.0, 0.0] in scored.tolist()
-    assert played[-1].tolist() in scored.tolist()
-    assert scored.shape == (3, 3)
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        ("seeds=[96003]", "data.features=2"),
+        ("seeds=[96001]", "data.features=3", "data.drift=linear"),
+        ("seeds=2", "polytope=budget", "regularizer=quadratic"),
+    ],
+    ids=" ".join,
+)
+def test_regrets_of_two_algorithms_differ_by_what_they_paid(chosen):
+    """Comparators depend on the rounds alone."""
+    size = ("metrics=regret", "metrics.evaluations=6", "horizon.rounds=80", *chosen)
+    one, other = (
+        simulate(composed_job(f"algo={algo}", *size)).table for algo in ("df_ogd", "pf_ogd")
+    )
+    t = one["t"][0]
+    rows = ~np.isnan(one["static_regret"][0])
+    sums = (one["avg_cost"] - other["avg_cost"])[:, rows] * t[rows]
+    assert np.abs(sums[:, -1]).min() > 0.01
+    static = (one["static_regret"] - other["static_regret"])[:, rows]
+    np.testing.assert_allclose(static, sums, atol=1e-9)
+    expected = interpolated_sums(t[rows], (one["expected_cost"] - other["expected_cost"])[:, rows])
+    for column in ("dynamic_regret", "expected_static_regret"):
+        np.testing.assert_allclose((one[column] - other[column])[:, rows], expected, atol=1e-9)
 
 
 def test_static_regret_against_a_search_of_the_plane():

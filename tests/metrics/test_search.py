@@ -35,7 +35,7 @@ def search(rounds: Rounds, seed: int, effort: Effort = DEFAULT) -> Hindsight:
     played = PlayedRounds(SimpleNamespace(items=items, features=features), (seed,), size)
     played.add(0, Rounds(rounds.X[None], rounds.costs[None]))
     losses, nobody = losses_for(make_problem(items, features)), np.empty((0, features))
-    return measure_hindsight(losses, played, 0, np.array([size]), nobody, nobody, effort)
+    return measure_hindsight(losses, played, 0, np.array([size]), nobody, effort)
 
 
 def value(found: Hindsight, rounds: Rounds) -> float:
