@@ -126,6 +126,9 @@ def test_a_kill_while_saving_leaves_the_old_or_the_new_file(tmp_path: Path) -> N
     learner = started("df_ftpl", rounds=3000)
     learner.partial_fit(rng.normal(size=(9, 5, 10)), np.ones((9, 5)))
     learner.save(file)
+    begun = time.perf_counter()
+    learner.save(file)
+    seconds = time.perf_counter() - begun
     with subprocess.Popen(
         [sys.executable, "-c", SAVER, file],
         stdin=subprocess.PIPE,
@@ -136,7 +139,7 @@ def test_a_kill_while_saving_leaves_the_old_or_the_new_file(tmp_path: Path) -> N
             process.stdin.write("save\n")
             process.stdin.flush()
             child = int(process.stdout.readline())
-            time.sleep(rng.uniform(0, 0.1))
+            time.sleep(rng.uniform(0, 10 * seconds))
             os.kill(child, signal.SIGKILL)
             assert process.stdout.readline() == "gone\n"
             found.append(unpack(file.read_bytes(), "file").header["numbers"]["rounds"])
