@@ -9,14 +9,13 @@ from benchmarks.report import Row, Section
 from benchmarks.timing import job_of
 from odfl_cli import Learner
 from odfl_cli.core.streams import draw_all
-from odfl_cli.engine.compiled_engine import CompiledEngine
 from odfl_cli.environments.base import Rounds
 from odfl_cli.runs.simulate import Job
 
-ITEMS, FEATURES, ROUNDS, MANY = 5, 10, 1000, 10_000
+ITEMS, FEATURES, ROUNDS, MANY = 5, 10, 100, 10_000
 MOST = {"df_ogd": 200e-6, "pf_ogd": 100e-6, "df_moments": 400e-6}
 """Algorithm → the most seconds of processor time for predict_one and learn_one."""
-REPETITIONS = 7
+REPETITIONS = 15
 
 
 def sections() -> Iterator[Section]:
@@ -38,7 +37,7 @@ def sections() -> Iterator[Section]:
 def blocks() -> Iterator[Row]:
     """Ratios to what the engine of `odfl run` takes for the same rounds, on the same clock."""
     for algo in MOST:
-        job = job_of(f"algo={algo}", "seeds=[0]", rounds=MANY, engine=CompiledEngine())
+        job = job_of(f"algo={algo}", "seeds=[0]", rounds=MANY)
         data = job.environment.rounds((0,), 0, MANY)
         learn = least(lambda job=job, data=data: advance(job, data))
         X, costs = data.X[0], data.costs[0]
