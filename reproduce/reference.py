@@ -13,7 +13,7 @@ from unittest.mock import patch
 import yaml
 from cells import table
 from hydra.utils import get_class
-from keys import choices, escape_cell
+from keys import choices, escape_cell, variants
 
 import odfl_cli
 from odfl_cli.cli import data as data_verb
@@ -115,7 +115,9 @@ def algorithms() -> str:
         about = inspect.getdoc(import_module(module)) or ""
         told.append(f"## {about.splitlines()[0].rstrip('.')}")
         told.append(_paragraphs("\n".join(about.splitlines()[1:])))
-        told += [_algorithm(algo, named[algo]) for algo in members]
+        told += [_algorithm(algo) for algo in members]
+    rows = [[f"`{name}`", words] for name, words in variants().items()]
+    told += ["## Variants of these", table([["`algo`", "what it is"], *rows])]
     return "\n\n".join(filter(None, told))
 
 
@@ -125,20 +127,13 @@ def _place(algo: str) -> tuple[int, str]:
     return (*ORDER, module, *LAST).index(module) + len(ORDER) * (module in LAST), module
 
 
-def _algorithm(algo: str, words: str) -> str:
-    own = yaml.safe_load((CONF / "algo" / f"{algo}.yaml").read_text())
-    text = _doc(class_of(algo)) if "_target_" in own else f"{words}."
-    return f"### `{algo}`\n\n{text}"
+def _algorithm(algo: str) -> str:
+    return f"### `{algo}`\n\n{_doc(class_of(algo))}"
 
 
 def class_of(algo: str) -> type:
-    """The class of a choice, its own or that of the choice it changes."""
-    content = yaml.safe_load((CONF / "algo" / f"{algo}.yaml").read_text())
-    return (
-        get_class(content["_target_"])
-        if "_target_" in content
-        else class_of(content["defaults"][0])
-    )
+    """The class of a choice."""
+    return get_class(yaml.safe_load((CONF / "algo" / f"{algo}.yaml").read_text())["_target_"])
 
 
 def columns() -> str:

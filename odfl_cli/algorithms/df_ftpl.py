@@ -55,7 +55,7 @@ class DFFTPL(Algorithm):
     def init(self, seeds: int, truth: np.ndarray | None) -> DFFTPLState:
         """θ_1 = 0 and an empty history (the buffer takes memory only as it fills)."""
         problem = self.problem
-        capacity = problem.oracle.capacity(problem.rounds)
+        capacity = problem.oracle.capacity(self.horizon)
         return DFFTPLState(
             t=0,
             theta=np.zeros((seeds, problem.parameters)),
@@ -104,7 +104,7 @@ class DFFTPL(Algorithm):
         return state._replace(t=t, theta=self.problem.oracle.minimise(call))
 
     @property
-    def theorem(self) -> int:
+    def theorem(self) -> int | None:
         """Theorem 1."""
         return 1
 
@@ -122,11 +122,16 @@ class DFFTPL(Algorithm):
         m, n, T = self._sizes()
         return self.c_eta * m**0.25 * T**-0.75 * n**-0.5
 
+    @property
+    def horizon(self) -> int:
+        """The T of the schedules, and the length of the longest history."""
+        return self.problem.rounds
+
     def _sizes(self) -> tuple[float, float, float]:
         """The m, n and T of the schedules."""
         problem, belief = self.problem, self.belief
         return (
             belief.parameters * problem.parameters,
             belief.faces * problem.regularizer.suboptimality,
-            belief.horizon * problem.rounds,
+            belief.horizon * self.horizon,
         )

@@ -8,7 +8,6 @@ from pydantic import Field
 from odfl_cli.algorithms.base import (
     Algorithm,
     Belief,
-    State,
     drawn_problem,
     smoothing_draws,
     start_draws,
@@ -67,11 +66,9 @@ class DFOGD(Stepper):
 
     def oracle_call(
         self, state: DFOGDState, X: Array, costs: Array, draws: dict[str, Array]
-    ) -> OracleCall:
+    ) -> OracleCall | None:
         """f̃_t with α_t, to be minimised from ϑ_{t−1}."""
-        alpha = self._alpha(state.t + 1, state.path_length)
-        problem = drawn_problem("df_ogd", self.problem, draws)
-        loss = SmoothedCost(problem, X, costs, alpha[:, None])
+        loss = self._loss(state, X, costs, draws)
         points = start_points("df_ogd", self.problem, draws)
         return OracleCall(loss, self.problem.theta_set, state.vartheta, points=points)
 
@@ -79,12 +76,10 @@ class DFOGD(Stepper):
         self, state: DFOGDState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> DFOGDState:
         """Lines 5 to 7 of Algorithm 2."""
-        t = state.t + 1
-        call = self.oracle_call(state, X, costs, draws)
-        loss = call.objective
+        t, loss, vartheta = state.t + 1, self._loss(state, X, costs, draws), state.vartheta
         # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}; unchanged in rounds without a call
-        vartheta = state.vartheta
-        if self.problem.oracle.answers(t):
+        call = self.oracle_call(state, X, costs, draws)
+        if call and self.problem.oracle.answers(t):
             vartheta = self.problem.oracle.minimise(call)
         path_length = state.path_length
         if t > 1:  # P_1 = 0: the path starts at ϑ_1
@@ -108,6 +103,14 @@ class DFOGD(Stepper):
         """Theorem 2, which draws δ_t at random."""
         return 2 if self.delta is None else None
 
+    def _loss(
+        self, state: DFOGDState, X: Array, costs: Array, draws: dict[str, Array]
+    ) -> SmoothedCost:
+        """f̃_t with α_t."""
+        alpha = self._alpha(state.t + 1, state.path_length)
+        problem = drawn_problem("df_ogd", self.problem, draws)
+        return SmoothedCost(problem, X, costs, alpha[:, None])
+
     def _alpha(self, t: int, path_length: Array) -> Array:
         return self.c_alpha * self.n**-0.5 * t**-0.25 * fourth_root(1.0 + path_length)
 
@@ -116,32 +119,17 @@ class DFOGD(Stepper):
 
 
 @settings
-class OGD(Algorithm):
+class OGD(DFOGD):
     """DF-OGD without its oracle: descends f̃_t at θ_t itself, with the rates for a path of length 0.
 
-    α_t = c_α n^{−1/2} t^{−1/4}  and  η_t = c_η n^{−1/2} t^{−3/4}.
     Zinkevich, *Online Convex Programming and Generalized Infinitesimal Gradient Ascent*, ICML 2003,
     applied to losses that are not convex.
     """
 
-    c_alpha: Positive = 1.0
     c_eta: Positive = 1.0
+    delta: Annotated[Real, Field(ge=0, le=1)] | None = 1.0
     name = "ogd"
-    takes_offers = True
-    needs_units = True
-
-    def draws(self) -> dict[str, Draw]:
-        """What the regulariser draws."""
-        return smoothing_draws("ogd", self.problem)
-
-    def update(self, state: State, X: Array, costs: Array, draws: dict[str, Array]) -> State:
-        """θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(θ_t))."""
-        t, n = state.t + 1, self.problem.regularizer.suboptimality
-        alpha = self.c_alpha * n**-0.5 * t**-0.25
-        eta = self.c_eta * n**-0.5 * t**-0.75
-        problem = drawn_problem("ogd", self.problem, draws)
-        gradient = SmoothedCost(problem, X, costs, alpha).gradient(state.theta)
-        return State(t, self.problem.theta_set.project(state.theta - eta * gradient))
+    oracle_call = Algorithm.oracle_call
 
 
 def fourth_root(x: Array) -> Array:

@@ -65,23 +65,6 @@ class RollingMean(Algorithm):
 
 
 @settings
-class Yesterday(RollingMean):
-    """Predicts that every item costs what it cost one season ago: the round before."""
-
-    window: PositiveInt = 1
-    name = "yesterday"
-
-
-@settings
-class LastWeek(RollingMean):
-    """Predicts that every item costs what it cost one season ago: seven rounds before."""
-
-    window: PositiveInt = 1
-    season: PositiveInt = 7
-    name = "last_week"
-
-
-@settings
 class Forecast(Algorithm):
     """Predicts what a feature says, such as a published forecast; `column` is its name or position."""
 

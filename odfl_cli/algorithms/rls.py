@@ -14,6 +14,7 @@ from odfl_cli.core.arrays import Array, array_namespace, dot, like
 from odfl_cli.core.matrices import TINY, weighted_sum
 from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
 from odfl_cli.feedback.base import Seen
+from odfl_cli.problem.offers import replace_nan
 
 
 class RLSState(NamedTuple):
@@ -79,17 +80,25 @@ class RLS(LinearLearner):
     def _regress(
         self, state: RLSState, D: Array, costs: Array, rows: Array | None = None
     ) -> RLSState:
-        """θ_j = (λI + G_j)⁻¹ b_j with G_j ← φ_j G_j + DᵀD and b_j ← φ_j b_j + Dᵀc; θ = Π_Θ(Σ ω_j θ_j)."""
-        xp = array_namespace(D)
+        """The estimates with D and c, and θ = Π_Θ(Σ_j ω_j θ_j)."""
         omega, missed = self._which_memory(state, D, costs, D.shape[-2] if rows is None else rows)
-        phi = like(D, self.fading)
+        gram, moment, thetas = self._estimate(state, D, costs)
+        return RLSState(
+            state.t + 1, self._combine(omega, thetas), gram, moment, thetas, omega, missed
+        )
+
+    def _estimate(self, state: RLSState, D: Array, costs: Array) -> tuple[Array, Array, Array]:
+        """G_j ← φ_j G_j + DᵀD, b_j ← φ_j b_j + Dᵀc and θ_j = (λI + G_j)⁻¹ b_j."""
+        xp, phi = array_namespace(D), like(D, self.fading)
         gram = (D[..., None] * D[..., None, :]).sum(-3)[..., None, :, :]
         gram = phi[:, None, None] * state.gram + gram
         moment = phi[:, None] * state.moment + weighted_sum(D, costs)[..., None, :]
         identity = xp.eye(gram.shape[-1], dtype=gram.dtype, device=D.device)
         thetas = xp.linalg.solve(gram + self.ridge * identity, moment[..., None])[..., 0]
-        theta = self.problem.theta_set.project((omega[..., None] * thetas).sum(-2))
-        return RLSState(state.t + 1, theta, gram, moment, thetas, omega, missed)
+        return gram, moment, thetas
+
+    def _combine(self, omega: Array, thetas: Array) -> Array:
+        return self.problem.theta_set.project((omega[..., None] * thetas).sum(-2))
 
     def _which_memory(
         self, state: RLSState, D: Array, costs: Array, rows: Array | int
@@ -104,3 +113,22 @@ class RLS(LinearLearner):
         weight = state.omega * xp.exp(score - xp.max(score, axis=-1)[..., None])
         weight = weight / weight.sum(-1)[..., None]
         return weight + (1.0 / J - weight) / t, missed
+
+
+@settings
+class VAW(RLS):
+    """The forecaster of Vovk, Azoury and Warmuth: the round to be predicted already counts in G, with cost 0.
+
+    ĉ_t = D_t (λI + Σ_{s≤t} φ^{t−s} D_sᵀ D_s)⁻¹ Σ_{s<t} φ^{t−s} D_sᵀ c_s = (I + D_t A_{t−1}⁻¹ D_tᵀ)⁻¹ D_t θ_t with the
+    ridge estimate θ_t and its A_{t−1}: rows that are unlike the rounds so far are shrunk more, so
+    that decisions differ from those of RLS.
+    Vovk, *Competitive On-line Statistics*, 2001; Azoury & Warmuth, Machine Learning 43, 2001.
+    """
+
+    name = "vaw"
+
+    def decide(self, state: RLSState, X: Array) -> tuple[Array, Array]:
+        """ĉ_t and the decision for it; rows of NaN are items that are not offered."""
+        D = replace_nan(self.design(X), 0.0)
+        thetas = self._estimate(state, D, 0.0 * D[..., 0])[-1]
+        return super().decide(state._replace(theta=self._combine(state.omega, thetas)), X)

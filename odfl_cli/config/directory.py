@@ -1,6 +1,12 @@
 """The folder of configuration files, in an installed wheel or in the repository; its groups."""
 
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+import yaml
+
+from odfl_cli.core.reading import FAST_LOADER
 
 
 def conf_directory() -> Path:
@@ -29,6 +35,12 @@ def choices_of(group: str, directories: list[Path]) -> list[str]:
     return sorted({path.stem for path in paths if path.is_file()})  # not a link to nowhere
 
 
+@cache
+def variants() -> dict[str, Any]:
+    """Choices of algo that are another one with other values: name → what a file would hold."""
+    return yaml.load((conf_directory() / "variants.yaml").read_bytes(), FAST_LOADER)
+
+
 def list_groups(directories: list[Path]) -> str:
     """`group: choice, choice, …`, a line for every group that a user selects from."""
     choices: dict[str, set[str]] = {}
@@ -37,4 +49,5 @@ def list_groups(directories: list[Path]) -> str:
             group = path.parent.relative_to(directory).as_posix()
             choices.setdefault(group, set()).add(path.stem)
     shown = [g for g in sorted(choices) if g != "." and not is_tuning(g) and "hydra" not in g]
-    return "\n".join(f"{group}: {', '.join(sorted(choices[group]))}" for group in shown)
+    lines = [f"{group}: {', '.join(sorted(choices[group]))}" for group in shown]
+    return "\n".join([*lines, f"variants of algo: {', '.join(variants())}"])

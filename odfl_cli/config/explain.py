@@ -16,7 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import MarkedYAMLError, YAMLError
 
 from odfl_cli.config.command_line import CommandLine, no_such_choice
-from odfl_cli.config.directory import choices_of, conf_directory
+from odfl_cli.config.directory import choices_of, conf_directory, variants
 from odfl_cli.core.errors import UserError, is_foreign, message
 from odfl_cli.core.text import nearest
 
@@ -131,7 +131,7 @@ def _unknown_choice(text: str, arguments: list[str]) -> str:
     choices = choices_of(group, CommandLine(arguments).folders) or re.findall(
         r"\n\t([\w.-]+)$", text, re.M
     )
-    return no_such_choice(group, choice, choices)
+    return no_such_choice(group, choice, [*choices, *(variants() if group == "algo" else ())])
 
 
 def _no_such_reference(key: str, named: str, arguments: list[str]) -> str:

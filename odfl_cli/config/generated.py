@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from odfl_cli.config.directory import TUNED, choices_of, conf_directory
+from odfl_cli.config.directory import TUNED, choices_of, conf_directory, variants
 from odfl_cli.core.reading import FAST_LOADER
 
 BASES = {"guard": ("base", "rivals.rls", "rivals.spo", "rivals.df_ogd"), "restart": ("base",)}
@@ -26,12 +26,15 @@ LOCAL, GLOBAL = None, "_global_"
 def generate(path: str) -> tuple[dict[str, Any], str | None] | None:
     """The content of the configuration at a path and its package; None where there is none.
 
+    `algo/NAME` has a variant of an algorithm, from conf/variants.yaml.
     `experts/all` has every algorithm and predictor of conf/ as a part that `vote` may name.
     `tuned/inside/algo_data/…` has what the file of conf/tuned/algo_data sets for an algorithm alone, for a
     learner inside another: the values of algo.*, those of oracle.* under `oracle` and data.target as
     `target`. `tuned/inside/vote` lists these for a vote's experts, and so on.
     """
     folder, _, name = path.rpartition("/")
+    if folder == "algo" and name in variants():
+        return variants()[name], LOCAL
     if path == "experts/all":
         return _experts(), LOCAL
     if folder == INSIDE and name in {"vote", *BASES}:
@@ -47,6 +50,7 @@ def _experts() -> dict[str, Any]:
     content: dict[str, Any] = {"defaults": []}
     for key, (group, excluded) in files.items():
         names = [name for name in choices_of(group, [conf_directory()]) if name not in excluded]
+        names += variants() if group == "algo" else []
         content["defaults"] += [{f"/{group}@{key}.{name}": name} for name in names]
         content[key] = {name: {"_partial_": True} for name in names}
     return content
@@ -60,7 +64,7 @@ def _own_values(file: Path) -> dict[str, Any]:
 
 def _defaults(algorithm: str) -> list[dict[str, str]]:
     """What conf/tuned may hold for the learners inside an algorithm."""
-    algorithms = choices_of("algo", [conf_directory()])
+    algorithms = [*choices_of("algo", [conf_directory()]), *variants()]
     if algorithm in BASES:
         places = [(place, f"${{choice_of:algo@algo.{place}}}") for place in BASES[algorithm]]
     else:

@@ -12,8 +12,7 @@ from support.commands import complaints, odfl
 from support.problems import composed_job, make_problem, random_rounds
 
 from odfl_cli.algorithms.base import Algorithm, State
-from odfl_cli.algorithms.df_ogd import OGD
-from odfl_cli.algorithms.gradient import PFOGD
+from odfl_cli.algorithms.gradient import PFOGD, SPO
 from odfl_cli.algorithms.guard import Guard
 from odfl_cli.algorithms.rls import RLS
 from odfl_cli.core.arrays import dot
@@ -109,10 +108,10 @@ def test_a_thousand_small_differences_do_not_outweigh_a_few_large_ones():
 
 def test_decisions_lie_in_the_set_and_learners_learn_as_they_do_alone():
     problem, rounds = make_problem(), random_rounds(1, 30, 4, 3)
-    rivals = {"ogd": OGD, "pf_ogd": partial(PFOGD, eta=0.1)}
+    rivals = {"spo": SPO, "pf_ogd": partial(PFOGD, eta=0.1)}
     guard = Guard(problem=problem, base=RLS, rivals=rivals)
     _, _, state = played(guard, rounds)
-    for k, kind in enumerate([RLS, OGD, partial(PFOGD, eta=0.1)]):
+    for k, kind in enumerate([RLS, SPO, partial(PFOGD, eta=0.1)]):
         alone = kind(problem=problem)
         inner = alone.init(1, None)
         for t in range(30):

@@ -7,7 +7,7 @@ import pytest
 from support.problems import composed_job, make_problem, random_rounds
 
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.algorithms.naive import Always, Forecast, LastWeek, RollingMean, Yesterday
+from odfl_cli.algorithms.naive import Always, Forecast, RollingMean
 from odfl_cli.core.errors import UserError
 
 NAIVE = ("yesterday", "last_week", "rolling_mean", "forecast", "always")
@@ -33,7 +33,7 @@ def problem(**sizes):
 
 
 def test_yesterday_predicts_the_costs_of_the_round_before():
-    rounds = played(Yesterday(problem=problem()), COSTS)
+    rounds = played(RollingMean(problem=problem(), window=1), COSTS)
     assert rounds[0] == [[0, 0, 0], [1, 0, 0]]
     assert rounds[1] == [[3, 1, 2], [0, 1, 0]]
     assert rounds[3] == [[5, 5, 0], [0, 0, 1]]
@@ -42,7 +42,7 @@ def test_yesterday_predicts_the_costs_of_the_round_before():
 def test_last_week_predicts_the_costs_of_one_season_ago():
     """Before a season has passed, the latest costs."""
     expected = [[0, 0, 0], COSTS[0], COSTS[0], COSTS[1]]
-    found = predictions(LastWeek(problem=problem(), season=2), COSTS)
+    found = predictions(RollingMean(problem=problem(), window=1, season=2), COSTS)
     np.testing.assert_array_equal(found, expected)
 
 
@@ -92,12 +92,11 @@ def test_always_plays_the_same_items():
         Always(problem=problem(), items=(0, 3))
 
 
-@pytest.mark.parametrize("kind", [Yesterday, LastWeek, RollingMean])
-def test_an_item_that_was_not_offered_keeps_its_last_known_cost(kind):
+def test_an_item_that_was_not_offered_keeps_its_last_known_cost():
     """NaN in the features marks it; it is predicted as NaN, which is never played."""
     X = np.zeros((4, 3, 2))
     X[1, 0] = X[3, 2] = np.nan
-    algorithm = kind(problem=problem().with_offers(), window=1, season=1)
+    algorithm = RollingMean(problem=problem().with_offers(), window=1)
     found = predictions(algorithm, COSTS, X)
     np.testing.assert_array_equal(found[2], [3.0, 4.0, 2.0])
     np.testing.assert_array_equal(found[3], [5.0, 5.0, np.nan])

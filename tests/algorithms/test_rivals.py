@@ -223,13 +223,13 @@ def test_exponential_weights_neither_over_nor_underflow():
 def test_ogd_is_df_ogd_at_its_own_point_with_a_path_of_no_length():
     """An oracle that hardly moves leaves P = 0; δ = 1 takes the gradient at θ_t."""
     rounds = random_rounds(2, 8, 4, 3)
-    problem = make_problem(lr=1e-300)
+    problem, ones = make_problem(lr=1e-300), {"df_ogd/delta": np.ones((2, 8))}
     endpoint = play(
         DFOGD(problem=problem, c_alpha=0.5, c_eta=0.4, delta=1.0),
         rounds,
-        {"df_ogd/delta": np.ones((2, 8))},
+        ones,
     )
-    plain = play(OGD(problem=problem, c_alpha=0.5, c_eta=0.4), rounds)
+    plain = play(OGD(problem=problem, c_alpha=0.5, c_eta=0.4), rounds, ones)
     for one, other in zip(endpoint, plain, strict=True):
         np.testing.assert_allclose(one.theta, other.theta, rtol=1e-11, atol=1e-15)
     assert np.linalg.norm(plain[-1].theta) > 0.1
@@ -240,7 +240,7 @@ def test_ogd_one_round_by_hand():
     problem = make_problem(items=2, features=1, radius=WIDE)
     X, costs = np.array([[[1.0], [3.0]]]), np.array([[0.2, 0.8]])
     algorithm = OGD(problem=problem, c_alpha=0.5, c_eta=0.4)
-    state = algorithm.update(algorithm.init(1, None), X, costs, {})
+    state = algorithm.update(algorithm.init(1, None), X, costs, {"df_ogd/delta": np.ones(1)})
     root = math.sqrt(math.log(2))
     gradient = -(root / 0.5) * (1.0 * 0.5 * -0.3 + 3.0 * 0.5 * 0.3)
     assert state.theta[0, 0] == pytest.approx(-0.4 / root * gradient, rel=1e-13)

@@ -149,7 +149,7 @@ REALISABLE = (
 )
 
 
-LEAST_SQUARES = {"rls", "rls_adaptive", "rls_forgetting", "df_moments", "guard", "vote"}
+LEAST_SQUARES = {"rls", "df_moments", "guard", "vote"}
 LEAST_SQUARES |= {"epsilon_greedy", "explore_then_commit", "thompson", "ucb"}
 """These play least squares too where the linear model is right, or follow whoever does."""
 RIVALS = sorted(set(choices("algo")) - LEAST_SQUARES - {"clairvoyant"})

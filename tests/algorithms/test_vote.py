@@ -12,8 +12,7 @@ from support.problems import block_of, choices, composed, composed_job, make_pro
 from support.samples import examples
 
 from odfl_cli.algorithms.base import Algorithm, State
-from odfl_cli.algorithms.df_ogd import OGD
-from odfl_cli.algorithms.gradient import PFOGD
+from odfl_cli.algorithms.gradient import PFOGD, SPO
 from odfl_cli.algorithms.mixture import with_own_problem
 from odfl_cli.algorithms.rls import RLS
 from odfl_cli.algorithms.vote import Vote, log_weight
@@ -171,7 +170,7 @@ def test_a_change_of_the_best_expert_is_followed_sooner_with_sleeping_copies():
 
 
 def test_experts_learn_as_they_do_alone_and_decisions_lie_in_the_set():
-    kinds = {"rls": RLS, "ogd": OGD, "pf_ogd": partial(PFOGD, eta=0.1)}
+    kinds = {"rls": RLS, "spo": SPO, "pf_ogd": partial(PFOGD, eta=0.1)}
     problem, rounds = make_problem(rounds=30), random_rounds(1, 30, 4, 3)
     vote = Vote(problem=problem, experts=tuple(kinds), settings=kinds)
     _, states = played(vote, rounds)

@@ -112,7 +112,7 @@ def test_the_beginning_of_a_hash_is_completed_in_bash(home: Path) -> None:
 
 def test_what_is_answered(home: Path) -> None:
     for line, expected in {
-        "odfl run algo=df_": "algo=df_ftpl algo=df_moments algo=df_ogd algo=df_ogd_endpoint",
+        "odfl run algo=df_": "algo=df_ftpl algo=df_moments algo=df_ogd",
         "odfl run algo=pf_ogd,spo algo.et": "algo.eta=",
         "odfl run --config-dir conf algo=my_own algo.sp": "algo.speed=",
         "/some/bin/odfl run horizon=sm": "horizon=smoke",

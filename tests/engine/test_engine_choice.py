@@ -78,7 +78,7 @@ def foreign(part: str) -> Problem:
 
 
 def test_the_papers_algorithms_have_kernels() -> None:
-    assert set(ALGORITHMS) == {"df_ogd", "df_ogd_endpoint", "df_ftpl", "df_moments"}
+    assert set(ALGORITHMS) == {"df_ogd", "df_ftpl", "df_moments"}
 
 
 WITHOUT_KERNEL: list[tuple[Algorithm, str]] = [

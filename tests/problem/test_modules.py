@@ -47,7 +47,7 @@ def job_of(algo: str, *more: str) -> Job:
 
 
 LINEAR = ("predictor=torch", f"predictor.module={HOME}.Linear", f"+predictor.features={P}")
-WITHOUT_MODULES = {"df_moments", "guard", "vote", "rls", "rls_adaptive", "rls_forgetting"}
+WITHOUT_MODULES = {"df_moments", "guard", "vote", "rls"}
 WITHOUT_MODULES |= {"dfhpg", "epsilon_greedy", "explore_then_commit", "thompson", "ucb"}
 """Refuse every module: they need the predictor's design matrix."""
 

@@ -124,7 +124,7 @@ def takes_offers() -> list[str]:
     return [name for name in choices("algo") if algorithm_class(name).takes_offers]
 
 
-SAME = sorted(set(takes_offers()) - {"perturbed", "rls_adaptive", "ogd"})
+SAME = sorted(set(takes_offers()) - {"perturbed"})
 """Not those whose noise, measure of an error, or schedule without a belief counts all items."""
 
 
