@@ -75,14 +75,19 @@ def read() -> pd.DataFrame:
 
 def rankings() -> str:
     """Every learner on every problem, the cheapest first, and whether it differs from the first."""
-    values, rows = read(), [["problem", "place", "algorithm", "cost or regret", "above the first", "reading"]]
+    values, rows = (
+        read(),
+        [["problem", "place", "algorithm", "cost or regret", "above the first", "reading"]],
+    )
     for problem in (*OWN, *FOREIGN_PROBLEMS):
         own = values[problem].dropna(how="all")
         order = own.mean().sort_values().index
         for place, algo in enumerate(order):
             above, reading = gap(own[algo], own[order[0]]) if place else ("0", "the first")
             said = "loses to the first" if reading == "positive" else reading
-            rows.append([problem, str(place + 1), f"`{algo}`", f"{own[algo].mean():.4g}", above, said])
+            rows.append(
+                [problem, str(place + 1), f"`{algo}`", f"{own[algo].mean():.4g}", above, said]
+            )
     return table(rows)
 
 

@@ -105,7 +105,6 @@ class DFFTPL(Algorithm):
 
     @property
     def theorem(self) -> int | None:
-        """Theorem 1."""
         return 1
 
     @property

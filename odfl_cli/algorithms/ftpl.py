@@ -44,13 +44,11 @@ class FTPLD(DFFTPL):
     def oracle_call(
         self, state: DFFTPLState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> OracleCall:
-        """That of DF-FTPL for the rounds since the restart."""
         return super().oracle_call(self._restarted(state), X, costs, draws)
 
     def update(
         self, state: DFFTPLState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> DFFTPLState:
-        """That of DF-FTPL for the rounds since the restart."""
         learned = super().update(self._restarted(state), X, costs, draws)
         return learned._replace(t=state.t + 1)
 

@@ -32,7 +32,6 @@ class GradientLearner(Stepper):
     eta: Positive = 0.01
 
     def init(self, seeds: int, truth: np.ndarray | None) -> GradientState:
-        """θ_1 = 0."""
         theta = np.zeros((seeds, self.problem.parameters))
         return GradientState(0, theta, self.no_squares(seeds))
 
@@ -110,7 +109,6 @@ class FenchelYoung(GradientLearner):
     takes_offers = True
 
     def draws(self) -> dict[str, Draw]:
-        """What the regulariser draws."""
         return smoothing_draws("fenchel_young", self.problem)
 
     def direction(self, prediction: Array, costs: Array, draws: dict[str, Array]) -> Array:

@@ -39,7 +39,6 @@ class RollingMean(Algorithm):
     takes_offers = True
 
     def init(self, seeds: int, truth: np.ndarray | None) -> PastState:
-        """Nothing is known."""
         problem, length = self.problem, self.window * self.season
         theta, latest = np.zeros((seeds, problem.parameters)), np.zeros((seeds, problem.items))
         return PastState(0, theta, np.full((seeds, length, problem.items), np.nan), latest)
@@ -57,7 +56,6 @@ class RollingMean(Algorithm):
     def update(
         self, state: PastState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> PastState:
-        """The oldest round gives way to this one."""
         xp, seen = array_namespace(X), self.problem.mark_missing(costs, X)
         past = xp.concat([state.past[:, 1:], seen[:, None]], axis=1)
         latest = xp.where(xp.isnan(seen), state.latest, seen)
@@ -85,7 +83,6 @@ class Forecast(Algorithm):
             )
 
     def decide(self, state: State, X: Array) -> tuple[Array, Array]:
-        """ĉ = the feature."""
         names = self.problem.feature_names
         index = names.index(self.column) if isinstance(self.column, str) else self.column
         prediction = X[..., index]

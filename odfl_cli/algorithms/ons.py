@@ -47,7 +47,6 @@ class ONS(Algorithm):
     needs_units = True
 
     def init(self, seeds: int, truth: np.ndarray | None) -> ONSState:
-        """θ_1 = 0 and A_0 = εI."""
         m = self.problem.parameters
         metric = np.broadcast_to(self.epsilon * np.eye(m), (seeds, m, m)).copy()
         return ONSState(0, np.zeros((seeds, m)), metric)

@@ -34,7 +34,6 @@ class Pool(Vote):
 
     @cached_property
     def learners(self) -> tuple[Algorithm, ...]:
-        """A copy of the learner for each factor."""
         key, part = f"algo.settings.{self.learner}", self._part
         return tuple(
             build_learner(partial(part, **self._steps(part, factor)), key, self.problem)
@@ -43,7 +42,6 @@ class Pool(Vote):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The learner and the factor."""
         return tuple(
             f"{self.learner} with {self._constant} × {factor:g}" for factor in self.factors
         )
@@ -61,6 +59,5 @@ class Pool(Vote):
         return found
 
     def _steps(self, part: Any, factor: float) -> dict[str, Any]:
-        """The constant times the factor."""
         scheduled = {"step": "scheduled"} if "step" in part.keywords else {}
         return {self._constant: factor * part.keywords[self._constant], **scheduled}

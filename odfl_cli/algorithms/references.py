@@ -62,7 +62,6 @@ class Frozen(Algorithm):
         return {"frozen/start": Draw("normal", (self.problem.parameters,))}
 
     def update(self, state: State, X: Array, costs: Array, draws: dict[str, Array]) -> State:
-        """Takes the direction in round 1, whatever the costs."""
         if state.t > 0:
             return state._replace(t=state.t + 1)
         far = 1e9 * draws["frozen/start"]

@@ -55,7 +55,6 @@ class Rival(GradientLearner):
         return {"rival/noise": Draw("normal", shape)} if self.loss == "pfyl" else {}
 
     def direction(self, prediction: Array, costs: Array, draws: dict[str, Array]) -> Array:
-        """v_t."""
         best, h, step = self.problem.polytope.minimise, self.width, self.width * costs
         match self.loss:
             case "pg_forward":

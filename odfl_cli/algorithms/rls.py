@@ -55,14 +55,12 @@ class RLS(LinearLearner):
         return np.array([self.forgetting, *(1.0 - 1.0 / tau for tau in self.memories)])
 
     def init(self, seeds: int, truth: np.ndarray | None) -> RLSState:
-        """θ_1 = 0, no data, memories weighted alike."""
         m, J = self.problem.parameters, len(self.fading)
         gram, moment = np.zeros((seeds, J, m, m)), np.zeros((seeds, J, m))
         omega, missed = np.full((seeds, J), 1.0 / J), np.zeros(seeds)
         return RLSState(0, np.zeros((seeds, m)), gram, moment, moment.copy(), omega, missed)
 
     def update(self, state: RLSState, X: Array, costs: Array, draws: dict[str, Array]) -> RLSState:
-        """As below, for all rows of D and all costs."""
         return self._regress(state, self.design(X), costs)
 
     def learn(self, state: RLSState, seen: Seen, draws: dict[str, Array]) -> RLSState:

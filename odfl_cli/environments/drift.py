@@ -40,7 +40,6 @@ class Drifting:
 
     @property
     def stationary(self) -> bool:
-        """Whether all rounds have the same law."""
         return self.drift in ("paper", "none") and self.shift_rate == 0.0
 
     @property

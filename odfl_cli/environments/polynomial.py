@@ -60,7 +60,6 @@ class Polynomial(Drifting):
         return self._sign * tangent
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
-        """X_t [S, B, d, features] and c_t [S, B, d] of rounds start ≤ t < stop."""
         return fill_seeds(self, seeds, start, stop, self._fill)
 
     def _fill(self, seeds: tuple[int, ...], start: int, stop: int, rounds: Rounds) -> None:
@@ -76,7 +75,7 @@ class Polynomial(Drifting):
         np.multiply(costs, factor, out=rounds.costs)
 
     def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
-        """Samples of round t's law with E[c_t | X_t], the noise ε and the drift ζ averaged out."""
+        """With E[c_t | X_t], the noise ε and the drift ζ averaged out."""
         x = draw(seeds, "data/fresh_covariates", Draw("normal", (self.covariates,)), 0, size)
         if self.shift_rate > 0:
             x += self.shift(seeds, (self.covariates,), t, t + 1)
@@ -84,7 +83,6 @@ class Polynomial(Drifting):
         return Rounds(X, self._expect(X, self.mean_theta(seeds, t, t + 1)))
 
     def expected_costs(self, seeds: tuple[int, ...], start: int, X: np.ndarray) -> np.ndarray:
-        """E[c_t | X_t], [S, B, d], in the rounds from `start` on."""
         return self._expect(X, self.mean_theta(seeds, start, start + X.shape[1]))
 
     def _expect(self, X: np.ndarray, mean_theta: np.ndarray) -> np.ndarray:
@@ -107,7 +105,6 @@ class Polynomial(Drifting):
         return -1.0 if self.maximise else 1.0
 
     def anchors(self, seeds: tuple[int, ...], first: int, last: int) -> np.ndarray:
-        """θ* and its successors, [S, last − first, p]."""
         coins = draw(seeds, "data/theta_star", Draw("uniform", (self.covariates,)), first, last)
         signs = np.where(coins < 0.5, -1.0, 1.0)
         if first == 0 and not self.random_signs:

@@ -43,16 +43,13 @@ class Sin4(Drifting):
     link: Literal["sin4", "reversing"] = "sin4"
 
     def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> np.ndarray:
-        """μ_t of every seed, [S, p]; θ* where nothing drifts."""
         return self.mean_theta(seeds, t, t + 1)[:, 0]
 
     def anchors(self, seeds: tuple[int, ...], first: int, last: int) -> np.ndarray:
-        """θ* and its successors, [S, last − first, p]."""
         direction = draw(seeds, "data/theta_star", Draw("normal", (self.features,)), first, last)
         return self._norm * direction / np.sqrt((direction**2).sum(-1, keepdims=True))
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
-        """X_t [S, B, K, p] and c_t [S, B, K] of rounds start ≤ t < stop."""
         return fill_seeds(self, seeds, start, stop, self._fill)
 
     def _fill(self, seeds: tuple[int, ...], start: int, stop: int, rounds: Rounds) -> None:
@@ -69,7 +66,7 @@ class Sin4(Drifting):
             np.clip(noise, 0.0, 1.0, out=noise)
 
     def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
-        """Samples of round t's law with E[c_t | X_t], the noise ε_t and the drift ζ_t averaged out.
+        """With E[c_t | X_t], the noise ε_t and the drift ζ_t averaged out.
 
         Every second sample is the mirror image −X of the one before, where the covariates are symmetric.
         """
@@ -79,7 +76,6 @@ class Sin4(Drifting):
         return Rounds(X, self._expect(X, self.mean_theta(seeds, t, t + 1)))
 
     def expected_costs(self, seeds: tuple[int, ...], start: int, X: np.ndarray) -> np.ndarray:
-        """E[c_t | X_t], [S, B, K], in the rounds from `start` on."""
         return self._expect(X, self.mean_theta(seeds, start, start + X.shape[1]))
 
     def _expect(self, X: np.ndarray, mean_theta: np.ndarray) -> np.ndarray:

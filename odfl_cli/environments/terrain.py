@@ -40,25 +40,20 @@ class Terrain:
 
     @property
     def items(self) -> int:
-        """d, the edges of the grid."""
         return self.rows * (self.columns - 1) + self.columns * (self.rows - 1)
 
     @property
     def features(self) -> int:
-        """The pixels of a map."""
         return self.shape[0] * self.shape[1]
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The height and width of a map in pixels."""
         return (self.rows - 1) * self.pixels + 1, (self.columns - 1) * self.pixels + 1
 
     def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> np.ndarray | None:
-        """None: no parameter is behind the costs."""
         return None
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
-        """X [S, B, height, width] and costs [S, B, d] of rounds start ≤ t < stop."""
         X = self._maps(seeds, "data/heights", start, stop)
         uniform = draw(seeds, "data/noise", Draw("uniform", (self.items,)), start, stop)
         return Rounds(X, self.costs(X) * (1.0 + self.noise_width * (2.0 * uniform - 1.0)))
@@ -69,7 +64,6 @@ class Terrain:
         return Rounds(X, self.costs(X))
 
     def expected_costs(self, seeds: tuple[int, ...], start: int, X: np.ndarray) -> np.ndarray:
-        """E[c_t | X_t], [S, B, d]."""
         return self.costs(X)
 
     def costs(self, X: np.ndarray) -> np.ndarray:

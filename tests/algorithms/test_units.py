@@ -1,17 +1,20 @@
 """Learners in units of the data: the scale of costs and features changes no decision."""
 
 from functools import cache
+from typing import get_args
 
 import numpy as np
 import pytest
 from support.problems import algorithm_class, choices, composed_job, make_problem, random_rounds
 
 from odfl_cli.algorithms.gradient import PFOGD
+from odfl_cli.algorithms.rivals import Loss
 from odfl_cli.algorithms.units import REACH, InUnits, Units
 from odfl_cli.core.streams import draw_all
 from odfl_cli.problem.problem import UNIT_RADIUS
 
 SCALED = [name for name in choices("algo") if algorithm_class(name).needs_units]
+LOSSES = [f"rival algo.loss={loss}" for loss in get_args(Loss)]
 SEEDS, ROUNDS, ITEMS, FEATURES = (3, 4), 25, 5, 3
 
 
@@ -36,9 +39,9 @@ def play(algorithm, X, costs, order=slice(None)):
 
 
 @pytest.mark.parametrize("predictor", ["linear", "per_item"])
-@pytest.mark.parametrize("algo", SCALED)
+@pytest.mark.parametrize("algo", [*SCALED, *LOSSES])
 def test_units_of_costs_and_features_change_no_decision(algo, predictor):
-    algorithm = learner(algo, f"predictor={predictor}")
+    algorithm = learner(*algo.split(), f"predictor={predictor}")
     X, costs = random_rounds(len(SEEDS), ROUNDS, ITEMS, FEATURES)
     predictions, decisions = play(algorithm, X, costs)
     for factor in (1e-6, 1e6):

@@ -16,6 +16,7 @@ from odfl_cli.algorithms.gradient import PFOGD, SPO
 from odfl_cli.algorithms.mixture import with_own_problem
 from odfl_cli.algorithms.rls import RLS
 from odfl_cli.algorithms.vote import Vote, log_weight
+from odfl_cli.config.directory import variants
 from odfl_cli.core.arrays import dot
 from odfl_cli.core.errors import RoundError, RowError, UserError
 from odfl_cli.engine.array_engine import ArrayEngine
@@ -287,7 +288,7 @@ def test_the_predictor_of_an_expert_has_its_own_radius():
 
 def test_every_algorithm_and_every_predictor_that_needs_no_key_can_be_an_expert():
     node = composed("algo=vote").algo
-    assert set(node.settings) == set(choices("algo")) - {"vote", "pool"}
+    assert set(node.settings) == {*choices("algo"), *variants()} - {"vote", "pool"}
     assert set(node.predictors) == set(choices("predictor")) - {"torch"}  # which module?
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from odfl_cli.config.directory import choices_of, conf_directory
+from odfl_cli.config.directory import choices_of, conf_directory, variants
 from odfl_cli.core.reading import flatten
 
 SEARCHES = {"flights_carrier": "flights_airport", "log_barrier": "regularizers", "quadratic": "regularizers",
@@ -19,7 +19,7 @@ CHOSEN = [
 
 @pytest.mark.parametrize("path", CHOSEN, ids=lambda path: path.stem)
 def test_every_chosen_constant_is_in_the_grid_of_its_search(path: Path) -> None:
-    algorithms = choices_of("algo", [conf_directory()])
+    algorithms = [*choices_of("algo", [conf_directory()]), *variants()]
     algo = max((name for name in algorithms if path.stem.startswith(f"{name}_")), key=len)
     problem = path.stem.removeprefix(f"{algo}_")
     search = conf_directory() / "tune" / f"{SEARCHES.get(problem, problem)}.yaml"

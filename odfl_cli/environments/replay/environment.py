@@ -69,23 +69,18 @@ class Replay:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The names of the features, where the file has them."""
         names = tuple(self._recordings[0].names)
         return (*names, "intercept") if names and self.intercept else names
 
     @property
     def offers_all(self) -> bool:
-        """Whether every round offers every item."""
         return not any(recording.masked for recording in self._recordings)
 
     def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> None:
         """Unknown for recorded costs."""
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
-        """X_t [S, B, d, p] and c_t [S, B, d] of rounds start ≤ t < stop.
-
-        An item that is not offered has NaN as features, and costs nothing.
-        """
+        """An item that is not offered has NaN as features, and costs nothing."""
         X = np.ones((len(seeds), stop - start, self.items, self.features))
         costs = np.empty(X.shape[:-1])
         for row, seed in enumerate(seeds):
