@@ -125,7 +125,8 @@ def _keys(group: str, file: Path) -> Iterator[tuple[Key, str]]:
     """The keys of one choice with their defaults; keys of parts within it are left out."""
     text = file.read_text()
     content, comments = yaml.safe_load(text), dict(COMMENT.findall(text))
-    fields = getattr(get_class(content["_target_"]), "__pydantic_fields__", {})
+    target = content.get("_target_") or _inherited_target(file, content)
+    fields = getattr(get_class(target), "__pydantic_fields__", {})
     for name, value in content.items():
         if name in ("_target_", "defaults") or (isinstance(value, dict) and _is_part(value)):
             continue
@@ -134,6 +135,12 @@ def _keys(group: str, file: Path) -> Iterator[tuple[Key, str]]:
         shown = _shown(value)
         default = shown if len(shown) < LONGEST else "as in the file"
         yield Key(f"{group}.{name}", allowed, meaning), default
+
+
+def _inherited_target(file: Path, content: dict[str, Any]) -> str:
+    """The class of the choice that this one changes."""
+    base = file.with_name(f"{content['defaults'][0]}.yaml")
+    return str(yaml.safe_load(base.read_text())["_target_"])
 
 
 def _is_part(value: dict[str, Any]) -> bool:

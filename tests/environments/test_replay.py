@@ -327,7 +327,7 @@ def test_features_that_items_share_are_taken_once(tmp_path, form):
         write(tmp_path / form, "day,a,b,n,e,s\n" + "".join(lines))
         keys = {"columns": Columns(round="day", cost=("n", "e", "s"))}
     else:
-        np.savez(tmp_path / form, X=x, c=c)
+        np.savez(tmp_path / form, x=x, c=c)
     X, costs = Replay(file=str(tmp_path / form), **keys).rounds((0,), 0, 5)[:2]
     np.testing.assert_array_equal(costs[0], c)
     np.testing.assert_array_equal(X[0], np.repeat(x[:, None], 3, axis=1))

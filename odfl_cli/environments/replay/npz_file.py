@@ -1,6 +1,6 @@
 """Arrays X [T, d, p] and c [T, d] in an NPZ file, or both with an axis of groups, which `seed` [S] may name.
 
-X may be [T, p], for features that all items share.
+X, or x, may be [T, p], for features that all items share, as in PyEPO.
 """
 
 import lzma
@@ -82,14 +82,17 @@ def _open(path: Path) -> Iterator[dict[str, _Array]]:
         raise DataError("the file is empty")
     try:
         with zipfile.ZipFile(path) as archive, ExitStack() as stack:
-            members = archive.namelist()
+            there = sorted(member.removesuffix(".npy") for member in archive.namelist())
+            found = {"X" if name == "x" and "X" not in there else name: name for name in there}
             for name in ("X", "c"):
-                if f"{name}.npy" not in members:
-                    there = ", ".join(sorted(member.removesuffix(".npy") for member in members))
-                    raise DataError(f"there is no array {name}; there are {there[:200] or 'none'}")
-            found = [name for name in ("X", "c", SEED) if f"{name}.npy" in members]
-            streams = [stack.enter_context(archive.open(f"{name}.npy")) for name in found]
-            yield {name: _Array(name, stream) for name, stream in zip(found, streams, strict=True)}
+                if name not in found:
+                    listed = ", ".join(there)[:200] or "none"
+                    raise DataError(f"there is no array {name}; there are {listed}")
+            yield {
+                name: _Array(name, stack.enter_context(archive.open(f"{found[name]}.npy")))
+                for name in ("X", "c", SEED)
+                if name in found
+            }
     except DataError:
         raise
     except UNREADABLE as error:
