@@ -75,6 +75,7 @@ def test_an_alpha_out_of_reach_is_no_silent_answer() -> None:
         LogBarrier(polytope=polytope).smooth(1e8 * costs(polytope), 1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")  # of cvxpylayers, about numpy
 @pytest.mark.parametrize("name", ["simplex", "knapsack", "shortest_path"])
 def test_agrees_with_cvxpylayers(name: str) -> None:

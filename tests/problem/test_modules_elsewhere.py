@@ -32,6 +32,7 @@ def problem_of(module: nn.Module, polytope, regularizer, shape: tuple[int, ...])
     )  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")  # of cvxpylayers, about numpy
 @pytest.mark.parametrize("regularizer", [Entropy, LogBarrier, Quadratic])
 def test_gradients_agree_with_autograd_through_cvxpylayers(regularizer) -> None:
@@ -110,6 +111,7 @@ def pyepo_losses(module: nn.Module, x: np.ndarray, c: np.ndarray) -> list[float]
     return losses
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")  # of PyEPO, about what is not installed
 def test_spo_plus_trains_a_network_as_pyepo_does() -> None:
     pyepo = pytest.importorskip("pyepo", reason="the bench extra")

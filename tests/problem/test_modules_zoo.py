@@ -133,6 +133,7 @@ def test_pictures_with_one_channel_give_the_same_errors_alone_and_among_others()
     )
 
 
+@pytest.mark.thorough
 def test_a_compiled_module_gives_the_numbers_of_the_plain_one() -> None:
     module = TwoLayers(4)
     common = {"algo": "pf_ogd", "data": {"features": 4}, "horizon": {"rounds": 10}, "seeds": 2}
