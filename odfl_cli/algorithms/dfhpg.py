@@ -57,15 +57,15 @@ class DFHPG(PartialLearner):
     """
 
     nuisance: SkipValidation[Callable[..., Algorithm]]
-    eta: Positive = 0.03
+    eta: Positive = 0.3
     offset: NonNegative = 100.0
-    sigma: Positive = 0.1
+    sigma: Positive = 0.01
     alpha_max: Share = 0.5
     alpha_min: Share = 0.05
     warmup: NonNegative = 100
     baseline: Literal["nuisance", "average"] = "nuisance"
     name = "dfhpg"
-    explores = True
+    needs_units = explores = True
     noted = ("alpha",)
 
     def __post_init__(self) -> None:

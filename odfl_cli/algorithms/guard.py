@@ -65,7 +65,6 @@ class Guard(Mixture):
 
     @cached_property
     def learners(self) -> tuple[Algorithm, ...]:
-        """The base, then the rivals."""
         rivals = {f"algo.rivals.{name}": rival for name, rival in self.rivals.items() if rival}
         parts = {"algo.base": self.base, **rivals}
         return tuple(build_learner(part, key, self.problem) for key, part in parts.items())
@@ -86,7 +85,6 @@ class Guard(Mixture):
         )
 
     def leader(self, state: GuardState) -> Array:
-        """The base."""
         leader = array_namespace(state.gains).zeros_like(state.gains)
         leader[..., 0] = 1.0
         return leader

@@ -40,11 +40,9 @@ class Hedge(Algorithm):
     needs_units = needs_horizon = True
 
     def draws(self) -> dict[str, Draw]:
-        """Which expert is played next."""
         return {"hedge/choice": Draw("uniform")}
 
     def init(self, seeds: int, truth: np.ndarray | None) -> HedgeState:
-        """θ_1 = 0 and no losses."""
         zero = np.zeros((seeds, self.problem.parameters))
         return HedgeState(0, zero, np.zeros((seeds, self.experts)))
 

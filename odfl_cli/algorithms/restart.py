@@ -64,16 +64,13 @@ class Restart(Algorithm):
 
     @property
     def uses_horizon(self) -> bool:
-        """Where that of the copies does."""
         return self.learner.uses_horizon
 
     def draws(self) -> dict[str, Draw]:
-        """Which copy is played next, and what a copy draws."""
         inner = {f"restart/{name}": spec for name, spec in self.learner.draws().items()}
         return {"restart/choice": Draw("uniform"), **inner}
 
     def init(self, seeds: int, truth: np.ndarray | None) -> RestartState:
-        """All copies in their initial state, with equal weights."""
         copies = tuple(self.learner.init(seeds, None) for _ in range(self.copies))
         weights = np.full((seeds, self.copies), 1.0 / self.copies)
         return RestartState(0, copies[0].theta, weights, copies)

@@ -15,6 +15,7 @@ from odfl_cli.algorithms.base import Algorithm, Wrapper, on_problem
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.settings import settings
 from odfl_cli.core.streams import Draw
+from odfl_cli.feedback.base import Seen
 from odfl_cli.problem.offers import replace_nan
 from odfl_cli.problem.oracles.base import OracleCall
 from odfl_cli.problem.problem import Problem
@@ -134,6 +135,25 @@ class InUnits(Wrapper):
         units = state.units.with_features(X).with_costs(costs)
         seen = units.scale_features(X), costs / units.cost
         learner = self.learner.update(state.learner, *seen, draws)
+        return InUnitsState(state.t + 1, learner.theta, units, learner)
+
+    def takes_feedback(self, kind: str) -> bool:
+        return self.learner.takes_feedback(kind)
+
+    def memo(self, state: InUnitsState, X: Array, draws: dict[str, Array] | None) -> Array:
+        scaled = state.units.with_features(X).scale_features(X)
+        return self.learner.memo(state.learner, scaled, draws)
+
+    def learn(self, state: InUnitsState, seen: Seen, draws: dict[str, Array]) -> InUnitsState:
+        """The unit of costs is that of what is paid where nothing else is seen."""
+        costs = seen.paid[:, None] if seen.kind == "bandit" else seen.costs
+        units = state.units.with_features(seen.X).with_costs(costs)
+        scaled = seen._replace(
+            X=units.scale_features(seen.X),
+            costs=seen.costs / units.cost,
+            paid=seen.paid / units.cost[:, 0],
+        )
+        learner = self.learner.learn(state.learner, scaled, draws)
         return InUnitsState(state.t + 1, learner.theta, units, learner)
 
 

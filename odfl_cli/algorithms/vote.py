@@ -81,7 +81,6 @@ class Vote(Mixture):
 
     @cached_property
     def learners(self) -> tuple[Algorithm, ...]:
-        """The experts."""
         is_list = isinstance(self.experts, list | tuple)
         if not is_list or len(set(self.experts)) < len(self.experts):
             raise UserError(f"algo.experts={self.experts}: a list of different names is needed")
@@ -105,7 +104,6 @@ class Vote(Mixture):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The experts as they were named."""
         return tuple(f"expert {name}" for name in self.experts)
 
     @cached_property
@@ -124,7 +122,6 @@ class Vote(Mixture):
         return 0.5 / N * np.array([[1.0], *[[1.0 / started]] * len(self.lengths)])
 
     def init(self, seeds: int, truth: np.ndarray | None) -> VoteState:
-        """Equal weights."""
         states = tuple(learner.init(seeds, truth) for learner in self.learners)
         N, L, zeros = len(states), len(self.prior), np.zeros
         return VoteState(
@@ -148,7 +145,6 @@ class Vote(Mixture):
         return state.weights if self.play == "mixed" else heaviest(state.weights)
 
     def leader(self, state: VoteState) -> Array:
-        """The heaviest expert."""
         return heaviest(state.weights)
 
     def weigh(self, state: VoteState, paid: Array) -> VoteState:
