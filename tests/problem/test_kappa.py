@@ -159,7 +159,7 @@ def test_with_right_predictions_the_average_cost_shifts_by_at_most_kappa(kappa):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("algo", "kappa"), product(["df_ogd", "pf_ogd", "spo"], [0.01, 0.1]))
+@pytest.mark.parametrize(("algo", "kappa"), list(product(["df_ogd", "pf_ogd", "spo"], [0.01, 0.1])))
 def test_on_the_papers_data_the_average_cost_shifts_by_at_most_kappa(algo, kappa):
     exact, inexact = (final_costs(f"algo={algo}", f"kappa={value}") for value in (0, kappa))
     shift, half_width = mean_ci95(inexact - exact)
