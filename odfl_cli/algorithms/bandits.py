@@ -7,8 +7,7 @@ Semi-Bandits* (CombLinTS, CombLinUCB), ICML 2015, arXiv 1406.7443.
 """
 
 from odfl_cli.algorithms.rls import RLS, RLSState
-from odfl_cli.core.arrays import Array, array_namespace
-from odfl_cli.core.matrices import TINY
+from odfl_cli.core.arrays import TINY, Array, array_namespace
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.core.streams import Draw
 from odfl_cli.feedback.base import Seen

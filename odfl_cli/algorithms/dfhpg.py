@@ -17,9 +17,8 @@ from pydantic import Field, SkipValidation
 from odfl_cli.algorithms.base import Algorithm, PartialLearner
 from odfl_cli.algorithms.gradient import spo_plus_subgradient
 from odfl_cli.algorithms.mixture import build_learner
-from odfl_cli.core.arrays import Array, array_namespace, dot
+from odfl_cli.core.arrays import TINY, Array, array_namespace, dot
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.matrices import TINY
 from odfl_cli.core.settings import NonNegative, Positive, Real, settings
 from odfl_cli.core.streams import Draw
 from odfl_cli.feedback.base import Seen

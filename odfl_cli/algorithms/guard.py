@@ -15,9 +15,8 @@ from pydantic import Field, SkipValidation
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.hedge import exponential_weights
 from odfl_cli.algorithms.mixture import Mixture, build_learner
-from odfl_cli.core.arrays import Array, array_namespace, like
+from odfl_cli.core.arrays import TINY, Array, array_namespace, like
 from odfl_cli.core.errors import RowError, UserError
-from odfl_cli.core.matrices import TINY
 from odfl_cli.core.settings import Real, settings
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from odfl_cli.algorithms.base import LinearLearner
-from odfl_cli.core.arrays import Array, array_namespace, dot, like
-from odfl_cli.core.matrices import TINY, weighted_sum
+from odfl_cli.core.arrays import TINY, Array, array_namespace, dot, like, weighted_sum
 from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
 from odfl_cli.feedback.base import Seen
 from odfl_cli.problem.offers import replace_nan

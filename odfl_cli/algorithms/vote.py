@@ -16,9 +16,8 @@ from pydantic import SkipValidation
 
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.mixture import Mixture, build, build_learner
-from odfl_cli.core.arrays import Array, array_namespace, dot, like
+from odfl_cli.core.arrays import TINY, Array, array_namespace, dot, like
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.matrices import TINY
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.problem.predictors.base import Predictor
 

@@ -12,6 +12,9 @@ import numpy as np
 
 Array = Any  # numpy.ndarray or torch.Tensor
 
+TINY = 1e-300
+"""Replaces a zero that would divide a zero, or whose logarithm would be taken."""
+
 
 def array_namespace(x: Array) -> Any:
     """The array API of x's library. Numpy has it natively; torch gets it from array-api-compat."""
@@ -29,6 +32,11 @@ def dot(a: Array, b: Array) -> Array:
     when other seeds run beside it.
     """
     return (a * b).sum(-1)
+
+
+def weighted_sum(D: Array, weights: Array) -> Array:
+    """Dᵀ weights, [..., m]."""
+    return (D * weights[..., None]).sum(-2)
 
 
 def like(x: Array, values: np.ndarray) -> Array:

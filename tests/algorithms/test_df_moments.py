@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.problems import composed_job, make_problem, random_rounds
 
-from odfl_cli.algorithms.df_moments import DFMoments, signal_share
+from odfl_cli.algorithms.df_moments import DFMoments
+from odfl_cli.algorithms.df_moments_rows import median, ridge_inverse, signal_share
 from odfl_cli.algorithms.rls import RLS
 from odfl_cli.core.errors import UserError
 from odfl_cli.environments.base import Rounds
@@ -78,8 +79,24 @@ def test_an_even_link_is_learnt_where_least_squares_has_nothing_to_learn():
 
 
 def test_the_share_of_signal():
-    noise, size = np.array([0.0, 0.0, 1.0, 2.0, 1.0]), np.array([0.0, 1.0, 1.0, 1.0, 4.0])
-    np.testing.assert_allclose(signal_share(noise, size), [0.0, 1.0, 0.0, 0.0, 0.75])
+    pairs = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (2.0, 1.0), (1.0, 4.0)]
+    assert [signal_share(noise, size) for noise, size in pairs] == [0.0, 1.0, 0.0, 0.0, 0.75]
+
+
+@pytest.mark.parametrize("m", [1, 2, 7])
+def test_the_inverse_with_a_ridge_is_that_of_numpy(m):
+    D = np.random.default_rng(m).normal(size=(12, m))
+    D[:, m // 2] = 0.0  # a column without data gets 1
+    S = D.T @ D
+    ridge = np.where(np.diag(S) > 0, np.diag(S) * m / 12.0, 1.0)
+    np.testing.assert_allclose(
+        ridge_inverse(S, 12.0), np.linalg.inv(S + np.diag(ridge)), atol=1e-12
+    )
+
+
+@given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0, 3.0]), min_size=1, max_size=9))
+def test_the_median_has_the_middle_place(values):
+    assert median(np.array(values)) == sorted(values)[len(values) // 2]
 
 
 def test_pure_noise_is_shrunk_to_nothing():
