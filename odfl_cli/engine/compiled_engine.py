@@ -30,11 +30,9 @@ class CompiledEngine(Engine):
         return self
 
     def start(self, algorithm: Algorithm) -> None:
-        """Compiles the kernel, or loads it from disk."""
         kernel_module(algorithm)
 
     def play(self, algorithm: Any, state: Any, rounds: Rounds, draws: Draws) -> tuple[Any, Trace]:
-        """One kernel call per seed; the kernels release the interpreter's lock."""
         seeds, length = rounds.costs.shape[:2]
         trace = Trace.blank(algorithm, seeds, length)
         prepare = kernel_module(algorithm).prepare

@@ -31,11 +31,9 @@ class MixtureEngine(Engine):
 
     @property
     def name(self) -> str:
-        """The engines of the learners, each once."""
         return ", ".join(sorted({engine.name for engine in self.engines}))
 
     def start(self, algorithm: Algorithm) -> None:
-        """Loads what the learners need."""
         for engine, learner in zip(self.engines, algorithm.learners, strict=True):
             engine.start(learner)
 

@@ -80,7 +80,6 @@ class CountingRegularizer:
 
     @property
     def suboptimality(self) -> float:
-        """That of the regulariser."""
         return self.regularizer.suboptimality
 
     def smooth(self, g: Array, alpha: Array) -> Array:
@@ -90,7 +89,6 @@ class CountingRegularizer:
         return w
 
     def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
-        """That of the regulariser."""
         return self.regularizer.vjp(w, alpha, v)
 
     def take(self) -> np.ndarray:

@@ -42,7 +42,6 @@ class TorchEngine(Engine):
         return mixture_engine(algorithm, self) or self
 
     def start(self, algorithm: Algorithm) -> None:
-        """Imports torch, and says what it runs on."""
         place = f"torch on {self._probe()}, {self.dtype}"
         log.info(place)
         if (self.device, self.dtype) != ("cpu", "float64"):
@@ -63,7 +62,6 @@ class TorchEngine(Engine):
         return str(probe.device)
 
     def play(self, algorithm: Any, state: Any, rounds: Rounds, draws: Draws) -> tuple[Any, Trace]:
-        """One group of seeds after another where they do not fit together."""
         seeds, size = len(rounds.costs), self.seeds_at_once
         if not size or size >= seeds:
             return self._play_together(algorithm, state, rounds, draws)

@@ -125,11 +125,9 @@ class Basic:
     """Cost, squared error and regret against each round's best decision."""
 
     def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
-        """Those of every run, and the notes of the algorithm and of the problem's parts."""
         return standard_columns(environment, algorithm)
 
     def recorder(self, run: Run) -> "BasicRecorder":
-        """For the logged rounds."""
         return BasicRecorder(run.horizon.logged(), standard_notes(run.algorithm))
 
 
@@ -145,7 +143,6 @@ class BasicRecorder(Recorder):
         self._rows: list[dict[str, np.ndarray]] = []  # column → [S, rows of the block]
 
     def add(self, block: PlayedBlock) -> None:
-        """Takes the logged rounds of the block."""
         trace, best_cost = block.trace, block.best_cost
         t, rows = block.select(self._logged)
         columns = {
@@ -172,6 +169,5 @@ class BasicRecorder(Recorder):
         return sums
 
     def table(self) -> dict[str, np.ndarray]:
-        """Column name to values, [S, rows]."""
         parts = self._rows
         return {name: np.concatenate([part[name] for part in parts], axis=1) for name in parts[0]}

@@ -18,7 +18,6 @@ class Decisions(Metric):
     adds = ("decision", "best_decision")
 
     def examine(self, algorithm: Algorithm, before: RoundStart) -> dict[str, np.ndarray]:
-        """Decides the round once more."""
         X, costs = before.rounds.X[:, 0], before.rounds.costs[:, 0]
         drawn = {name: values[:, 0] for name, values in before.draws.items()}
         _, played = algorithm.act(before.state, X, drawn)

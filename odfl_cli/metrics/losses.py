@@ -107,7 +107,6 @@ class CompiledLosses(Losses):
         self._kernel = sample_kernel
 
     def totals(self, thetas: np.ndarray, blocks: Iterable[Rounds], stops: np.ndarray) -> np.ndarray:
-        """Round by round, many parameters at once."""
         columns, start = np.array(thetas.T, np.float64, order="C"), 0
         total, sums = np.zeros(len(thetas)), np.empty((len(stops), len(thetas)))
         for X, costs in blocks:
@@ -116,7 +115,6 @@ class CompiledLosses(Losses):
         return np.ascontiguousarray(sums.T)
 
     def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
-        """One parameter after another, many rounds at once."""
         thetas, radius = np.array(thetas, order="C"), self.problem.theta_set.radius
         packed = [self._kernel.side_by_side(values, descent.stride) for values in rounds]
         self._kernel.descend(*packed, *descent, radius, thetas)

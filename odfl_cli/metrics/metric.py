@@ -39,11 +39,9 @@ class Metric:
         return {}
 
     def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
-        """The columns of `of`, then those added."""
         return (*self.of.columns(environment, algorithm), *self.adds)
 
     def recorder(self, run: Run) -> "MetricRecorder":
-        """For the logged rounds."""
         return MetricRecorder(self, run)
 
 
@@ -60,7 +58,6 @@ class MetricRecorder(Recorder):
         self._rows: dict[str, list[np.ndarray]] = {}  # column → [S, rows of the block]
 
     def watch(self, before: RoundStart) -> None:
-        """Examines the logged rounds."""
         if before.t in self._inner.watched:
             self._inner.watch(before)
         if before.t in self._examined:
@@ -68,7 +65,6 @@ class MetricRecorder(Recorder):
                 self._rows.setdefault(name, []).append(values[:, None])
 
     def add(self, block: PlayedBlock) -> None:
-        """Measures the block and takes its logged rounds."""
         self._inner.add(block)
         t, rows = block.select(self._logged)
         for name, values in self._metric.measure(block).items():
@@ -81,7 +77,6 @@ class MetricRecorder(Recorder):
                 self._rows.setdefault(average, []).append(totals[:, rows] / t)
 
     def table(self) -> dict[str, np.ndarray]:
-        """The columns of the other recorder, then those added."""
         adds = self._metric.adds
         if set(self._rows) != set(adds):
             name, found = type(self._metric).__name__, ", ".join(self._rows) or "none"
@@ -93,5 +88,4 @@ class MetricRecorder(Recorder):
         }
 
     def report(self) -> dict[str, Any]:
-        """That of the other recorder."""
         return self._inner.report()

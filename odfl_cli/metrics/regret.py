@@ -73,7 +73,6 @@ class Regret:
         return Effort(self.repeats, HINDSIGHT_STEP_FACTOR * self.steps, self.lines)
 
     def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
-        """Those of every run, those of regret, and what the settings add."""
         if algorithm.problem.kappa_rule == "worst":
             raise UserError("kappa_rule=worst: regret is not known for it; choose metrics=basic")
         law = known_law(environment) is not None
@@ -97,7 +96,6 @@ class Regret:
                 raise UserError(f"metrics.notes: {name} is no note of {algorithm.name}; {hint}")
 
     def recorder(self, run: Run) -> "RegretRecorder":
-        """Measures by the environment's law where it is known."""
         return RegretRecorder(self, run)
 
 
@@ -144,12 +142,10 @@ class RegretRecorder(Recorder):
         self._report: dict[str, Any] = {}
 
     def watch(self, before: RoundStart) -> None:
-        """Keeps the state that decides round t, and may examine the oracle."""
         self._plays.watch(before)
         self._oracle.watch(before)
 
     def add(self, block: PlayedBlock) -> None:
-        """Keeps the block's rounds."""
         self._basic.add(block)
         self._played.add(block.start, block.rounds)
 
@@ -175,7 +171,6 @@ class RegretRecorder(Recorder):
         return table
 
     def report(self) -> dict[str, Any]:
-        """The errors of the expected costs and of the comparators; complete after `table`."""
         return self._report
 
     def _measure(self, row: int) -> tuple[Expected | None, Hindsight]:

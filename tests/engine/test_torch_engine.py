@@ -9,7 +9,6 @@ import torch
 from support.problems import block_of, choices, composed_job, make_job
 
 from odfl_cli.algorithms.gradient import PFOGD
-from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
 from odfl_cli.engine.array_engine import ArrayEngine
 from odfl_cli.engine.torch_engine import TorchEngine
@@ -73,11 +72,16 @@ def three_threads():
 
 
 @pytest.mark.usefixtures("three_threads")
-def test_one_thread_inside_and_as_many_as_before_outside():
+def test_one_thread_double_precision_and_no_graph_inside_and_torch_as_before_outside():
     Spy.seen.clear()
-    simulate(on_torch(rounds=4))
-    assert [threads for threads, *_ in Spy.seen] == [1] * 4
-    assert torch.get_num_threads() == 3
+    result = simulate(on_torch(rounds=4))
+    assert len(Spy.seen) == 4
+    for threads, recording, theta, X in Spy.seen:
+        assert (threads, recording, theta.dtype) == (1, False, torch.float64)
+        assert not theta.requires_grad
+        assert not X.requires_grad
+    assert result.state.theta.dtype == np.float64
+    assert (torch.get_num_threads(), torch.is_grad_enabled()) == (3, True)
 
 
 @pytest.mark.usefixtures("three_threads")
@@ -85,20 +89,6 @@ def test_threads_come_back_after_an_error():
     with pytest.raises(ZeroDivisionError):
         simulate(on_torch(settings={"breaks": True}))
     assert torch.get_num_threads() == 3
-
-
-def test_no_graph_is_recorded():
-    assert torch.is_grad_enabled()
-    Spy.seen.clear()
-    result = simulate(on_torch(rounds=4))
-    for _, recording, theta, X in Spy.seen:
-        assert isinstance(theta, torch.Tensor)
-        assert not recording
-        assert theta.grad_fn is None
-        assert not theta.requires_grad
-        assert not X.requires_grad
-    assert isinstance(result.state.theta, np.ndarray)
-    assert torch.is_grad_enabled()
 
 
 @pytest.mark.parametrize("engine", [ArrayEngine(), TorchEngine()])
@@ -110,17 +100,3 @@ def test_rounds_and_state_given_to_the_engine_stay_as_they_are(engine):
     job.engine.advance(job.algorithm, state, rounds, draws)
     for before, after in zip(kept, (*rounds, state.theta), strict=True):
         np.testing.assert_array_equal(before, after)
-
-
-def test_float64_throughout():
-    Spy.seen.clear()
-    result = simulate(on_torch(rounds=4))
-    assert result.state.theta.dtype == np.float64
-    assert all(theta.dtype == torch.float64 for _, _, theta, _ in Spy.seen)
-
-
-@pytest.mark.parametrize("device", ["abacus", "cuda:99"])
-def test_a_device_that_is_not_there_is_refused(device):
-    job = replace(make_job(PFOGD), engine=TorchEngine(device=device))
-    with pytest.raises(UserError, match=f"engine.device={device}"):
-        simulate(job)

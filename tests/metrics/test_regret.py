@@ -199,7 +199,7 @@ def test_where_doing_nothing_is_best_nobody_has_less_regret(drift):
     [
         ("seeds=[96003]", "data.features=2"),
         ("seeds=[96001]", "data.features=3", "data.drift=linear"),
-        ("seeds=2", "polytope=budget", "regularizer=quadratic"),
+        ("seeds=2", "polytope=budget", "regularizer=quadratic", "horizon.rounds=20"),
     ],
     ids=" ".join,
 )
@@ -307,7 +307,7 @@ class Turning:
 def test_a_law_that_moves_has_a_comparator_for_every_round():
     """Playing the first truth for ever: no dynamic regret before the turn, much after it."""
     job = make_job(Clairvoyant, seeds=(0, 1), environment=Turning(), rounds=100, features=2)
-    metrics = Regret(sample=2000, evaluations=100, starts=6, steps=20)
+    metrics = Regret(sample=1000, evaluations=100, starts=4, steps=8)
     table = simulate(replace(job, metrics=metrics)).table
     np.testing.assert_allclose(table["dynamic_regret"][:, 49], 0.0, atol=1e-9)
     gain = -np.mean(table["expected_cost"][:, 0])  # the mean of the least of four normals
