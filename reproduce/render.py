@@ -456,13 +456,13 @@ TABLES: dict[str, Callable[[], str]] = {
     **NOTE,
     **REFERENCE,
     **STREAMS,
+    "equal": equal,
     "features": partial(features, STATIONARY),
     "small-jobs": small_jobs,
     "speed": speed,
 }
 FILED: dict[str, Callable[[], str]] = {
     "claims": claims,
-    "equal": equal,
     "features": partial(features, STATIONARY | {"switching": "switching"}),
     "high_dimension": partial(algorithms, "high_dimension", COST | MSE | REGRET),
     "high_dimension-gaps": partial(gaps, {"cost": ("high_dimension", "avg_cost")}),
