@@ -88,11 +88,14 @@ def _draw(
     """Writes the figures of runs into a folder, and says which in one line."""
     from matplotlib import rc_context
 
+    from odfl_cli.plotting.result import Result
     from odfl_cli.plotting.sheets import sections_sheet, sheets
-    from odfl_cli.results.tables import read_found, summary_table
+    from odfl_cli.results.tables import read_found
 
     runs = {name: read_found(stored, name, tell) for name, stored in found.items()}
-    summary = summary_table([run for section in runs.values() for run in section])
+    every = [run for section in runs.values() for run in section]
+    summary = Result(every).summary.rename(columns={"algo": "algorithm"})
+    summary["directory"] = [run.directory.name for run in every]
     with rc_context(request.rc()):
         if request.panels:
             drawn = [sections_sheet(runs, request)]

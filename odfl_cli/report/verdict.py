@@ -1,24 +1,22 @@
 """The verdict in words: who leads, by how much, and what is not distinguishable."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 
 from odfl_cli.core.statistics import count_for, student_quantile
-from odfl_cli.core.text import plus_minus, two_digits
+from odfl_cli.core.text import plus_minus, printable, two_digits
 from odfl_cli.results.leaderboard import Entry, is_decided
 from odfl_cli.results.words import display_name
 
 ERROR = 0.05  # of a verdict by until=decided
 MOST_SEEDS = 10_000
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 LONGEST = 200  # characters of a text
 
 
 def clean(text: object) -> str:
-    """Text without control characters and direction marks, at most 200 characters long."""
-    shown = CONTROL.sub("�", str(text))
+    """Text with control characters and direction marks written out, at most 200 characters long."""
+    shown = printable(str(text))
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
 
 

@@ -3,7 +3,6 @@
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.reading import UnreadableError
 from odfl_cli.core.statistics import mean_ci95
 from odfl_cli.results.finding import Warn, find_runs
-from odfl_cli.results.grouping import Run, differing_keys, sort_key
+from odfl_cli.results.grouping import Run
 from odfl_cli.results.runs import StoredRun
 from odfl_cli.results.selection import EVERY, Where
 from odfl_cli.results.summary import CUMULATIVE, seed_file
@@ -97,21 +96,6 @@ def with_averages(table: pd.DataFrame) -> pd.DataFrame:
     t = table["t"].to_numpy()
     cumulative = [column for column in CUMULATIVE if column in table]
     return table.assign(**{f"avg_{column}": table[column].to_numpy() / t for column in cumulative})
-
-
-def summary_table(runs: list[Run]) -> pd.DataFrame:
-    """One row per run: algorithm, differing keys, seeds, rounds, then the final columns."""
-    keys = differing_keys(runs)
-
-    def order(run: Run) -> tuple[Any, ...]:
-        return run.algorithm, [sort_key(run.settings.get(key)) for key in keys], run.directory
-
-    def row(run: Run) -> dict[str, Any]:
-        named = {"algorithm": run.algorithm} | {key: run.settings.get(key) for key in keys}
-        counts = {"seeds": len(run.seeds), "rounds": run.rounds}
-        return named | counts | final_figures(run) | {"directory": run.directory.name}
-
-    return pd.DataFrame(map(row, sorted(runs, key=order)))
 
 
 def final_figures(run: Run) -> dict[str, float]:

@@ -209,6 +209,7 @@ def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["blocked"]
 
 
+@pytest.mark.thorough
 def test_numbers_that_stop_being_finite(tmp_path: Path) -> None:
     wild = ("data.amplitude=1e300", "data.clip=false", "horizon=smoke", "seeds=[5]", "engine=array")
     done = odfl("run", "algo=pf_ogd", *wild, cwd=tmp_path)

@@ -113,8 +113,7 @@ def test_the_beginning_of_a_hash_is_completed_in_bash(home: Path) -> None:
 def test_what_is_answered(home: Path) -> None:
     for line, expected in {
         "odfl run algo=df_": "algo=df_ftpl algo=df_moments algo=df_ogd",
-        "odfl run algo=pf_ogd,spo algo.et": "algo.eta=",
-        "odfl run --config-dir conf algo=my_own algo.sp": "algo.speed=",
+        "odfl run --config-dir conf algo=my_own,spo algo.sp": "algo.speed=",
         "/some/bin/odfl run horizon=sm": "horizon=smoke",
     }.items():
         done = odfl("-sc", "query=bash", cwd=home, COMP_LINE=line)
@@ -129,6 +128,7 @@ def completions(line: str, cwd: Path) -> list[str]:
     return odfl("-sc", "query=bash", cwd=cwd, COMP_LINE=line).stdout.split()
 
 
+@pytest.mark.thorough
 def test_paths_are_those_of_now(tmp_path) -> None:
     line = "odfl run polytope=custom polytope.file=./s"
     for name in ("set.csv", "sides.npz"):

@@ -2,8 +2,6 @@
 
 import fcntl
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -146,17 +144,6 @@ def test_a_sweep_lists_its_jobs_and_their_seeds_alone(
     assert entry["avg_cost"]["mean"] == pytest.approx(0.7 + harmonic(100) / 100)
 
 
-@pytest.mark.parametrize(
-    "content",
-    ["[", "[]", '{"jobs": 3}', '{"jobs": [{"overrides": []}]}', '{"jobs": [{"directory": 5}]}'],
-)
-def test_an_index_edited_by_hand(tmp_path: Path, content: str) -> None:
-    (tmp_path / "index.json").write_text(content)
-    with pytest.raises(UserError, match=r"index\.json: it does not list the jobs") as refused:
-        main([str(tmp_path)])
-    assert "\n" not in str(refused.value)
-
-
 def test_other_folders_are_not_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "other" / ".hydra").mkdir(parents=True)
     (tmp_path / "other" / ".hydra" / "hydra.yaml").write_text("hydra: {job: {name: training}}\n")
@@ -164,34 +151,3 @@ def test_other_folders_are_not_runs(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "json" / "summary.json").write_text('{"accuracy": 1}')
     assert main([str(tmp_path)]) == 0
     assert "no runs there" in capsys.readouterr().out
-
-
-def test_no_such_directory() -> None:
-    with pytest.raises(UserError, match="nowhere: no such directory"):
-        main(["nowhere"])
-
-
-@pytest.mark.parametrize("verb", ["list", "show", "best", "clean", "export", "plot", "completion"])
-def test_help_has_an_example_and_is_light(verb: str) -> None:
-    script = (
-        f"import sys; from odfl_cli.cli import main\n"
-        f"try: main(['{verb}', '--help'])\n"
-        f"except SystemExit as end: assert not end.code\n"
-        f"heavy = {{'torch', 'hydra', 'numba', 'pandas', 'seaborn', 'matplotlib'}} & set(sys.modules)\n"
-        f"sys.exit(f'imported {{heavy}}' if heavy else 0)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "examples:" in done.stdout
-    assert f"odfl {verb} " in done.stdout
-
-
-def test_listing_needs_no_pandas(tmp_path: Path) -> None:
-    write_finished(tmp_path / "a")
-    script = (
-        f"import sys; from odfl_cli.cli import main; code = main(['list', {str(tmp_path)!r}])\n"
-        "heavy = {'torch', 'hydra', 'numba', 'pandas', 'omegaconf'} & set(sys.modules)\n"
-        "sys.exit(f'imported {heavy}' if heavy else code)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

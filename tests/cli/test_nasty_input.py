@@ -26,6 +26,7 @@ def test_a_note_that_is_a_column_or_nothing_is_refused(tmp_path: Path, note: str
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_one_round_with_regret(tmp_path: Path) -> None:
     words = ("horizon.rounds=1", "metrics=regret", "metrics.sample=2", "metrics.margin=true")
     done = odfl("run", *SMALL, *words, cwd=tmp_path)
@@ -64,6 +65,7 @@ def test_logarithmic_axes_need_positive_values(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_a_run_that_never_chose_anything_says_so(tmp_path: Path) -> None:
     words = ("polytope=knapsack", "data=polynomial", "regularizer=quadratic", *SMALL)
     done = odfl("run", *words, cwd=tmp_path)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import complaints, odfl
+from support.samples import some_of
 from support.synthetic_runs import write_run
 
 FOREIGN = "name,value\nyears of work,1\n"
@@ -17,7 +18,6 @@ TARGETS = {
     "rounds.npz": ("data", "export", *SMALL, "-o", "rounds.npz"),
     "cost.png": ("plot", "runs", "--y", "avg_cost", "--out", "cost.png"),
     "figures/runs/avg_cost.svg": ("plot", "runs", "--y", "avg_cost", "--format", "svg", "--out", "figures"),
-    "figures/runs/avg_cost.csv": ("plot", "runs", "--y", "avg_cost", "--format", "svg", "--out", "figures"),
     "figures/runs/summary.csv": ("plot", "runs", "--y", "avg_cost", "--format", "svg", "--out", "figures"),
 }  # fmt: skip
 
@@ -31,7 +31,7 @@ def here(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", some_of(list(TARGETS), 3))
 def test_a_file_of_others_is_kept_unless_it_is_forced(name: str, here: Path) -> None:
     (here / name).write_text(FOREIGN)
     before = sorted(here.rglob("*"))

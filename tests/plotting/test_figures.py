@@ -95,11 +95,6 @@ def test_pdfs_embed_truetype_fonts_and_are_reproducible(drawn, tmp_path):
     assert content == (tmp_path / "out" / "runs" / "forest.pdf").read_bytes()
 
 
-def test_neither_torch_nor_hydra_nor_seaborn_is_imported(tmp_path):
-    """For one figure; all of them are drawn in another process above."""
-    assert draw_elsewhere(tmp_path, tmp_path / "one.png") == []
-
-
 def test_numbers_beside_the_figures(drawn):
     out, _ = drawn
     overview = pd.read_csv(out / "overview.csv")

@@ -12,7 +12,6 @@ from odfl_cli.results.aggregation import curves, sweep, tabulate
 from odfl_cli.results.gaps import Gap
 from odfl_cli.results.grouping import (
     Group,
-    check_key,
     differing_keys,
     group_runs,
 )
@@ -207,13 +206,6 @@ def test_tables_have_a_row_per_point(tmp_path):
     assert len(table) == sum(len(line.points) for line in lines)
 
 
-@pytest.mark.parametrize("typed", ["data.gama", "gamma", "data.gammma"])
-def test_an_unknown_key_suggests_the_nearest(tmp_path, typed):
-    write_run(tmp_path / "run")
-    with pytest.raises(UserError, match=r"did you mean data\.gamma\?"):
-        check_key(read(tmp_path), typed, "--x")
-
-
 def test_runs_without_the_key_are_left_out_aloud(tmp_path, capsys):
     for value in (1.0, 2.0):
         write_run(tmp_path / f"a{value}", "df_ogd", config={"algo.c_alpha": value})
@@ -221,16 +213,3 @@ def test_runs_without_the_key_are_left_out_aloud(tmp_path, capsys):
     (sheet,) = sheets(read(tmp_path), Request(x=("algo.c_alpha",)))
     assert set(sheet.numbers["algorithm"]) == {"df_ogd"}
     assert "left out runs of pf_ogd" in capsys.readouterr().err
-
-
-def test_a_gap_with_an_algorithm_that_is_not_there_lists_those_that_are(tmp_path):
-    write_run(tmp_path / "a", "df_ogd")
-    write_run(tmp_path / "b", "spo")
-    with pytest.raises(UserError, match=r"'pf_ogd'.*df_ogd, spo"):
-        Gap("algo", "pf_ogd", "df_ogd").runs(read(tmp_path))
-
-
-def test_an_unknown_column_lists_those_there_are(tmp_path):
-    write_run(tmp_path / "run")
-    with pytest.raises(UserError, match=r"avg_cots: .*avg_cost, avg_mse"):
-        sweep(grouped(tmp_path), "data.gamma", "avg_cots")

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -152,13 +150,3 @@ def test_versions_of_seeds_added_later_are_all_told(finished):
     files["seed-3.csv"]["odfl"] = "99.0"
     edit(finished, files=files)
     assert inspect(finished).versions == (__version__, "99.0")
-
-
-def test_it_needs_nothing_heavy():
-    script = (
-        "import sys; import odfl_cli.results.finding;"
-        "heavy = {'numpy', 'pandas', 'hydra', 'omegaconf', 'pydantic'} & set(sys.modules);"
-        "sys.exit(f'imported {heavy}' if heavy else 0)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

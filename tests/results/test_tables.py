@@ -1,12 +1,11 @@
 """Runs are found wherever they are, and files that lie are named and left out."""
 
-import json
 import os
 
 import numpy as np
 import pandas as pd
 import pytest
-from support.finished_runs import change_summary, write_finished, write_hydra
+from support.finished_runs import change_summary, write_hydra
 from support.synthetic_runs import BEST_COST, harmonic, seal, seed_table, write_run, write_sweep
 
 from odfl_cli.core.errors import UserError
@@ -74,56 +73,20 @@ def test_a_spoilt_csv_is_named_and_skipped(tmp_path, warnings, spoil):
     assert "\n" not in line
 
 
-BROKEN_SUMMARIES = {
-    "not JSON": '{"choices": {"al',
-    "a list": "[]",
-    "no algorithm": {"choices": {}},
-    "no config": {"config": None},
-    "no rounds": {"rounds": "many"},
-    "no seeds": {"seeds": 3},
-}
-
-
-@pytest.mark.parametrize("content", BROKEN_SUMMARIES.values(), ids=BROKEN_SUMMARIES)
-def test_a_broken_summary_is_named_and_its_run_skipped(tmp_path, warnings, content):
+def test_what_is_damaged_newer_or_unfinished_is_named_and_skipped(tmp_path, warnings):
+    """`test_runs.py` has every way to be damaged."""
     write_run(tmp_path / "good", algo="pf_ogd")
-    bad = write_run(tmp_path / "bad") / "summary.json"
-    write_hydra(tmp_path / "bad")
-    if isinstance(content, dict):
-        content = json.dumps(json.loads(bad.read_text()) | content)
-    bad.write_text(content)
+    for name in ("damaged", "newer", "unfinished"):
+        write_run(tmp_path / name)
+        write_hydra(tmp_path / name)
+    (tmp_path / "damaged" / "summary.json").write_text('{"choices": {"al')
+    change_summary(tmp_path / "newer", format=99)
+    (tmp_path / "unfinished" / "summary.json").unlink()
     assert [run.algorithm for run in read_runs([tmp_path], warnings.append)] == ["pf_ogd"]
-    (line,) = warnings
-    assert f"{tmp_path / 'bad'}: damaged, summary.json" in line
-
-
-def test_an_unfinished_run_without_a_summary_is_skipped(tmp_path, warnings):
-    write_run(tmp_path / "good")
-    (write_run(tmp_path / "unfinished") / "summary.json").unlink()
-    write_hydra(tmp_path / "unfinished")
-    assert len(read_runs([tmp_path], warnings.append)) == 1
-    assert "unfinished" in warnings[0]
-
-
-def test_a_csv_that_was_edited_is_named_and_skipped(tmp_path, warnings):
-    run = write_finished(tmp_path / "run")
-    assert read_runs([run], warnings.append)[0].seeds == [0, 1, 2]
-    assert warnings == []
-    file = run / "seed-1.csv"
-    file.write_text(file.read_text().replace("0.25", "0.26"))  # as long as before, and readable
-    assert read_runs([run], warnings.append)[0].seeds == [0, 2]
-    (line,) = warnings
-    assert f"{file}: it is not what was written" in line
-
-
-def test_a_run_of_a_newer_version_is_named_and_skipped(tmp_path, warnings):
-    write_finished(tmp_path / "run", algo="pf_ogd")
-    newer = write_finished(tmp_path / "newer")
-    change_summary(newer, format=99)
-    assert [run.algorithm for run in read_runs([tmp_path], warnings.append)] == ["pf_ogd"]
-    (line,) = warnings
-    assert str(newer) in line
-    assert "format 99" in line
+    damaged, newer, unfinished = warnings
+    assert f"{tmp_path / 'damaged'}: damaged, summary.json" in damaged
+    assert "format 99" in newer
+    assert f"{tmp_path / 'unfinished'}: unfinished" in unfinished
 
 
 def test_a_seed_that_the_summary_does_not_name_is_foreign(tmp_path, warnings):
