@@ -82,7 +82,7 @@ def removals(paths: list[Path], where: Where = EVERY) -> list[Removal]:
                 check_below(_root(path), run.directory)
                 found.setdefault(run.directory.resolve(), Removal(run, _root(path)))
             except UserError as error:
-                tell(f"{run.directory}: left, {error}")
+                tell(f"left {run.directory} alone: {error}")
     return list(found.values())
 
 
@@ -144,12 +144,12 @@ def _remove_all(matching: list[Removal]) -> None:
         except OSError as error:
             raise UserError(f"{error.filename}: cannot be removed ({error.strerror})") from error
         except UserError as error:
-            tell(f"{directory}: left, {error}")
+            tell(f"left {directory} alone: {error}")
             continue
         if not removed:
-            tell(f"{directory}: left, it is in use or just starting")
+            tell(f"left {directory} alone: it is in use or just starting")
         elif directory.exists():
-            tell(f"{directory}: kept, it holds files that no record of odfl lists")
+            tell(f"kept {directory}: it holds files that odfl did not list")
         else:
             print(printable(f"removed {directory} ({freed})"))
 

@@ -71,7 +71,9 @@ def _dispatch(arguments: list[str]) -> int:
 
             return answer(arguments)
         case ["claims", *_]:
-            raise UserError("claims: in a clone of the repository, python -m reproduce.claims")
+            raise UserError(
+                "claims: this is now python -m reproduce.claims in a clone of the repository"
+            )
         case ["warm", *_]:
             raise UserError("warm: this verb is gone; a run compiles what it needs")
     raise UserError(f"{arguments[0]}: no such verb; {did_you_mean(arguments[0], VERBS)}")

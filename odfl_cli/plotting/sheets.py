@@ -14,9 +14,9 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import tell
 from odfl_cli.plotting.canvas import finish
 from odfl_cli.plotting.curves import Panel, draw_curves, draw_panel, draw_rates, format_slope
-from odfl_cli.plotting.diagnostics import diagnostics
 from odfl_cli.plotting.figure_files import Sheet
 from odfl_cli.plotting.forest import MOST_PANELS, Row, draw_rows, forest_sheet
+from odfl_cli.plotting.margin import margin_sheet
 from odfl_cli.plotting.points import draw_heatmap, draw_points
 from odfl_cli.plotting.request import BY_DEFAULT, CURVES, RATES, Request
 from odfl_cli.plotting.style import INK, Drawn, LineStyle, apply_styles, line_styles, theme
@@ -54,6 +54,10 @@ from odfl_cli.results.words import (
 )
 
 MOST_ACROSS = 4
+GONE = {
+    "bounds": "this figure is gone; --y avg_bound,avg_dynamic_regret draws both",
+    "oracle_share": "this figure is gone; odfl report shows the share",
+}
 NOTEBOOK_SIZE = 6.9, 2.86  # inches, without the legend
 
 
@@ -236,12 +240,13 @@ def _default_sheets(plot: Plot, runs: list[Run]) -> list[Sheet]:
     problems = {freeze(split_settings(group.varying)[0]) for group in plot.groups}
     if len(learners) > 1 and len(problems) <= MOST_PANELS:
         builders["forest"] = partial(_forest, plot, runs)
-    builders |= diagnostics(plot.groups, plot.title(), plot.request)
+    margins = [group.extras["margin"] for group in plot.groups if group.extras.get("margin")]
+    if margins:
+        builders["margin"] = partial(margin_sheet, margins[0], plot.title(), plot.request)
     for stem in plot.request.figures:
         if stem not in builders:
             there = f"the runs do not have it; there are {', '.join(builders)}"
-            gone = "this figure is gone; --y avg_bound,avg_dynamic_regret draws both"
-            raise UserError(f"--figures {stem}: {gone if stem == 'bounds' else there}")
+            raise UserError(f"--figures {stem}: {GONE.get(stem, there)}")
     wanted = plot.request.figures or BY_DEFAULT
     return [build() for stem, build in builders.items() if stem in wanted]
 
@@ -333,7 +338,7 @@ def _heatmap_sheet(plot: Plot, drawn: list[Drawn], words: str) -> Sheet:
         raise UserError(f"--x {across},{down}: a heatmap needs two keys")
     names = {one.line.algorithm: one.style.name for one in drawn}
     if "algo" in (across, down) and len(set(names.values())) < len(names):
-        raise UserError("--label: a heatmap of algorithms needs a name of its own for each")
+        raise UserError("--label: two algorithms of the heatmap have the same name")
     if down != "algo" and not any(down in one.line.varying for one in drawn):
         raise UserError(f"--x {across},{down}: all runs have one value of {down}; it needs two")
     parts = []

@@ -115,9 +115,7 @@ class Gap(NamedTuple):
             and all(a.varying.get(key) == b.varying.get(key) for key in keys)
         ]
         if not pairs:
-            raise UserError(
-                f"--gap {self.words}: no run of one has the settings of a run of the other"
-            )
+            raise UserError(f"--gap {self.words}: no two runs agree in all other settings")
         return pairs
 
     def _paired(self, ours: Any, theirs: Any) -> Any:

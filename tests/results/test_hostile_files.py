@@ -98,21 +98,6 @@ def test_a_bad_run_is_one_line(
     assert main(["clean", "runs", "--older-than", "9w", "--yes"]) == 0
 
 
-@pytest.mark.usefixtures("unrendered")
-@pytest.mark.parametrize("name", ["FIFO for a CSV", "per_seed as text", "target as a list"])
-def test_the_others_are_drawn(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
-    write_finished(tmp_path / "runs" / "pf_ogd-good", "pf_ogd")
-    bad = write_finished(tmp_path / "runs" / "df_ogd-bad")
-    write_hydra(bad)
-    PLANTED[name](bad)
-    assert (
-        main(["plot", str(tmp_path / "runs"), "--x", "algo", "--out", str(tmp_path / "out")]) == 0
-    )
-    assert (tmp_path / "out" / "runs" / "x_algo.csv").exists()
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 @pytest.mark.parametrize("name", ["", "summary.json", "seed-1.csv", ".hydra"])
 def test_no_permission(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
