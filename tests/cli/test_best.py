@@ -66,7 +66,7 @@ def test_the_largest_may_be_best(sweep: Path, capsys: pytest.CaptureFixture[str]
         ("--top=0", "--top 0: should be a whole number"),
         ("--top=x", "--top x: should be a whole number"),
         ("--cols algo.etta", "algo.etta: the runs do not differ in it; did you mean algo.eta"),
-        ("--gap df_odg", "--gap df_odg: no run of it; there are pf_ogd"),
+        ("--gap df_odg", "--gap df_odg: no run of it; did you mean pf_ogd"),
         ("--over rounds --by regret", "--value is avg_cost or avg_mse, not regret"),
         ("--over rounds", "of 100 rounds; run with horizon.rows=100 to log them all"),
     ],

@@ -124,7 +124,7 @@ def test_run_directory_of_the_users_choice(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--help"], "algo: always, clairvoyant, df_ftpl, df_moments, df_ogd, "),
+        (["--help"], "algo: always, clairvoyant, "),
         (["--cfg", "job", "algo=df_ftpl", "data.gamma=0.25"], "gamma: 0.25"),
         (["--info", "config"], "odfl_cli.algorithms.df_ogd.DFOGD"),
     ],

@@ -59,6 +59,7 @@ def test_two_sweeps_that_share_a_run_are_not_pooled(tmp_path):
     assert [set(seeds) for seeds in shown] == [set(TUNED), set(FINAL), set(FINAL)]
 
 
+@pytest.mark.thorough
 def test_a_run_records_what_was_asked_for(tmp_path):
     def asked(*words):
         ended = odfl("run", "algo=uniform", "horizon.rounds=4", *words, cwd=tmp_path)
