@@ -11,8 +11,7 @@ import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.gradient import spo_plus_subgradient
-from odfl_cli.core.arrays import Array, array_namespace, dot
-from odfl_cli.core.matrices import TINY, times
+from odfl_cli.core.arrays import TINY, Array, array_namespace, dot
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.problem.offers import mark_missing
 
@@ -87,3 +86,8 @@ def project(y: Array, values: Array, radius: float) -> Array:
         multiplier = xp.clip(multiplier + excess * square / xp.clip(slope, min=TINY), min=0.0)
         x = y / (1.0 + multiplier / values)
     return x
+
+
+def times(A: Array, x: Array) -> Array:
+    """A x, [..., m]."""
+    return dot(A, x[..., None, :])
