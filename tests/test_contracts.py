@@ -198,11 +198,11 @@ def test_what_one_draws_no_other_does(algo):
     ("group", "choice"),
     marked(
         [(group, choice) for group in groups() for choice in choices(group)],
-        # algorithms play in the tests above; recording a large stream takes seconds, as torch does
+        # algorithms play in the tests above; a large stream, torch and HiGHS take seconds
         lambda pair: (
             (
                 pair[0] not in ("algo", "experiment")
-                and pair[1] not in ("stocks", "electricity", "terrain")
+                and pair[1] not in ("stocks", "electricity", "terrain", "model")
             )
             or pair in (("experiment", "main"), ("experiment", "knapsack"))
         ),

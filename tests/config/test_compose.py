@@ -5,11 +5,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from support.commands import REPOSITORY, odfl
 from support.problems import composed
 
 from odfl_cli.config.command_line import CommandLine
 from odfl_cli.config.compose import EXTRAS, is_sweep, require_extras
+from odfl_cli.config.generated import generate
 from odfl_cli.core.errors import UserError
 
 
@@ -61,6 +63,18 @@ def test_every_preset_is_known_and_composes() -> None:
         assert hydra[group]._target_.startswith("hydra_plugins.")
         if group == "launcher" and choice != "odfl":  # which divides the cores as it goes
             assert int(hydra.job.env_set.ODFL_THREADS) >= 1
+
+
+def test_derived_configurations_are_made_by_name_and_no_others() -> None:
+    experts, _ = generate("experts/all")
+    assert {"/algo@settings.rls": "rls"} in experts["defaults"]
+    for file in (REPOSITORY / "conf/tuned/algo_oracle").glob("*.yaml"):
+        values, package = generate(f"tuned/inside/algo_oracle/{file.stem}")
+        assert package is None
+        assert values["oracle"] == yaml.safe_load(file.read_text())["oracle"]
+    assert [generate(path) for path in ("experts", "experts/rls", "tuned/inside/rls", "algo")] == [
+        None
+    ] * 4
 
 
 def test_values_set_after_composing_are_what_hydra_composes():
