@@ -136,11 +136,11 @@ def test_a_kill_changes_no_verdict(tmp_path, start):
 
 
 def test_verdicts_come_back_from_their_file(tmp_path):
-    pair = Verdict("", "df_ogd", "spo", ("a", "b"), -0.1, (-0.2, 0.0), "0-49", "undecided")
+    pair = Verdict("", "df_ogd", "spo", ["a", "b"], -0.1, [-0.2, 0.0], "0-49", "undecided")
     verdicts = Verdicts("avg_cost", 0.0, 0.05, 50, (pair,))
     assert read_verdicts(tmp_path) is None
     verdicts.write(tmp_path)
     assert read_verdicts(tmp_path) == verdicts
     (tmp_path / "verdict.json").write_text('{"pairs": 3}')
-    with pytest.raises(UserError, match=r"verdict\.json: it holds no verdicts"):
+    with pytest.raises(UserError, match=r"verdict\.json: it is not what odfl writes"):
         read_verdicts(tmp_path)
