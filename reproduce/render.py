@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 from cells import as_csv, as_html, estimate, gap, plus_minus, rows_of, table
 from collect import DATA, PLAYED, SEARCHES, SWEEPS
+from feedback_tables import TABLES as FEEDBACK
 from foreign_tables import FILED as FOREIGN_FILED
 from foreign_tables import TABLES as FOREIGN
 from keys import keys
@@ -436,6 +437,7 @@ POLYTOPES = {
     "5×5 paths: cost": ("shortest_path", "avg_cost"),
 }
 TABLES: dict[str, Callable[[], str]] = {
+    **FEEDBACK,
     **FOREIGN,
     "headline": partial(
         headline, COSTS | {"K = 5: dynamic regret": ("main", "avg_dynamic_regret")} | POLYTOPES

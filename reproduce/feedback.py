@@ -1,0 +1,188 @@
+"""What is paid above the clairvoyant by what is seen, and when: docs/data/feedback.csv and docs/feedback.png.
+
+`python reproduce/feedback.py tune` prints what constants cost on seeds that are not reported; `run` plays what
+is not in the CSV yet; `plot` draws the figure. The four problems are the experiments feedback, feedback_wide,
+feedback_paths and feedback_knapsack, in all of which a linear predictor is right.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+import pandas as pd
+
+import odfl_cli
+from odfl_cli.core.statistics import mean_ci95
+from odfl_cli.plotting.style import COLOURS, theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DOCS = Path(__file__).parents[1] / "docs"
+FILE = DOCS / "data" / "feedback.csv"
+SETS = ("feedback_paths", "feedback_knapsack")
+PROBLEMS = {
+    "feedback": "5 items",
+    "feedback_wide": "80 items",
+    "feedback_paths": "5×5 paths",
+    "feedback_knapsack": "knapsack of 20",
+}
+LONG = "feedback_long"
+"""The first of them with 5000 rounds, for the linear bandits beside RLS with all costs."""
+KINDS, DELAYS = ("full", "semi_bandit", "bandit"), (0, 10, 100)
+PARTIAL = ("rls", "thompson", "ucb", "dfhpg", "epsilon_greedy", "explore_then_commit", "weighted")
+STALE = "delayed_ogd algo.gradient=stale"
+LATE = {"full": ("rls", "df_ogd", "delayed_ogd", STALE), "bandit": ("rls", "thompson")}
+"""Algorithms that are also played with late costs, by what they see."""
+DRAWN_LATE = ("feedback", "feedback_knapsack")
+LOOKS = {
+    "rls": ("ink", "o", "-"),
+    "thompson": ("blue", "s", "-"),
+    "ucb": ("sky", "^", "-"),
+    "dfhpg": ("red", "D", "-"),
+    "epsilon_greedy": ("green", "v", "--"),
+    "explore_then_commit": ("brown", "P", "--"),
+    "weighted": ("orange", "X", "--"),
+    "policy_gradient": ("purple", "*", "--"),
+    "df_ogd": ("blue", "o", ":"),
+    "spo": ("green", "s", ":"),
+    "pf_ogd": ("grey", "^", ":"),
+    "delayed_ogd": ("red", "o", "-."),
+    "delayed_ogd (stale)": ("purple", "s", "-."),
+}
+"""Colour, marker and dashes."""
+TUNED = ("seeds=1000-1004", "horizon.rounds=500")
+GRIDS = {
+    "dfhpg": {"algo.sigma": [0.01, 0.03, 0.1, 0.3], "algo.eta": [0.01, 0.03, 0.1, 0.3]},
+    "weighted algo@algo.base=pf_ogd": {"algo.base.eta": [0.0001, 0.001, 0.01]},
+    "thompson": {"algo.scale": [0.03, 0.1, 0.3, 1.0]},
+    "explore_then_commit": {"algo.explore": [50, 100, 200]},
+    "delayed_ogd feedback.delay=10": {"algo.c_alpha": [0.3, 1.0], "algo.c_eta": [1.0, 10.0]},
+}
+
+
+def tune() -> None:
+    """One line per candidate: its average cost, with bandit feedback where it takes that."""
+    for problem, (algo, grid) in product(("feedback", *SETS), GRIDS.items()):
+        kind = "full" if algo.startswith("delayed") else "bandit"
+        for values in product(*grid.values()):
+            words = [f"{key}={value}" for key, value in zip(grid, values, strict=True)]
+            cost = played(problem, algo, kind, *words, *TUNED)["avg_cost"].mean()
+            print(problem, algo, *words, f"{cost:.4f}", flush=True)
+
+
+def played(problem: str, algo: str, kind: str, *words: str) -> pd.DataFrame:
+    """The last row of every seed; `algo` may have further overrides after its name."""
+    where = ("feedback", "horizon.rounds=5000") if problem == LONG else (problem,)
+    job = (
+        f"experiment={where[0]}",
+        *where[1:],
+        *f"algo={algo}".split(),
+        f"feedback={kind}",
+        *words,
+    )
+    return odfl_cli.sweep(*job, progress=False).final.reset_index()
+
+
+def jobs(problem: str) -> Iterator[tuple[str, str, int]]:
+    """Every algorithm, kind of feedback and delay that is played."""
+    yield "clairvoyant", "full", 0
+    if problem == LONG:
+        yield from (("rls", "full", 0), ("rls", "bandit", 0), ("thompson", "bandit", 0))
+        return
+    for kind in KINDS if problem in SETS else ("full", "bandit"):
+        for algo in (*PARTIAL, "policy_gradient"):
+            if algo == "ucb" and (problem, kind) in product(SETS, ["bandit"]):
+                continue  # its bonus is no sum over items
+            if algo != "policy_gradient" or problem not in SETS:
+                yield algo, kind, 0
+    yield from ((algo, "full", 0) for algo in ("df_ogd", "spo", "pf_ogd", "delayed_ogd"))
+    for kind, algorithms in LATE.items():
+        yield from product(algorithms, [kind], DELAYS[1:])
+
+
+def short(algo: str) -> str:
+    """The name of an algorithm without its overrides."""
+    return f"{algo.split(maxsplit=1)[0]}{' (stale)' if algo == STALE else ''}"
+
+
+def run(*problems: str) -> None:
+    """Rows problem, algo, kind, delay, seed, t, avg_cost of what is not in the file yet."""
+    known = pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=["problem"])
+    done = set(known[list(known.columns[:4])].itertuples(index=False, name=None))
+    for problem in problems or (*PROBLEMS, LONG):
+        for algo, kind, delay in jobs(problem):
+            name = short(algo)
+            if (problem, name, kind, delay) in done:
+                continue
+            base = ("algo@algo.base=pf_ogd",) if algo == "weighted" and problem in SETS else ()
+            rows = played(problem, algo, kind, f"feedback.delay={delay}", *base)
+            rows = rows[["seed", "t", "avg_cost"]]
+            for place, (key, value) in enumerate(
+                {"problem": problem, "algo": name, "kind": kind, "delay": delay}.items()
+            ):
+                rows.insert(place, key, value)
+            rows.to_csv(FILE, mode="a", header=not FILE.exists(), index=False, float_format="%.7g")
+
+
+def plot() -> None:
+    """A panel per problem for what is seen at once, and one for all costs that are seen late."""
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    from feedback_tables import regrets
+
+    data, late = regrets(), [f"late {problem}" for problem in DRAWN_LATE]
+    with plt.rc_context(theme()):
+        figure, panels = plt.subplot_mosaic(
+            [[*PROBLEMS][:2] + late[:1], [*PROBLEMS][2:] + late[1:]],
+            figsize=(8.6, 5.4),
+            layout="constrained",
+        )
+        for name, axes in panels.items():
+            problem = name.removeprefix("late ")
+            rows = data[data["problem"] == problem]
+            axes.set_title(f"{PROBLEMS[problem]}{'' if name in PROBLEMS else ', late costs'}")
+            if name in PROBLEMS:
+                kinds = KINDS if problem in SETS else ("full", "bandit")
+                draw(axes, rows[rows["delay"] == 0], "kind", kinds)
+                words = {
+                    "semi_bandit": "semi-bandit",
+                    "bandit": "bandit" if problem in SETS else "bandit = semi-bandit",
+                }
+                axes.set_xticks(range(len(kinds)), [words.get(kind, kind) for kind in kinds])
+            else:
+                learners = [short(algo) for algo in LATE["full"]]
+                rows = rows[(rows["kind"] == "full") & rows["algo"].isin(learners)]
+                draw(axes, rows, "delay", DELAYS)
+                axes.set_xticks(range(3), [f"{delay} rounds" for delay in DELAYS])
+        for name in ("feedback", "feedback_paths"):
+            panels[name].set_ylabel("cost a round above the clairvoyant's")
+        handles: dict[str, Any] = {}
+        for axes in panels.values():
+            handles |= dict(reversed(pair) for pair in zip(*axes.get_legend_handles_labels(), strict=True))  # fmt: skip
+        order = [name for name in LOOKS if name in handles]
+        figure.suptitle(f"T = {data['t'].min()}, {data['seed'].nunique()} seeds, 95% intervals")
+        figure.legend([handles[name] for name in order], order, loc="outside right center")
+        figure.savefig(DOCS / "feedback.png", dpi=200)
+
+
+def draw(axes: "Axes", rows: pd.DataFrame, key: str, values: Sequence[str | int]) -> None:
+    """A line per algorithm over the places of `values`, shifted a little so that intervals stay apart."""
+    present = [algo for algo in LOOKS if algo in set(rows["algo"])]
+    for number, algo in enumerate(present):
+        colour, marker, dashes = LOOKS[algo]
+        groups = rows[rows["algo"] == algo].groupby(key)["regret"]
+        found = {v: mean_ci95(groups.get_group(v).to_numpy()) for v in values if v in groups.groups}
+        shift = 0.24 * (number / max(len(present) - 1, 1) - 0.5)
+        places = [values.index(value) + shift for value in found]
+        means, errors = zip(*found.values(), strict=True)
+        axes.errorbar(places, means, errors, color=COLOURS[colour], marker=marker, ls=dashes, ms=4,
+                      lw=1.1, elinewidth=0.8, label=algo)  # fmt: skip
+    axes.set(yscale="log", xlim=(-0.35, len(values) - 0.65))
+
+
+if __name__ == "__main__":
+    {"tune": tune, "run": run, "plot": plot}[sys.argv[1]](*sys.argv[2:])
