@@ -66,6 +66,7 @@ def test_every_table_and_every_data_file_is_shown() -> None:
         "df_moments_ablation",
         "df_moments_ranking",
         "df_moments_robust",
+        "feedback",
         *(f"note_{name}" for name in note.MEASURED),
         "verdict",
     }
