@@ -52,7 +52,7 @@ figures-more: $(STAMP)  ## a drifting environment and the rates of regret; about
 	$(ODFL) plot rates --x horizon.rounds --y avg_dynamic_regret --loglog
 
 figures-examples: $(STAMP)  ## paths on height maps
-	$(ODFL) run experiment=terrain
+	$(ODFL) run --config-dir reproduce/conf experiment=terrain
 	$(ODFL) plot terrain --title "Paths on height maps, 5×5 nodes"
 	$(BIN)/python reproduce/terrain.py
 

@@ -16,6 +16,7 @@ import pandas as pd
 DATA = Path(__file__).parents[1] / "docs" / "data"
 PAPER = "algo=df_ogd,df_ftpl,pf_ogd,spo,uniform"
 """What is ranked on stocks and electricity; reproduce/streams.py runs everything there."""
+MAPS = ["--config-dir", "reproduce/conf"]
 SWEEPS = {
     "main": ["experiment=main", "seeds=100"],
     "high_dimension": ["experiment=high_dimension", "seeds=100"],
@@ -46,8 +47,8 @@ SWEEPS = {
     "drift": ["experiment=drift"],
     "stocks": ["experiment=stocks", PAPER],
     "electricity": ["experiment=electricity", PAPER],
-    "terrain": ["experiment=terrain"],
-    "terrain_uniform": ["experiment=terrain", "algo=uniform", "predictor.activation=relu"],
+    "terrain": [*MAPS, "experiment=terrain"],
+    "terrain_uniform": [*MAPS, "experiment=terrain", "algo=uniform", "predictor.activation=relu"],
     "features": ["experiment=features"],
     "features_references": ["experiment=features", "algo=uniform,clairvoyant", "predictor=linear"],
 }

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 import torch
 from collect import write
+from height_maps import EdgeNet, Terrain
 
 from odfl_cli import run
-from odfl_cli.environments.terrain import Terrain
 from odfl_cli.problem.polytopes.shortest_path import ShortestPath
 
 SEEDS, ROUNDS, EARLY = 10, 1000, 20
 CONSTANT, BEST = "best constant path in hindsight", "best path of every round"
 FIGURE = Path(__file__).parents[1] / "outputs" / "figures" / "terrain" / "map.png"
-JOB = ("data=terrain", "predictor=conv", "polytope=shortest_path", "regularizer=log_barrier")
+JOB = ("polytope=shortest_path", "regularizer=log_barrier")
 SHOWN = {f"after {EARLY} rounds": "#D55E00", f"after {ROUNDS} rounds": "#0072B2", "best": "#000000"}
 
 
@@ -68,7 +68,9 @@ def draw_map() -> None:
 def predicted(rounds: int, X: np.ndarray) -> np.ndarray:
     """What the network of seed 0 predicts for the map after so many rounds."""
     sizes = {"horizon": {"rounds": rounds}, "seeds": 1, "theta_radius": 10}
-    module = run(*JOB, algo="spo", progress=False, **sizes).module(0)
+    module = run(
+        *JOB, data=Terrain(), predictor=EdgeNet, algo="spo", progress=False, **sizes
+    ).module(0)
     return module(torch.from_numpy(X)).detach().numpy()
 
 

@@ -18,6 +18,7 @@ RENAMED = {
     r"belief\.(\w+=.*)": r"algo.belief.\1",
     r"zip\(.*": "data.items=tag(zip,choice(5,80)) horizon.rounds=tag(zip,choice(1000,5000))",
     r"algo\.guard=.*": "algo=guard (guarded) or algo=df_moments (not)",
+    r"predictor=conv": "--config-dir reproduce/conf experiment=terrain, in odfl's clone",
     r"T=(.*)": r"horizon.rounds=\1",
     r"K=(.*)": r"data.items=\1",
     r"p=(.*)": r"data.features=\1",

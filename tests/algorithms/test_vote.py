@@ -244,7 +244,7 @@ def test_the_certificate_is_a_column_with_all_metrics(metrics):
         (["algo.settings.rls=5"], r"algo\.settings\.rls=5: choose a file of the group algo"),
         (
             ["algo.experts=[rls,rls/cubic]"],
-            r"no cubic in algo\.predictors; there are affine, conv, linear, mlp",
+            r"no cubic in algo\.predictors; there are affine, linear, mlp",
         ),
         (["algo.experts=[rls,rls/]"], r"no  in algo\.predictors; there are affine"),
         (["algo.experts=[rls,rls/mlp]"], r"algo\.experts: rls/mlp: algo=rls needs"),

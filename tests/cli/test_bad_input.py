@@ -26,11 +26,7 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
     (["algo=nope"], ["algo=nope", "df_ftpl, df_moments, df_ogd"]),
     (["experiment=nope"], ["experiment=nope", "misspecification"]),
     (["algo=null"], ["algo=null", "df_ftpl, df_moments, df_ogd"]),
-    (
-        ["data=terrain"],
-        ["polytope.dimension", "data.items", "choose polytope=", "or shortest_path"],
-    ),
-    (["data=terrain", "polytope=shortest_path", "data.smooth=101"], ["data.smooth=101", "100"]),
+    (["predictor=conv"], ["predictor=conv", "--config-dir reproduce/conf"]),
     (
         ["polytope=knapsack", "data=stocks", "data.items=${nope.nope}"],
         ["data.items: ", "nope.nope"],

@@ -103,8 +103,7 @@ def test_refusals(override, says):
             }.items()
         ),
         (
-            "predictor=conv data=terrain polytope=shortest_path regularizer=quadratic "
-            f"predictor.weights={__file__}",
+            f"predictor=mlp predictor.weights={__file__}",
             ["predictor.weights=", "not a safetensors file"],
         ),
     ],

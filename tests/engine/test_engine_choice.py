@@ -113,7 +113,7 @@ def test_what_has_no_kernel_is_named_and_runs_in_arrays(algorithm: Algorithm, mi
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("predictor", ["mlp", "conv"])
+@pytest.mark.parametrize("predictor", ["mlp", "torch"])
 def test_auto_takes_torch_for_a_module_alone(predictor: str, tmp_path: Path) -> None:
     job = composed_job(*runnable(f"predictor={predictor}", tmp_path))
     assert job.engine == TorchEngine()

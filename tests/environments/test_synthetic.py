@@ -8,7 +8,6 @@ from pydantic import ValidationError
 
 from odfl_cli.environments.polynomial import Polynomial
 from odfl_cli.environments.sin4 import Sin4
-from odfl_cli.environments.terrain import Terrain
 
 HARD = [
     {"features_law": "positive"},
@@ -20,7 +19,7 @@ HARD = [
 
 @pytest.mark.parametrize(
     "env",
-    [Sin4(items=80), Polynomial(items=80, features=10, drift_weight=0.5), Terrain()]
+    [Sin4(items=80), Polynomial(items=80, features=10, drift_weight=0.5)]
     + [Sin4(items=9, features=33), Polynomial(items=2, features=1, random_signs=True)]
     + [Sin4(**settings) for settings in HARD],
     ids=str,

@@ -1,18 +1,17 @@
 """Height maps: the costs edge by edge, the law of the heights, and the network that reads them."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 import torch
-from support.problems import composed_job
+from height_maps import EdgeNet, Terrain
 
+from odfl_cli import run
 from odfl_cli.core.errors import UserError
-from odfl_cli.environments.terrain import Terrain
 from odfl_cli.problem.polytopes.shortest_path import ShortestPath
-from odfl_cli.problem.predictors.conv import Conv
-from odfl_cli.problem.predictors.edge_net import EdgeNet
-from odfl_cli.runs.simulate import simulate
+from odfl_cli.problem.predictors.torch_module import TorchModule
 
 WORLD = Terrain(rows=3, columns=4, pixels=2, noise_width=0.0)
 
@@ -74,7 +73,8 @@ def test_the_network_reads_the_edges_in_their_order() -> None:
 
 
 def test_without_an_activation_it_is_linear_in_the_pixels() -> None:
-    part = Conv(pixels=2, activation="none", layers=2).prepared(WORLD.items, WORLD.shape)
+    net = partial(EdgeNet, pixels=2, activation="none", layers=2)
+    part = TorchModule(module=net).prepared(WORLD.items, WORLD.shape)
     X = WORLD.rounds((3,), 0, 2).X[0]
     zero = np.zeros(part.parameter_count(0, 0))
     predict = lambda picture: part.predict(zero, picture) - part.predict(zero, 0 * picture)  # noqa: E731
@@ -83,31 +83,21 @@ def test_without_an_activation_it_is_linear_in_the_pixels() -> None:
 
 @pytest.mark.slow
 def test_a_network_finds_paths_that_a_linear_map_of_the_pixels_does_not() -> None:
-    maps = ("data=terrain", "polytope=shortest_path", "regularizer=log_barrier", "predictor=conv")
-    more = ("algo=spo", "theta_radius=10", "horizon.rounds=400", "seeds=[1000,1001,1002]")
-    network, linear = (
-        simulate(composed_job(*maps, *more, f"predictor.activation={activation}"))
+    words = ("polytope=shortest_path", "regularizer=log_barrier", "algo=spo", "theta_radius=10")
+    size = {"horizon": {"rounds": 400}, "seeds": [1000, 1001, 1002], "progress": False}
+    late, linear = (
+        run(*words, data=Terrain(), predictor=partial(EdgeNet, activation=activation), **size)
+        .curves.query("t > 200").groupby("seed")["cost"].mean().to_numpy()
         for activation in ("relu", "none")
-    )
+    )  # fmt: skip
     costs = Terrain().rounds((1000, 1001, 1002), 0, 400).costs
     path = ShortestPath(rows=5, columns=5).minimise(costs.mean(1))
     constant = (costs * path[:, None]).sum(-1).mean(-1)
-    late = network.table["cost"][:, -200:].mean(-1)
-    assert (late < linear.table["cost"][:, -200:].mean(-1)).all()
+    assert (late < linear).all()
     assert (late < 0.85 * constant).all()
 
 
-@pytest.mark.parametrize(
-    ("overrides", "words"),
-    [
-        (("predictor=linear",), ["Linear", "[13, 13]", "predictor=conv or torch"]),
-        (("predictor=conv", "predictor.pixels=4"), ["predictor=conv", "40 edges", "13, 13"]),
-        (("predictor=conv", "data.rows=4"), ["polytope", "40"]),
-        (("predictor=conv", "algo=df_moments"), ["algo=df_moments", "and predictor=conv is not"]),
-    ],
-)
-def test_parts_that_do_not_fit_a_picture_are_refused(overrides, words) -> None:
-    maps = ("data=terrain", "polytope=shortest_path", "regularizer=log_barrier")
-    with pytest.raises(UserError) as refusal:
-        composed_job(*maps, *overrides)
-    assert all(word in str(refusal.value) for word in words)
+def test_a_linear_predictor_of_pictures_is_refused() -> None:
+    words = ("polytope=shortest_path", "regularizer=log_barrier", "horizon=smoke", "seeds=1")
+    with pytest.raises(UserError, match=r"Linear .*\[13, 13\]; choose predictor=torch"):
+        run(*words, data=Terrain(), progress=False)

@@ -29,7 +29,7 @@ WAITING = (
 )
 MOST_LINES, LONGEST = 12, 4000
 SHORT = ("horizon.rounds=2", "seeds=1", "engine=array")  # which compiles nothing
-MODULES = {"predictor=conv", "predictor=mlp", "predictor=torch"}  # not for arrays
+MODULES = {"predictor=mlp", "predictor=torch"}  # not for arrays
 SMALL = (*SHORT, "data.items=3", "data.features=2")
 WORDS = {
     "list": ["list", "outputs"],

@@ -132,8 +132,6 @@ def groups() -> list[str]:
 COMPANIONS: dict[str, tuple[str, ...]] = {
     "polytope=shortest_path": ("data.items=40",),
     "polytope=assignment": ("data.items=25",),
-    "data=terrain": ("predictor=conv", "polytope=shortest_path", "regularizer=log_barrier"),
-    "predictor=conv": ("data=terrain", "polytope=shortest_path", "regularizer=log_barrier"),
     "predictor=torch": ("predictor.module=support.networks.Linear", "+predictor.features=10"),
     "oracle=exact": ("data.features=3",),
     "feedback=bandit": ("algo=thompson",),

@@ -38,6 +38,6 @@ def prepared(part: Any, items: int, shape: tuple[int, ...]) -> Predictor:
     if len(shape) != 2 or shape[0] != items:
         raise UserError(
             f"predictor: {type(part).__name__} takes X of shape [d, p], and the data give "
-            f"{list(shape)}; choose predictor=conv or torch"
+            f"{list(shape)}; choose predictor=torch"
         )
     return part

@@ -1,15 +1,19 @@
-"""Height maps as pictures, from which the costs of a grid's edges follow."""
+"""Paths on height maps: an environment and a torch module of one's own, as `reproduce/conf` names them."""
 
 from functools import cache
 from typing import Annotated, ClassVar
 
 import numpy as np
+import torch
 from pydantic import Field
+from torch import nn
+from torch.nn.functional import avg_pool2d
 
 from odfl_cli.core.settings import Integer, NonNegative, Positive, PositiveInt, Real, settings
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.environments.base import Rounds
 
+ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "none": nn.Identity}
 Nodes = Annotated[Integer, Field(ge=2, le=100)]
 
 
@@ -100,3 +104,30 @@ def smoothing(length: int, deviation: float) -> np.ndarray:
     for row in range(length):
         matrix[row, row : row + 2 * reach + 1] = weights
     return matrix
+
+
+class EdgeNet(nn.Module):
+    """Convolutions, then for every edge the mean over its pixels, and a linear map of that.
+
+    Edges to the right and edges down have weights of their own. The picture [height, width] has a
+    node of the grid every `pixels` pixels; edges are in the order of `polytope=shortest_path`.
+    """
+
+    def __init__(
+        self, channels: int = 8, layers: int = 1, pixels: int = 3, activation: str = "relu"
+    ) -> None:
+        super().__init__()
+        inputs, body = 1, []
+        for _ in range(layers):
+            body += [nn.Conv2d(inputs, channels, 3, padding=1), ACTIVATIONS[activation]()]
+            inputs = channels
+        self.body, self.pixels = nn.Sequential(*body), pixels
+        self.right, self.down = nn.Linear(channels, 1), nn.Linear(channels, 1)
+
+    def forward(self, picture: torch.Tensor) -> torch.Tensor:
+        """The costs [d] of a picture [height, width]."""
+        q, seen = self.pixels, self.body(picture[None])
+        across = avg_pool2d(seen[:, ::q], (1, q + 1), (1, q)).movedim(0, -1)
+        along = avg_pool2d(seen[..., ::q], (q + 1, 1), (q, 1)).movedim(0, -1)
+        right, down = self.right(across)[..., 0], self.down(along)[..., 0]
+        return torch.cat([torch.cat([right[:-1], down], dim=1).reshape(-1), right[-1]])
