@@ -74,45 +74,55 @@ def read() -> pd.DataFrame:
 
 
 def rankings() -> str:
-    """Every learner on every problem, the cheapest first, and whether it differs from the first."""
-    values, rows = (
-        read(),
-        [["problem", "place", "algorithm", "cost or regret", "above the first", "reading"]],
-    )
+    """Every learner on every problem, the cheapest first, beside the first and the one before."""
+    head = [
+        "problem",
+        "place",
+        "algorithm",
+        "cost or regret",
+        "above the first",
+        "above the one before",
+    ]
+    values, rows = read(), [[*head, "reading"]]
     for problem in (*OWN, *FOREIGN_PROBLEMS):
         own = values[problem].dropna(how="all")
-        order = own.mean().sort_values().index
+        order = list(own.mean().sort_values().index)
         for place, algo in enumerate(order):
-            above, reading = gap(own[algo], own[order[0]]) if place else ("0", "the first")
-            said = "loses to the first" if reading == "positive" else reading
+            first, before = (gap(own[algo], own[order[k]]) for k in (0, max(place - 1, 0)))
+            reading = (
+                "loses to the first"
+                if first[1] == "positive"
+                else "not distinguishable from the first"
+            )
+            cells = [f"{own[algo].mean():.4g}", first[0], before[0], reading]
             rows.append(
-                [problem, str(place + 1), f"`{algo}`", f"{own[algo].mean():.4g}", above, said]
+                [
+                    problem,
+                    str(place + 1),
+                    f"`{algo}`",
+                    *(cells if place else [cells[0], "0", "–", "first"]),
+                ]
             )
     return table(rows)
 
 
 def places() -> str:
-    """The place of every learner by problem; in brackets where it is not distinguishable from the first."""
-    values, problems = read(), [*OWN, *FOREIGN_PROBLEMS]
-    place = {problem: values[problem].mean().rank() for problem in problems}
-    mean = pd.DataFrame(place).mean(axis=1).sort_values()
-    rows = [["algorithm", *problems, "mean place"]]
-    for algo in mean.index:
-        cells = [_place(values[problem], algo, place[problem]) for problem in problems]
-        rows.append([f"`{algo}`", *cells, f"{mean[algo]:.1f}"])
+    """Place and mean cost by problem; in brackets where it is not distinguishable from the place before."""
+    values, rows = read(), [["algorithm", *OWN]]
+    place = pd.DataFrame({problem: values[problem].mean().rank() for problem in OWN})
+    for algo in place.mean(axis=1).sort_values().index:
+        rows.append([f"`{algo}`", *(_place(values[problem], algo) for problem in OWN)])
     return table(rows)
 
 
-def _place(own: pd.DataFrame, algo: str, place: pd.Series) -> str:
-    if algo not in place or pd.isna(place[algo]):
+def _place(own: pd.DataFrame, algo: str) -> str:
+    mean = own.mean().dropna().sort_values()
+    if algo not in mean:
         return "–"
-    first, shown = place.idxmin(), f"{place[algo]:.0f}"
-    same = algo == first or gap(own[algo].dropna(), own[first].dropna())[1] != "positive"
-    return f"({shown})" if same else shown
+    place = mean.index.get_loc(algo)
+    same = place and gap(own[algo].dropna(), own[mean.index[place - 1]].dropna())[1] != "positive"
+    return f"{f'({place + 1})' if same else place + 1}: {mean[algo]:.4f}"
 
-
-TABLES = {"places": places}
-FILED = {"rankings": rankings}
 
 if __name__ == "__main__":
     main(sys.argv[1:] or [*OWN, *FOREIGN_PROBLEMS])

@@ -26,6 +26,7 @@ from moments_tables import FILED as MOMENTS_FILED
 from moments_tables import TABLES as MOMENTS
 from note_tables import FILED as NOTE_FILED
 from note_tables import TABLES as NOTE
+from rankings import places, rankings
 from reference import TABLES as REFERENCE
 from sets import sets
 from streams_tables import FILED as STREAMS_FILED
@@ -439,6 +440,7 @@ POLYTOPES = {
 TABLES: dict[str, Callable[[], str]] = {
     **FEEDBACK,
     **FOREIGN,
+    "places": places,
     "headline": partial(
         headline, COSTS | {"K = 5: dynamic regret": ("main", "avg_dynamic_regret")} | POLYTOPES
     ),
@@ -481,6 +483,7 @@ FILED: dict[str, Callable[[], str]] = {
     "shortest_path": partial(algorithms, "shortest_path", COST | MSE),
     "terrain": terrain,
     "wrong-sizes": wrong_sizes,
+    "rankings": rankings,
     **FOREIGN_FILED,
     **MOMENTS_FILED,
     **NOTE_FILED,

@@ -65,10 +65,13 @@ class ONS(Algorithm):
         v = self.direction(predictor.predict(state.theta, X), costs)
         gradient = predictor.vjp(state.theta, X, v)
         metric = state.metric + gradient[..., None] * gradient[..., None, :]
-        values, vectors = xp.linalg.eigh(metric)
-        across = xp.swapaxes(vectors, -1, -2)
-        moved = times(across, state.theta) - self.eta * times(across, gradient) / values
-        theta = times(vectors, project(moved, values, self.problem.theta_set.radius))
+        theta = state.theta - self.eta * xp.linalg.solve(metric, gradient[..., None])[..., 0]
+        radius = self.problem.theta_set.radius
+        outside = dot(theta, theta) > radius**2
+        if bool(xp.any(outside)):
+            values, vectors = xp.linalg.eigh(metric)
+            inside = project(times(xp.swapaxes(vectors, -1, -2), theta), values, radius)
+            theta = xp.where(outside[..., None], times(vectors, inside), theta)
         return ONSState(state.t + 1, theta, metric)
 
 

@@ -196,16 +196,6 @@ def test_gradient_rounds_by_hand(kind, gradient_in_prediction, radius):
     assert_thetas(play(algorithm, rounds), thetas)
 
 
-def test_pf_ogd_descends_the_squared_error():
-    X, c = (part[:, 0] for part in random_rounds(1, 1, 4, 3, seed=1))
-    theta = np.array([0.2, -0.1, 0.4])
-    algorithm = PFOGD(problem=make_problem(radius=100.0), eta=0.01)
-    state = algorithm.init(1, None)._replace(theta=theta[None])
-    moved = algorithm.update(state, X, c, {}).theta[0]
-    slope = finite_difference(lambda at: ((c[0] - X[0] @ at) ** 2).sum(), theta)
-    np.testing.assert_allclose((theta - moved) / 0.01, slope, rtol=1e-7)
-
-
 def test_spo_descends_its_loss():
     X, c = (part[:, 0] for part in random_rounds(1, 1, 4, 3, seed=1))
     problem = make_problem(radius=100.0)
@@ -255,12 +245,6 @@ def loss(prediction, costs):
     return float(spo_plus_loss(SIMPLEX, prediction, costs))
 
 
-@given(a=vectors, b=vectors, weight=st.floats(0, 1), c=vectors)
-def test_spo_plus_is_convex_in_the_prediction(a, b, weight, c):
-    between = loss(weight * a + (1 - weight) * b, c)
-    assert between <= weight * loss(a, c) + (1 - weight) * loss(b, c) + 1e-11
-
-
 @given(prediction=vectors, c=vectors)
 def test_spo_plus_bounds_the_regret_of_the_decision(prediction, c):
     regret = c[prediction.argmin()] - c.min()
@@ -284,17 +268,6 @@ def test_spo_plus_by_its_definition(prediction, c):
 def test_spo_plus_subgradient_inequality(a, b, c):
     tangent = loss(a, c) + spo_plus_subgradient(SIMPLEX, a, c) @ (b - a)
     assert loss(b, c) >= tangent - 1e-11
-
-
-@given(seed=st.integers(0, 10_000))
-def test_spo_plus_subgradient_is_the_gradient_where_there_is_one(seed):
-    prediction, c = np.random.default_rng(seed).normal(size=(2, 5))
-    first, second = np.sort(2 * prediction - c)[:2]
-    step = (second - first) / 8  # within it the vertex does not change: the loss is linear
-    numeric = finite_difference(lambda at: loss(at, c), prediction, step)
-    np.testing.assert_allclose(
-        spo_plus_subgradient(SIMPLEX, prediction, c), numeric, atol=1e-12 / step
-    )
 
 
 # ---- the floors ----
