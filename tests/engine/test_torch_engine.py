@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from support.problems import block_of, choices, composed_job, make_job
+from support.samples import each_once
 
 from odfl_cli.algorithms.gradient import PFOGD
 from odfl_cli.core.settings import settings
@@ -15,8 +16,7 @@ from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.runs.simulate import simulate
 
 
-@pytest.mark.parametrize("engine", ["array", "torch"])
-@pytest.mark.parametrize("algo", choices("algo"))
+@pytest.mark.parametrize(("algo", "engine"), each_once(choices("algo"), ["array", "torch"]))
 def test_trace_equals_a_loop_on_numpy_arrays(algo, engine):
     """Mixtures let the engine play their learners first, and yet decide as this loop does."""
     job = composed_job(

@@ -17,7 +17,7 @@ PATHS = (
 
 
 @pytest.mark.parametrize(
-    ("algo", "engine"), each_once(["df_ogd", "df_ftpl", "df_moments"], ["torch", "compiled"])
+    ("algo", "engine"), each_once(["df_ogd", "df_ftpl"], ["torch", "compiled"])
 )
 def test_the_items_cost_what_was_paid(algo: str, engine: str) -> None:
     job = composed_job("metrics=decisions", f"algo={algo}", f"engine={engine}", *SMALL)
