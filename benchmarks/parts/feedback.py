@@ -15,9 +15,9 @@ def sections() -> list[Section]:
     jobs = {words: job_of(*size, words, rounds=ROUNDS) for words in SEEN}
     plain = jobs["feedback=full"]
     alone = replace(plain, algorithm=replace(plain.algorithm))
-    least = min(learning(alone, 1) for _ in range(REPETITIONS))
+    turns = [{name: learning(job, 1) for name, job in {"alone": alone, **jobs}.items()}
+             for _ in range(REPETITIONS)]  # fmt: skip
+    least, *taken = (min(turn[name] for turn in turns) for name in ("alone", *SEEN))
     rows = [Row("the algorithm alone", least)]
-    for words, job in jobs.items():
-        taken = min(learning(job, 1) for _ in range(REPETITIONS))
-        rows.append(Row(words, taken, taken / least, "alone"))
+    rows += [Row(words, t, t / least, "alone") for words, t in zip(SEEN, taken, strict=True)]
     return [Section(f"RLS, K=5 p=10 S={SEEDS} T={ROUNDS}, by feedback: processor time", rows)]
