@@ -83,7 +83,9 @@ def sizes(data: pd.DataFrame) -> str:
 SIMPLEX = tuple(problem for problem in PROBLEMS if problem not in SETS)
 TABLES: dict[str, Callable[[], str]] = {
     "feedback-simplex": partial(ranking, SIMPLEX),
+    "feedback-ratios": ratios,
+}
+FILED: dict[str, Callable[[], str]] = {
     "feedback-sets": partial(ranking, SETS),
     "feedback-delays": delays,
-    "feedback-ratios": ratios,
 }

@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 from cells import as_csv, as_html, estimate, gap, plus_minus, rows_of, table
 from collect import DATA, PLAYED, SEARCHES, SWEEPS
+from feedback_tables import FILED as FEEDBACK_FILED
 from feedback_tables import TABLES as FEEDBACK
 from foreign_tables import FILED as FOREIGN_FILED
 from foreign_tables import TABLES as FOREIGN
@@ -484,6 +485,7 @@ FILED: dict[str, Callable[[], str]] = {
     "terrain": terrain,
     "wrong-sizes": wrong_sizes,
     "rankings": rankings,
+    **FEEDBACK_FILED,
     **FOREIGN_FILED,
     **MOMENTS_FILED,
     **NOTE_FILED,
