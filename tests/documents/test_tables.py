@@ -67,6 +67,7 @@ def test_every_table_and_every_data_file_is_shown() -> None:
         "df_moments_ranking",
         "df_moments_robust",
         "feedback",
+        "rankings",
         *(f"note_{name}" for name in note.MEASURED),
         "verdict",
     }
