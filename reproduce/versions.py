@@ -24,10 +24,8 @@ RECORDED = {
     name: ["horizon.rounds=50", "horizon.rows=50", "seeds=[1]"]
     for name in (
         "electricity",
-        "emissions",
         "flights_airport",
         "flights_carrier",
-        "prices",
         "stocks",
     )
 }

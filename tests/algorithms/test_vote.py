@@ -340,7 +340,7 @@ def test_a_typed_value_replaces_a_tuned_one_inside_others():
 
 
 def test_what_an_expert_learns_from_is_tuned_as_well():
-    assert composed("algo=vote", "data=prices").algo.settings.spo.target == "asinh"
+    assert composed("algo=vote", "data=flights_carrier").algo.settings.spo.target == "rank"
     problem = make_problem()
     part, own = with_own_problem(
         partial(PFOGD, eta=0.5, target="rank", oracle={"lr": 0.2}), problem

