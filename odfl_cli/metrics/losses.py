@@ -13,6 +13,7 @@ from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.surrogate import SmoothedCost
 
 STEP_PREDICTIONS = 32_000  # the most that a step of a search makes
+SCORED_AT_ONCE = 1_000_000  # predictions that are held at a time
 MOMENT_PREDICTIONS = 5_000  # about so many are enough for moments
 MIN_VARIANCE = 1e-10  # of a direction of features, as a share of the largest
 ANGLES = np.pi / 2 * 2.0 ** -np.arange(0.5, 6.0)
@@ -66,11 +67,16 @@ class Losses:
         stop = len(rounds.costs) // descent.stride * descent.stride
         for step, (alpha, rate) in enumerate(zip(descent.alphas, descent.rates, strict=True)):
             part = slice(step % descent.stride, stop, descent.stride)
-            loss = SmoothedCost(self.problem, rounds.X[part], rounds.costs[part], float(alpha))
-            gradients = np.stack([loss.gradient(theta).mean(0) for theta in thetas])
+            used = Rounds(rounds.X[part], rounds.costs[part])
+            gradients = self.gradients(thetas, used, float(alpha))
             direction = descent.momentum * direction + unit(gradients)
             thetas = self.problem.theta_set.project(thetas - rate * unit(direction))
         return thetas
+
+    def gradients(self, thetas: np.ndarray, rounds: Rounds, alpha: float) -> np.ndarray:
+        """The gradients of the smoothed cost, summed over the rounds, up to a factor, [C, m]."""
+        loss = SmoothedCost(self.problem, *rounds, alpha)
+        return np.stack([loss.gradient(theta).sum(0) for theta in thetas])
 
     def moments(self, rounds: Rounds) -> tuple[np.ndarray, np.ndarray]:
         """Guesses [C, m] from moments of features and costs, and a metric [m, m].
@@ -96,29 +102,27 @@ class Losses:
         return tried[values.argmin()], float(values.min())
 
 
-class CompiledLosses(Losses):
-    """The linear model on the simplex, smoothed by entropy, in compiled loops."""
+class LinearLosses(Losses):
+    """The linear model on the simplex, smoothed by entropy: all parameters in one product a round."""
 
     def __init__(self, problem: Problem) -> None:
-        from odfl_cli.metrics import sample_kernel  # which loads numba
-
         super().__init__(problem)
         self.batch = max(1, STEP_PREDICTIONS // problem.items)
-        self._kernel = sample_kernel
 
-    def totals(self, thetas: np.ndarray, blocks: Iterable[Rounds], stops: np.ndarray) -> np.ndarray:
-        columns, start = np.array(thetas.T, np.float64, order="C"), 0
-        total, sums = np.zeros(len(thetas)), np.empty((len(stops), len(thetas)))
-        for X, costs in blocks:
-            self._kernel.score(X, costs, columns, stops - start, total, sums)
-            start += len(costs)
-        return np.ascontiguousarray(sums.T)
+    def round_costs(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
+        size = max(1, SCORED_AT_ONCE // (len(thetas) * rounds.X.shape[1]))
+        parts = [slice(start, start + size) for start in range(0, len(rounds.X), size)]
+        played = np.concatenate([(rounds.X[part] @ thetas.T).argmin(1) for part in parts])
+        return np.take_along_axis(rounds.costs, played, axis=1).T
 
-    def descend(self, thetas: np.ndarray, rounds: Rounds, descent: Descent) -> np.ndarray:
-        thetas, radius = np.array(thetas, order="C"), self.problem.theta_set.radius
-        packed = [self._kernel.side_by_side(values, descent.stride) for values in rounds]
-        self._kernel.descend(*packed, *descent, radius, thetas)
-        return thetas
+    def gradients(self, thetas: np.ndarray, rounds: Rounds, alpha: float) -> np.ndarray:
+        """Σ_n Xᵀ[w̃ ∘ (f̃ − c)] with w̃ = softmax(−Xθ/α) and f̃ = ⟨c, w̃⟩."""
+        exponents = rounds.X @ (thetas.T / -alpha)
+        w = np.exp(exponents - exponents.max(1, keepdims=True))
+        w /= w.sum(1, keepdims=True)
+        costs = rounds.costs[..., None]
+        w *= (w * costs).sum(1, keepdims=True) - costs
+        return (w.swapaxes(1, 2) @ rounds.X).sum(0)
 
     def moments(self, rounds: Rounds) -> tuple[np.ndarray, np.ndarray]:
         """±θ of the lowest curvature, and least squares.
@@ -148,9 +152,9 @@ class CompiledLosses(Losses):
 
 
 def losses_for(problem: Problem) -> Losses:
-    """CompiledLosses where they apply, with their kernels loaded; else Losses."""
+    """LinearLosses where they apply, else Losses."""
     if kernel_of(problem.predictor) == "linear" and kernel_of(problem.polytope) == "simplex":
-        return CompiledLosses(problem)
+        return LinearLosses(problem)
     return Losses(problem)
 
 

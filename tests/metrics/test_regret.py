@@ -21,7 +21,7 @@ from odfl_cli.environments.polynomial import Polynomial
 from odfl_cli.environments.sin4 import Sin4
 from odfl_cli.metrics.comparators import find_comparator
 from odfl_cli.metrics.expected import count_nearest, interpolated_sums
-from odfl_cli.metrics.losses import CompiledLosses, Descent, Losses, losses_for
+from odfl_cli.metrics.losses import Descent, LinearLosses, Losses, losses_for
 from odfl_cli.metrics.regret import NO_LAW, Regret, evaluation_rounds
 from odfl_cli.problem.problem import Horizon
 from odfl_cli.problem.surrogate import SmoothedCost
@@ -54,20 +54,19 @@ def test_compiled_costs_are_those_of_the_contracts(items, count):
     stops, parts = np.array([1, 7, 20, 21, 50]), (slice(0, 20), slice(20, 21), slice(21, 50))
     blocks = [Rounds(*(x[part] for x in rounds)) for part in parts]
     fast, exact = (
-        losses.totals(thetas, blocks, stops)
-        for losses in (CompiledLosses(problem), Losses(problem))
+        losses.totals(thetas, blocks, stops) for losses in (LinearLosses(problem), Losses(problem))
     )
     np.testing.assert_array_equal(fast, exact)
     paid = Losses(problem).round_costs(thetas, rounds)
     np.testing.assert_allclose(exact, [[row[:stop].sum() for stop in stops] for row in paid])
 
 
-def test_compiled_descents_go_where_those_of_the_contracts_go():
+def test_descents_of_the_linear_model_go_where_those_of_the_contracts_go():
     problem = make_problem(items=6, features=5)
     rounds = one_seed(random_rounds(1, 62, 6, 5))
     thetas = 0.9 * gaussian(11, 5)
     descent = Descent(3, np.array([0.8, 0.4, 0.2]), np.array([0.4, 0.2, 0.1]), 0.5)
-    fast = CompiledLosses(problem).descend(thetas, rounds, descent)
+    fast = LinearLosses(problem).descend(thetas, rounds, descent)
     exact = Losses(problem).descend(thetas, rounds, descent)
     np.testing.assert_allclose(fast, exact, atol=0.02)
     assert np.linalg.norm(exact, axis=-1).max() == pytest.approx(1.0)  # some met the border of Θ
@@ -83,7 +82,7 @@ def test_a_step_of_a_descent_by_finite_differences(features):
     loss = SmoothedCost(problem, rounds.X[part], rounds.costs[part], 0.4)
     slope = finite_difference(lambda theta: loss.value(theta).mean(), theta)
     descent = Descent(3, np.array([0.4]), np.array([0.1]), 0.5)
-    for losses in (CompiledLosses(problem), Losses(problem)):
+    for losses in (LinearLosses(problem), Losses(problem)):
         (end,) = losses.descend(theta[None], rounds, descent)
         np.testing.assert_allclose(
             end, theta - 0.1 * slope / np.linalg.norm(slope), atol=0.003, err_msg=str(losses)
@@ -95,9 +94,9 @@ def test_a_step_of_a_descent_by_finite_differences(features):
 def test_a_comparator_on_the_plane_is_that_of_an_exhaustive_search(seed, general):
     """p = 2: only the direction of θ matters, and there are no others than these."""
     problem = make_problem(items=5, features=2)
-    losses = Losses(problem) if general else CompiledLosses(problem)
+    losses = Losses(problem) if general else LinearLosses(problem)
     rounds = one_seed(Sin4(items=5, features=2).fresh((seed,), 0, 2000))
-    best = CompiledLosses(problem).average(directions(720), rounds).min()
+    best = LinearLosses(problem).average(directions(720), rounds).min()
     found = find_comparator(losses, rounds, gaussian(8, 2, seed), 30)
     assert losses.average(found.theta[None], rounds) == found.value
     assert found.value - best <= found.uncertainty + 5e-4
@@ -227,7 +226,7 @@ def test_static_regret_against_a_search_of_the_plane():
     table, t = result.table, job.horizon.logged()
     rounds = job.environment.rounds(job.seeds, 0, 300)
     for row in range(2):
-        losses = CompiledLosses(job.algorithm.problem)
+        losses = LinearLosses(job.algorithm.problem)
         every = np.concatenate([directions(720), np.zeros((1, 2))])
         best = losses.totals(every, [Rounds(rounds.X[row], rounds.costs[row])], t).min(0)
         regret = table["cost"][row].cumsum() - best

@@ -20,7 +20,7 @@ from odfl_cli.metrics.hindsight import (
     measure_hindsight,
     uncertainty_of,
 )
-from odfl_cli.metrics.losses import CompiledLosses, Losses, losses_for, on_circle
+from odfl_cli.metrics.losses import LinearLosses, Losses, losses_for, on_circle
 from odfl_cli.metrics.played import PlayedRounds
 from odfl_cli.metrics.regret import Regret
 from odfl_cli.problem.polytopes.box import Box
@@ -86,7 +86,7 @@ def test_the_minimum_on_a_line_is_that_of_all_its_pieces(seed, items, whole):
     between = np.concatenate([[-1e9], (corners[1:] + corners[:-1]) / 2, [1e9]])
     wide = np.concatenate([[True], np.diff(corners) > 1e-9, [True]])
     values = paid(theta + between[wide][:, None] * direction, rounds)
-    losses = CompiledLosses(make_problem(items=items, features=3))
+    losses = LinearLosses(make_problem(items=items, features=3))
     found, value = losses.lowest_on_line(theta, direction, rounds, np.inf)
     assert value == pytest.approx(values.min())
     assert paid(found[None], rounds)[0] == pytest.approx(values.min())
