@@ -21,7 +21,7 @@ from support.problems import (
 )
 from support.samples import each_once, marked, some_of
 
-from odfl_cli.config.directory import conf_directory
+from odfl_cli.config.directory import conf_directory, variants
 from odfl_cli.core.reading import flatten
 from odfl_cli.engine.array_engine import ArrayEngine
 from odfl_cli.engine.base import Engine, Trace
@@ -189,7 +189,9 @@ def test_what_one_draws_no_other_does(algo):
     algorithm = small_job(algo, SEEDS[:1]).algorithm
     assert algo.startswith(algorithm.name)  # a variant shares the draws of its original
     inside = [*algorithm.learners, getattr(algorithm, "learner", algorithm)]
-    owners = {algorithm.name, *(learner.name for learner in inside if not isinstance(learner, str))}
+    learners = [learner for learner in (algorithm, *inside) if not isinstance(learner, str)]
+    classes = [kind for learner in learners for kind in type(learner).__mro__]
+    owners = {getattr(one, "name", "") for one in (*learners, *classes)}
     streams = {spec.stream or name for name, spec in algorithm.draws().items()}
     assert {stream.split("/")[0] for stream in streams} <= owners
 
@@ -233,7 +235,7 @@ def pairs(group: str) -> list[tuple[str, str]]:
     return [
         (algo, file.removeprefix(f"{algo}_"))
         for file in files
-        for algo in ALGORITHMS
+        for algo in (*ALGORITHMS, *variants())
         if file.startswith(f"{algo}_")
         and file.removeprefix(f"{algo}_").removesuffix(WITH) in choices(OTHER[group])
     ]

@@ -238,7 +238,7 @@ def test_the_certificate_is_a_column_with_all_metrics(metrics):
         (["algo.experts=rls"], r"a list of different names"),
         (
             ["algo.experts=[rls,nobody]"],
-            r"no nobody in algo\.settings; there are always, clairvoyant, df_ftpl",
+            r"no nobody in algo\.settings; there are always, clairvoyant, delayed_ogd",
         ),
         (["algo.settings.rls.ridge=-1"], r"algo\.settings\.rls\.ridge=-1"),
         (["algo.settings.rls=5"], r"algo\.settings\.rls=5: choose a file of the group algo"),

@@ -82,14 +82,14 @@ def _open(path: Path) -> Iterator[dict[str, _Array]]:
         raise DataError("the file is empty")
     try:
         with zipfile.ZipFile(path) as archive, ExitStack() as stack:
-            there = sorted(member.removesuffix(".npy") for member in archive.namelist())
+            there = {member.removesuffix(".npy"): member for member in sorted(archive.namelist())}
             found = {"X" if name == "x" and "X" not in there else name: name for name in there}
             for name in ("X", "c"):
                 if name not in found:
                     listed = ", ".join(there)[:200] or "none"
                     raise DataError(f"there is no array {name}; there are {listed}")
             yield {
-                name: _Array(name, stack.enter_context(archive.open(f"{found[name]}.npy")))
+                name: _Array(name, stack.enter_context(archive.open(there[found[name]])))
                 for name in ("X", "c", SEED)
                 if name in found
             }
