@@ -22,13 +22,12 @@ Usage: odfl VERB …
   show        one run, and the command that repeats it       odfl show outputs/runs/NAME
   best        the leaderboard of one or several sweeps       odfl best outputs/sweeps/NAME
   export      all rounds of a sweep as one tidy table        odfl export SWEEP -o results.csv
-  clean       remove failed, unfinished or old runs          odfl clean --failed
   completion  a script that completes odfl in your shell     eval "$(odfl completion bash)"
 
 odfl VERB --help explains a verb. odfl --version prints the version.
 """
 VERBS = (
-    "run", "plot", "report", "data", "list", "show", "best", "export", "clean", "completion",
+    "run", "plot", "report", "data", "list", "show", "best", "export", "completion",
 )  # fmt: skip
 """Each has a module of the same name with a function `main`."""
 
@@ -73,6 +72,10 @@ def _dispatch(arguments: list[str]) -> int:
         case ["claims", *_]:
             raise UserError(
                 "claims: this is now python -m reproduce.claims in a clone of the repository"
+            )
+        case ["clean", *_]:
+            raise UserError(
+                "clean: this verb is gone; a run is a folder, odfl list names it, rm -r"
             )
         case ["warm", *_]:
             raise UserError("warm: this verb is gone; a run compiles what it needs")

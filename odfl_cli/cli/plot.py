@@ -20,8 +20,8 @@ Draws finished runs: means over the seeds with 95% intervals, one colour per alg
 
 By default it draws overview (cost and MSE against the rounds, a panel for each of up to four
 numbers that were swept; x_KEY if there are more), forest (paired differences to a baseline) and, if
-the runs have them, expected_cost, comparators (static and dynamic regret), rates (the same on
-logarithmic axes) and margin. --figures chooses among these and cost, mse, regret and path_length.
+the runs have them, expected_cost, comparators (static and dynamic regret) and rates (the same on
+logarithmic axes). --figures chooses among these and cost, mse, regret and path_length.
 --y draws those columns alone. --x draws x_KEY, or a heatmap over two keys. --gap draws gap, and
 without --x also gap_rounds. Each figure is a PNG, a PDF and a CSV with its numbers; summary.csv has
 one row per run. Every sweep has its own folder, outputs/figures/SWEEP. Runs that differ only in

@@ -140,16 +140,6 @@ def check_replaceable(path: Path, is_ours: Callable[[bytes], bool], force: bool 
         raise UserError(f"{path}: it exists and odfl did not write it; --force replaces it")
 
 
-def check_below(root: Path, directory: Path) -> None:
-    """Refuses a directory that lies outside of `root`, or that a link below `root` leads to."""
-    path = os.path.relpath(directory, root)
-    if path.split(os.sep)[0] == "..":
-        raise UserError(f"{path}: it lies outside of {root}")
-    whole = os.path.normpath(os.path.join(os.path.realpath(root), path))
-    if os.path.realpath(whole) != whole:
-        raise NotRegularError(f"{path}: it is a link, or a link leads there")
-
-
 def make_private(directory: Path) -> bool:
     """Makes a directory that nobody else can enter, for others could plant files there.
 

@@ -9,18 +9,17 @@ import numpy as np
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.environments.base import Rounds
 
-NEWTON_STEPS, KAPPA_GAP, SOLVER_LIMITS = "newton_steps", "kappa_gap", "solver_limits"
+KAPPA_GAP, SOLVER_LIMITS = "kappa_gap", "solver_limits"
 MEANS = "law/means"
 """The name among the draws of E[c_t | X_t] [S, B, d], where kappa_rule=worst."""
 
 
 def note_names(algorithm: Algorithm) -> tuple[str, ...]:
     """The names of everything that is recorded of a round beside cost and error."""
-    steps = (NEWTON_STEPS,) if hasattr(algorithm.problem.regularizer, "smooth_counting") else ()
     gap = (KAPPA_GAP,) if algorithm.problem.kappa > 0 else ()
     counts = getattr(algorithm.problem.polytope, "counts_limits", False)
     limits = (SOLVER_LIMITS,) if counts else ()
-    return (*algorithm.noted, *steps, *gap, *limits)
+    return (*algorithm.noted, *gap, *limits)
 
 
 NO_ROUNDS = np.empty(0, dtype=np.int64)

@@ -9,7 +9,6 @@ from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.core.arrays import dot
 from odfl_cli.core.errors import RoundError
 from odfl_cli.engine.base import (
-    NEWTON_STEPS,
     SOLVER_LIMITS,
     Draws,
     Engine,
@@ -54,11 +53,10 @@ class MixtureEngine(Engine):
         state, shares, leader, notes = algorithm.weigh_block(state, paid)
         errors = np.stack([trace.mse for trace in traces], axis=-1)
         mse = np.take_along_axis(errors, leader[..., None], axis=-1)[..., 0]
-        for name in {NEWTON_STEPS, SOLVER_LIMITS}.intersection(note_names(algorithm)):
-            notes[name] = sum(trace.notes[name] for trace in traces)
-        cost = paid[..., 0] + dot(
-            shares, paid - paid[..., :1]
-        )  # equal costs mix to exactly that cost
+        if SOLVER_LIMITS in note_names(algorithm):
+            notes[SOLVER_LIMITS] = sum(trace.notes[SOLVER_LIMITS] for trace in traces)
+        first = paid[..., :1]  # equal costs mix to exactly that cost
+        cost = first[..., 0] + dot(shares, paid - first)
         decision = np.zeros(rounds.costs.shape)
         for k, trace in enumerate(traces):
             decision += shares[..., k, None] * as_vectors(trace.decision, rounds.costs.shape[-1])

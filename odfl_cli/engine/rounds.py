@@ -2,15 +2,14 @@
 but its `decide` and `update`.
 """
 
-from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
-from odfl_cli.algorithms.base import Algorithm, on_problem
+from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.core.arrays import Array, array_namespace, dot, to_numpy
 from odfl_cli.core.errors import RoundError, RowError, UserError
-from odfl_cli.engine.base import KAPPA_GAP, MEANS, NEWTON_STEPS, SOLVER_LIMITS, Trace, note_names
+from odfl_cli.engine.base import KAPPA_GAP, MEANS, SOLVER_LIMITS, Trace, note_names
 from odfl_cli.problem.problem import predicted_gap, worst_within
 
 
@@ -19,7 +18,6 @@ def play_rounds(
 ) -> tuple[Any, Trace]:
     """The state after the rounds X [S, B, d, p], costs [S, B, d], and their trace."""
     names = note_names(algorithm)
-    algorithm, counter = _count_newton_steps(algorithm, len(costs))
     problem, rows, decisions = algorithm.problem, [], []
     _check_theta(algorithm, state, "init", len(costs))
     for i in range(costs.shape[1]):
@@ -37,8 +35,6 @@ def play_rounds(
         if i == 0:
             _check_theta(algorithm, state, "update", len(costs))
         notes = {name: getattr(state, name) for name in algorithm.noted}
-        if counter:
-            notes[NEWTON_STEPS] = counter.take()
         if KAPPA_GAP in names:
             notes[KAPPA_GAP] = predicted_gap(problem.polytope, prediction, decision)
         if SOLVER_LIMITS in names:
@@ -69,38 +65,3 @@ def _stack(values: Any) -> np.ndarray:
     if isinstance(values[0], np.ndarray):
         return np.stack(values, axis=1, dtype=np.float64)
     return to_numpy(array_namespace(values[0]).stack(values, axis=1)).astype(np.float64)
-
-
-@dataclass
-class CountingRegularizer:
-    """A regulariser that adds up the Newton steps of every seed."""
-
-    regularizer: Any  # with smooth_counting
-    steps: np.ndarray  # [S]
-
-    @property
-    def suboptimality(self) -> float:
-        return self.regularizer.suboptimality
-
-    def smooth(self, g: Array, alpha: Array) -> Array:
-        """The smoothed decision; the first axis of g is the seeds."""
-        w, steps = self.regularizer.smooth_counting(g, alpha)
-        self.steps += steps.reshape(len(self.steps), -1).sum(1)
-        return w
-
-    def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
-        return self.regularizer.vjp(w, alpha, v)
-
-    def take(self) -> np.ndarray:
-        """The steps since the last call, [S]."""
-        taken, self.steps = self.steps, np.zeros_like(self.steps)
-        return taken
-
-
-def _count_newton_steps(algorithm: Any, seeds: int) -> tuple[Any, CountingRegularizer | None]:
-    """The algorithm with a regulariser that counts its steps, and that regulariser, if it takes any."""
-    problem = algorithm.problem
-    if not hasattr(problem.regularizer, "smooth_counting"):
-        return algorithm, None
-    counter = CountingRegularizer(problem.regularizer, np.zeros(seeds))
-    return on_problem(algorithm, replace(problem, regularizer=counter)), counter

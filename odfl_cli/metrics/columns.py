@@ -41,7 +41,6 @@ MEANINGS = {
         "propensity": "algorithms that explore: how likely the last decision was whose costs were seen",
         "estimate_square": "`weighted`: ‖ĉ‖² of the estimated costs; on average ‖c‖² and their variance",
         "waiting": "`feedback.delay` > 0: rounds whose costs have not been seen yet",
-        "newton_steps": "`regularizer=log_barrier`: Newton steps of the round",
         "kappa_gap": "`kappa` > 0: the predicted cost that was given away",
         "solver_limits": "`polytope=model`: solves that ended at a limit",
     },

@@ -10,7 +10,7 @@ from odfl_cli.results.words import escape
 
 WIDTHS = {"single": 3.4, "double": 6.9}  # inches: one and two columns of a paper
 FORMATS = ("png", "pdf", "svg")
-OTHERS = ("forest", "rates", "margin")
+OTHERS = ("forest", "rates")
 """Figures that are not curves of columns."""
 RATES = ("avg_static_regret", "avg_dynamic_regret")
 CURVES: dict[str, tuple[str, ...]] = {
@@ -22,7 +22,7 @@ CURVES: dict[str, tuple[str, ...]] = {
     "comparators": RATES,
     "path_length": ("path_length",),
 }
-BY_DEFAULT = ("overview", "forest", "expected_cost", "comparators", "rates", "margin")
+BY_DEFAULT = ("overview", "forest", "expected_cost", "comparators", "rates")
 NARROW = 4.5  # inches: panels of a narrower figure are one above the other
 
 

@@ -16,7 +16,6 @@ from odfl_cli.plotting.canvas import finish
 from odfl_cli.plotting.curves import Panel, draw_curves, draw_panel, draw_rates, format_slope
 from odfl_cli.plotting.figure_files import Sheet
 from odfl_cli.plotting.forest import MOST_PANELS, Row, draw_rows, forest_sheet
-from odfl_cli.plotting.margin import margin_sheet
 from odfl_cli.plotting.points import draw_heatmap, draw_points
 from odfl_cli.plotting.request import BY_DEFAULT, CURVES, RATES, Request
 from odfl_cli.plotting.style import INK, Drawn, LineStyle, apply_styles, line_styles, theme
@@ -240,9 +239,6 @@ def _default_sheets(plot: Plot, runs: list[Run]) -> list[Sheet]:
     problems = {freeze(split_settings(group.varying)[0]) for group in plot.groups}
     if len(learners) > 1 and len(problems) <= MOST_PANELS:
         builders["forest"] = partial(_forest, plot, runs)
-    margins = [group.extras["margin"] for group in plot.groups if group.extras.get("margin")]
-    if margins:
-        builders["margin"] = partial(margin_sheet, margins[0], plot.title(), plot.request)
     for stem in plot.request.figures:
         if stem not in builders:
             there = f"the runs do not have it; there are {', '.join(builders)}"

@@ -32,7 +32,7 @@ class Wrapped:
     part: Any
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in {"part", "smooth_counting"}:
+        if name.startswith("__") or name == "part":
             raise AttributeError(name)
         return getattr(self.part, name)
 

@@ -74,21 +74,11 @@ def check_sweep_place(sweep: Path, *files: Path) -> None:
 
 def remove_leftovers(directory: Path) -> None:
     """Removes what a killed process left half written; the caller holds the directory's lock."""
-    _remove(directory, _temporaries(directory))
-
-
-def remove_run(directory: Path) -> None:
-    """Removes all that odfl wrote into the directory except the lock; the marks last."""
-    if not is_run(directory):
-        return
-    files = _record(directory, SUMMARY).get("files")
-    listed = filter(SEED_FILE.fullmatch, map(str, files if isinstance(files, dict) else ()))
-    records = [name for name in KEYS if _record(directory, name)]
-    _remove(directory, [*_temporaries(directory), *listed, LOG, *records])
-    if _names_odfl(hydra_files(directory)):
-        _remove(directory / HYDRA, HYDRA_FILES)
-    with suppress(OSError):  # a link, or not empty
-        os.rmdir(directory / HYDRA)
+    for found in filter(None, map(TEMPORARY.fullmatch, os.listdir(directory))):
+        path = directory / found[0]
+        is_ours = found["name"] in KEYS or SEED_FILE.fullmatch(found["name"])
+        if is_ours and path.is_file() and not path.is_symlink():
+            path.unlink()
 
 
 def _refuse_link(path: Path, advice: str) -> None:
@@ -107,19 +97,6 @@ def _record(directory: Path, name: str) -> dict[str, Any]:
         content = read_json(directory / name)
         return content if versions_of(content) and content.keys() >= KEYS[name] else {}
     return {}
-
-
-def _temporaries(directory: Path) -> list[str]:
-    """Files of a run that were not written to their end."""
-    found = filter(None, map(TEMPORARY.fullmatch, os.listdir(directory)))
-    return [m[0] for m in found if m["name"] in KEYS or SEED_FILE.fullmatch(m["name"])]
-
-
-def _remove(directory: Path, names: Iterable[str]) -> None:
-    """Removes the regular files among the names."""
-    for path in (directory / name for name in names):
-        if path.is_file() and not path.is_symlink():
-            path.unlink()
 
 
 def _names_odfl(files: Iterable[Path]) -> bool:

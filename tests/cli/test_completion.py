@@ -91,7 +91,6 @@ def shell(request: pytest.FixtureRequest, home: Path):
         ("odfl list resu", "odfl list results_of_tuesday/"),
         ("odfl best first_sw", "odfl best first_sweep"),
         ("odfl show df_ogd-3", "odfl show df_ogd-3a14"),
-        ("odfl clean --unfi", "odfl clean --unfinished"),
         ("odfl completion ba", "odfl completion bash"),
     ],
 )

@@ -23,7 +23,7 @@ for line in words:
     assert not found, f"{line} imported {found}"
 """
 HEAVY = ["torch", "hydra", "numba", "pandas", "seaborn", "matplotlib", "omegaconf"]
-VERBS = ("list", "show", "best", "clean", "export", "plot", "report", "completion")
+VERBS = ("list", "show", "best", "export", "plot", "report", "completion")
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,9 @@ from support.finished_runs import (
     write_finished,
 )
 
-from odfl_cli.cli.clean import main
 from odfl_cli.config.compose import compose_job
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import (
-    check_below,
     check_writable_in_place,
     read_regular,
 )
@@ -30,9 +28,6 @@ from odfl_cli.results.ownership import (
 from odfl_cli.runs.callbacks import LogFile
 from odfl_cli.runs.prepare import prepare
 from odfl_cli.runs.sweep.journal import remove_old_journals
-
-ALL = ["--older-than", "0s", "--yes"]
-
 
 SMOKE = ["horizon=smoke", "seeds=1", "engine=array"]
 
@@ -180,13 +175,6 @@ def test_reading_is_bounded(outputs: Path, canary: Path) -> None:
         check_writable_in_place(outputs / "fifo")
 
 
-@pytest.mark.parametrize("path", ["..", "../x", "a/../../x", "/"])
-def test_a_directory_outside_is_refused(outputs: Path, path: str) -> None:
-    with pytest.raises(UserError, match="lies outside"):
-        check_below(outputs, outputs / path)
-    check_below(outputs, outputs / "..x")
-
-
 # The command itself
 
 
@@ -227,8 +215,8 @@ def test_a_run_among_the_users_own_files(tmp_path: Path) -> None:
     done = odfl("run", *SMOKE, "hydra.run.dir=.", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "seed-0.csv").exists()
-    assert main([str(tmp_path), *ALL]) == 0
-    assert content(tmp_path) == before
+    after = content(tmp_path)
+    assert {path: after[path] for path in before} == before
 
 
 def test_a_directory_in_the_place_of_an_index_is_refused(tmp_path: Path) -> None:

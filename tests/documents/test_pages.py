@@ -17,7 +17,7 @@ from support.documents import FILES, PAGES
 
 import odfl_cli
 from odfl_cli.config.schema import top_keys
-from odfl_cli.engine.base import KAPPA_GAP, NEWTON_STEPS, SOLVER_LIMITS
+from odfl_cli.engine.base import KAPPA_GAP, SOLVER_LIMITS
 from odfl_cli.metrics.base import COLUMNS, MEAN_COLUMNS
 from odfl_cli.metrics.columns import MEANINGS
 from odfl_cli.metrics.decisions import Decisions
@@ -153,7 +153,6 @@ def test_every_column_has_a_meaning() -> None:
     written |= {
         "bound",
         "theta_norm",
-        NEWTON_STEPS,
         KAPPA_GAP,
         SOLVER_LIMITS,
         "avg_NAME",

@@ -208,34 +208,13 @@ def test_rounds_of_the_history_are_smoothed_as_alone(batch: int) -> None:
 def test_a_decision_that_cannot_be_found_leaves_those_beside_it_as_they_are() -> None:
     barrier = LogBarrier(polytope=Box(dimension=3))
     g, alpha = np.random.default_rng(0).normal(size=(4, 3)), np.full((4, 1), 0.1)
-    wanted, found = np.empty((2, 4, 5))
+    (wanted, found), residuals = np.empty((2, 4, 3)), np.empty(4)
     kernel = import_module("odfl_cli.problem.regularizers.newton").smooth_rows
-    kernel(barrier.barrier, g, alpha, wanted)
+    kernel(barrier.barrier, g, alpha, wanted, residuals)
     g[1, 0] = np.nan
-    kernel(barrier.barrier, g, alpha, found)
-    assert np.isnan(found[1, -1])
+    kernel(barrier.barrier, g, alpha, found, residuals)
+    assert np.isnan(residuals[1])
     np.testing.assert_array_equal(wanted[[0, 2, 3]], found[[0, 2, 3]])
-
-
-@pytest.mark.parametrize("engine", [ArrayEngine(), TorchEngine()], ids=["array", "torch"])
-def test_newton_steps_are_those_of_the_round(engine) -> None:
-    """An oracle that answers every other round leaves one solve out of four in between."""
-    polytope = Knapsack(dimension=5, capacity=3.0)
-    problem = replace(
-        make_problem(items=5, features=2, rounds=4, radius=1.0),
-        polytope=polytope,
-        regularizer=LogBarrier(polytope=polytope),
-        oracle=SGD(steps=3, lr=1e-9, every=2),
-    )
-    algorithm = replace(composed_job("algo=df_ogd").algorithm, problem=problem, c_eta=1e-9)
-    rng = np.random.default_rng(0)
-    rounds = Rounds(np.zeros((2, 4, 5, 2)), rng.normal(size=(2, 4, 5)))
-    _, trace = play(algorithm, engine, rounds)
-    _, steps = problem.regularizer.smooth_counting(np.zeros((1, 5)), trace.notes["alpha"][0, 0])
-    assert steps[0] > 0
-    np.testing.assert_array_equal(
-        trace.notes["newton_steps"], steps[0] * np.array([[4, 1, 4, 1]] * 2)
-    )
 
 
 @pytest.mark.parametrize("engine", [ArrayEngine(), TorchEngine()], ids=["array", "torch"])

@@ -39,7 +39,7 @@ TARGETS = (
 UNSAID = re.compile(r"hydra\.(run|sweep|runtime|overrides|verbose|output_subdir|.*\.filename)\b")
 """Keys of Hydra that name places to write to, that Hydra sets itself, or that ask for more lines."""
 HYDRA_GROUPS = ("launcher", "sweeper", "job_logging", "hydra_logging", "help", "output", "env")
-VERBS = ("list", "show", "best", "plot", "report", "export", "clean", "run")
+VERBS = ("list", "show", "best", "plot", "report", "export", "run")
 FILES = (
     "runs/finished/summary.json", "runs/finished/seed-0.csv", "runs/finished/run.log",
     "runs/finished/.hydra/config.yaml", "runs/finished/.hydra/hydra.yaml", "runs/finished/.lock",

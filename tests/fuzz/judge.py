@@ -38,7 +38,6 @@ WORDS = {
     "plot": ["plot", "outputs", "--out", "outputs/figures"],
     "report": ["report", "outputs", "-o", "outputs/report.html"],
     "export": ["export", "outputs", "-o", "outputs/table.csv"],
-    "clean": ["clean", "outputs", "--failed", "--unfinished", "--yes"],
     "run": ["run", *SMALL, "hydra.run.dir=outputs/runs/finished"],
 }
 

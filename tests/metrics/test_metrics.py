@@ -116,12 +116,12 @@ QUICK = ("metrics.sample=50", "metrics.steps=2", "metrics.repeats=2")
     [
         ("basic", (), ()),
         ("basic", ("algo=df_ftpl",), ()),
-        ("basic", BARRIER, ("newton_steps",)),
+        ("basic", BARRIER, ()),
         ("regret", ("algo=pf_ogd",), ()),
         ("regret", ("kappa=0.1",), ("kappa_gap",)),
         ("full", (), ()),
         ("full", ("algo=df_ftpl",), ()),
-        pytest.param("full", BARRIER, ("newton_steps",), marks=pytest.mark.thorough),
+        pytest.param("full", BARRIER, (), marks=pytest.mark.thorough),
     ],
 )
 def test_metrics_announce_the_columns_that_they_write(choice, chosen, of_the_parts):
@@ -130,7 +130,7 @@ def test_metrics_announce_the_columns_that_they_write(choice, chosen, of_the_par
     table = simulate(job).table
     written = {name for name, values in table.items() if np.isfinite(values[:, -1]).all()}
     assert written == set(job.metrics.columns(job.environment, job.algorithm))
-    assert {"newton_steps", "kappa_gap"} & set(table) == set(of_the_parts)
+    assert {"kappa_gap"} & set(table) == set(of_the_parts)
     for name in of_the_parts:
         assert (table[name] >= 0).all()
         assert table[name].max() > 0
@@ -138,7 +138,7 @@ def test_metrics_announce_the_columns_that_they_write(choice, chosen, of_the_par
 
 @pytest.mark.parametrize(
     ("column", "chosen"),
-    [("alpha", ()), ("bound", ()), ("xi", ("metrics.oracle=2",)), ("newton_steps", ())],
+    [("alpha", ()), ("bound", ()), ("xi", ("metrics.oracle=2",))],
 )
 def test_an_objective_that_the_algorithm_has_not_is_refused(column, chosen):
     job = composed_job("metrics=regret", "algo=pf_ogd", *SMALL, *chosen)

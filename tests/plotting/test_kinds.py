@@ -6,7 +6,7 @@ import pytest
 from matplotlib import image
 from matplotlib.colors import to_rgb
 from support.pictures import colours
-from support.synthetic_runs import change_summary, harmonic, seal, write_gamma_sweep, write_run
+from support.synthetic_runs import harmonic, seal, write_gamma_sweep, write_run
 
 from odfl_cli.cli.plot import main
 from odfl_cli.core.errors import UserError
@@ -117,15 +117,6 @@ def test_marked_rounds_are_drawn(tmp_path):
         lines = sheet.draw().axes[0].get_lines()
         drawn.append([line.get_xdata()[0] for line in lines if len(set(line.get_xdata())) == 1])
     assert drawn == [[], [30, 60]]
-
-
-def test_margins_are_drawn_where_runs_have_them(tmp_path):
-    run = write_run(tmp_path / "runs" / "df_ogd")
-    margin = {"epsilon": [0.01, 0.1], "share": [0.02, 0.15], "c0": 2.0, "beta": 1.0}
-    change_summary(run, margin=margin)
-    drawn = {sheet.stem: sheet for sheet in sheets(read_runs([run], print), Request())}
-    np.testing.assert_allclose(drawn["margin"].numbers["curve"], [0.02, 0.2])
-    assert len(drawn["margin"].draw().axes[0].get_lines()) == 2
 
 
 def test_every_name_of_a_sweep_with_slopes_belongs_to_its_line(tmp_path):

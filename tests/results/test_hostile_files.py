@@ -95,7 +95,6 @@ def test_a_bad_run_is_one_line(
     for verb in (["show"], ["show", "--json"]):
         assert main([*verb, str(bad)]) == 0
         assert "\x1b" not in capsys.readouterr().out
-    assert main(["clean", "runs", "--older-than", "9w", "--yes"]) == 0
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -121,7 +120,7 @@ def test_escape_sequences_are_written_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_failed(tmp_path / "runs" / "a\x1b[2Jb", error="\x1b]0;title\x07 \r\n no")
-    for verb in (["list"], ["show"], ["clean", "--failed", "--yes"]):
+    for verb in (["list"], ["show"]):
         target = tmp_path / "runs" / ("a\x1b[2Jb" if verb == ["show"] else "")
         assert main([*verb, str(target)]) == 0
         shown = capsys.readouterr()

@@ -90,10 +90,3 @@ def test_export(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(table) == sum(
         len(pd.read_csv(file)) for name in SWEPT for file in outputs.glob(f"runs/{name}/*.csv")
     )
-
-
-def test_clean(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    printed(capsys, "clean", "--failed", "--yes")
-    assert {run.name for run in (outputs / "runs").iterdir()} == {SINGLE, *SWEPT}
-    printed(capsys, "clean", "--version", "0.2.0", "--yes")
-    assert list((outputs / "runs").iterdir()) == []

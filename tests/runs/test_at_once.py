@@ -8,8 +8,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from support.attempts import csvs
-from support.commands import odfl, odfl_process
 from support.processes import ODFL, Process, Start
 
 LAUNCHERS = {"odfl": (), "joblib": ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")}
@@ -96,24 +94,3 @@ def test_two_sweeps_of_one_name_with_different_grids_at_once(tmp_path: Path, sta
     jobs = [job for index in indexes for job in json.loads(index.read_text())["jobs"]]
     assert {job["state"] for job in jobs} == {"finished"}
     assert len({job["directory"] for job in jobs}) == 11
-
-
-@pytest.mark.slow
-def test_cleaning_beside_runs_for_a_minute_loses_nothing(tmp_path: Path, start: Start) -> None:
-    """Sweeps of new jobs, one after another, while unfinished runs are removed all the time."""
-    cleaner = "import sys, time; from odfl_cli.cli import main\n" + (
-        "while True: main(['clean', '--unfinished', '--yes']); time.sleep(0.02)"
-    )
-    cleaning = start(ODFL[0], "-c", cleaner, cwd=tmp_path, stdout=-3, stderr=-3)
-    begun, sweeps = time.monotonic(), 0
-    while time.monotonic() - begun < SECONDS:
-        sweeps += 1
-        gammas = ",".join(f"{sweeps / 1000 + step / 10:.3f}" for step in range(6))
-        words = ("algo=uniform", f"data.gamma={gammas}", "horizon=smoke", "seeds=2")
-        done = odfl_process("run", "-m", *words, cwd=tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
-    assert cleaning.poll() is None
-    assert len(csvs(tmp_path)) == 12 * sweeps
-    listed = odfl("list", cwd=tmp_path)
-    assert listed.returncode == 0
-    assert listed.stdout.count("finished") >= 6 * sweeps

@@ -39,9 +39,6 @@ def test_weights_lie_beside_the_csv_and_are_a_start(tmp_path: Path) -> None:
     assert refused.returncode == 2
     assert "save_weights=true: predictor Linear is not a torch module" in refused.stderr
     assert len(run_directories(tmp_path)) == 1
-    cleaned = odfl("clean", "--older-than", "0m", "--yes", cwd=tmp_path)
-    assert cleaned.returncode == 0, cleaned.stderr
-    assert not folder.exists()
 
 
 def test_seeds_from_another_start_are_not_pooled(tmp_path: Path) -> None:

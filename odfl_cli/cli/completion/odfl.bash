@@ -1,6 +1,6 @@
 # Completes odfl in bash: eval "$(odfl completion bash)"
 _odfl() {
-    local line=${COMP_LINE:0:COMP_POINT} verbs="run plot report data list show best export clean completion"
+    local line=${COMP_LINE:0:COMP_POINT} verbs="run plot report data list show best export completion"
     local word=${line##*[[:space:]]} before=${line%"${line##*[[:space:]]}"}
     local given candidates
     read -ra given <<<"$before"
@@ -25,7 +25,7 @@ _odfl() {
         *)
             if [[ $word == -* ]]; then
                 candidates=$("${given[0]}" "${given[1]}" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)
-            elif [[ " list show best export clean plot report " == *" ${given[1]} "* ]]; then
+            elif [[ " list show best export plot report " == *" ${given[1]} "* ]]; then
                 candidates=$(ls outputs/sweeps outputs/runs 2>/dev/null | grep -v :) # or else a path
                 if [[ -n $word && -z $(compgen -W "$candidates" -- "$word") ]]; then # the beginning of a hash
                     COMPREPLY=($(grep -E -- "-$word[0-9a-f]*$" <<<"$candidates" 2>/dev/null))

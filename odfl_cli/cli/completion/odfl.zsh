@@ -2,7 +2,7 @@
 _odfl() {
     local -a candidates
     if (( CURRENT == 2 )); then
-        compadd -- run plot report data list show best export clean completion --help --version
+        compadd -- run plot report data list show best export completion --help --version
         return
     fi
     case $words[2]:$words[CURRENT-1] in
@@ -22,7 +22,7 @@ _odfl() {
             if [[ $PREFIX == -* ]]; then
                 compadd -- ${(fu)"$($words[1] $words[2] --help 2>/dev/null | grep -oE -- '--[a-z-]+')"}
             else
-                if [[ " list show best export clean plot report " == *" $words[2] "* ]]; then
+                if [[ " list show best export plot report " == *" $words[2] "* ]]; then
                     compadd -- outputs/{sweeps,runs}/*(N/:t)
                 fi
                 _files

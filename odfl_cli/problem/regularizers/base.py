@@ -11,8 +11,7 @@ from odfl_cli.problem.polytopes.linear import is_simplex
 class Regularizer(Protocol):
     """w̃_α(g) = argmin_{w∈W} ⟨g, w⟩ + α R(w) and its Jacobian. `alpha` broadcasts against g.
 
-    A regulariser may offer more. `smooth_counting(g, alpha)` also returns the Newton steps of every
-    row, which are then recorded. `steepness` is a constant with ‖∂w̃_α/∂g‖ ≤ steepness / α, and
+    A regulariser may offer more. `steepness` is a constant with ‖∂w̃_α/∂g‖ ≤ steepness / α, and
     `in_paper` whether the paper's theorems cover it: both are needed for the bound. `is_softmax`
     says that w̃_α(g) = softmax(−g/α). `takes_offers`: that g = ∞ gives w̃ = 0, for items
     that are not offered. `pull_back(g, alpha, v)` takes the place of `vjp` where the Jacobian does not

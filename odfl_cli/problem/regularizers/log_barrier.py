@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import SkipValidation
 
-from odfl_cli.core.arrays import Array, on_rows, to_numpy
+from odfl_cli.core.arrays import Array, on_rows
 from odfl_cli.core.errors import RowError
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.problem.polytopes.linear import Polytope, check_faces
@@ -77,22 +77,16 @@ class LogBarrier:
         return barrier_of(self.polytope, self.tolerance)
 
     def smooth(self, g: Array, alpha: Array) -> Array:
-        return self.smooth_counting(g, alpha)[0]
-
-    def smooth_counting(self, g: Array, alpha: Array) -> tuple[Array, np.ndarray]:
-        """w̃_α(g) and how many Newton steps every row of g took, [rows]."""
-        solved = on_rows(self._smooth_rows, g, alpha_column(alpha))
-        return solved[..., :-2], to_numpy(solved[..., -2]).reshape(-1).astype(np.int64)
+        return on_rows(self._smooth_rows, g, alpha_column(alpha))
 
     def vjp(self, w: Array, alpha: Array, v: Array) -> Array:
         """−(1/α) H⁻¹ v in the affine hull, H = Σ s_i⁻² A_i A_iᵀ; H⁻¹ is never formed."""
         return on_rows(self._vjp_rows, w, v, alpha_column(alpha))
 
     def _smooth_rows(self, g: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-        """w̃, the Newton steps and the residual for rows g [N, d], α [N, 1], [N, d + 2]."""
-        out = np.empty((len(g), g.shape[1] + 2))
-        self._rows.smooth_rows(self.barrier, g, alpha, out)
-        residuals = out[:, -1]
+        """w̃ for rows g [N, d], α [N, 1], [N, d]."""
+        out, residuals = np.empty_like(g), np.empty(len(g))
+        self._rows.smooth_rows(self.barrier, g, alpha, out, residuals)
         if not residuals.max() <= max(self.tolerance, GOOD_ENOUGH):
             row = int(np.argmin(residuals <= max(self.tolerance, GOOD_ENOUGH)))
             message = (

@@ -185,8 +185,8 @@ def log_product(t, change):
 
 @ordered
 def smooth(barrier, g, alpha, w):
-    """w = w̃_α(g); returns the steps taken and the residual, ‖α∇‖ up to multiples of C."""
-    d, n, equal, steps, residual = g.shape[0], barrier.right.shape[0], barrier.e.shape[0], 0, np.inf
+    """w = w̃_α(g); returns the residual, ‖α∇‖ up to multiples of C."""
+    d, n, equal, residual = g.shape[0], barrier.right.shape[0], barrier.e.shape[0], np.inf
     s, inverses, change = np.empty(n), np.empty(n), np.empty(n)
     q, gradient, step = np.empty(d), np.empty(d), np.empty(d)  # q is g/α, up to multiples of C
     y, missing = np.empty(barrier.first.shape[0]), np.empty(equal)
@@ -204,7 +204,6 @@ def smooth(barrier, g, alpha, w):
         residual = alpha * math.sqrt(dot(gradient, gradient))
         if last or not POLISHED * barrier.tolerance < residual:
             break
-        steps += 1
         times(barrier, w, missing)
         for i in range(equal):
             missing[i] = barrier.e[i] - missing[i]
@@ -220,7 +219,7 @@ def smooth(barrier, g, alpha, w):
         # Multiples of C do not move w̃: with them inside q, nothing large is left to cancel, and
         # what the full step leaves of ∇ is of second order.
         add_transposed(barrier, y[:equal], q)
-    return steps, residual
+    return residual
 
 
 @ordered
@@ -237,12 +236,11 @@ def vjp(barrier, w, alpha, v, out):
         out[j] /= alpha
 
 
-@kernel(void(BARRIER, ROWS, ROWS, ROWS))
-def smooth_rows(barrier, g, alpha, out):
-    """out [N, d + 2] = w̃, Newton steps and residual for every row of g [N, d] and α [N, 1]."""
-    d = g.shape[1]
+@kernel(void(BARRIER, ROWS, ROWS, ROWS, FLOATS))
+def smooth_rows(barrier, g, alpha, out, residuals):
+    """out = w̃ [N, d], and the residuals [N], for every row of g [N, d] and α [N, 1]."""
     for row in range(g.shape[0]):
-        out[row, d], out[row, d + 1] = smooth(barrier, g[row], alpha[row, 0], out[row, :d])
+        residuals[row] = smooth(barrier, g[row], alpha[row, 0], out[row])
 
 
 @kernel(void(BARRIER, ROWS, ROWS, ROWS, ROWS))
