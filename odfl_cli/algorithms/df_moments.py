@@ -139,7 +139,8 @@ class DFMoments(LinearLearner):
         D, c = (np.array(to_numpy(x), dtype=np.float64, order="C") for x in (self.design(X), costs))
         new = map_arrays(state, type(X), lambda x: np.array(to_numpy(x), np.float64, order="C"))
         new = new._replace(t=state.t + 1)
-        g, step, inverse = self.rows.learn(rules, D, c, offered, new)  # 2 to 8, and h of 9
+        inverse = np.empty(new.gram[:, 0].shape)
+        g, step = self.rows.learn(rules, D, c, offered, new, inverse)  # 2 to 8, and h of 9
         ahead, behind = (to_numpy(minimise(like(X, x))) for x in (g + step, g - step))
         self.rows.refine(rules, D, ahead - behind, inverse, new)  # 9 and 10
         new = new._replace(theta=self.problem.theta_set.project(new.v))

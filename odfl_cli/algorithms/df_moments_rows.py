@@ -277,8 +277,12 @@ def perturb(D, y, state, s):
 
 
 @kernel(types.UniTuple(MATRIX, 2)(RULES, CUBE, MATRIX, b1[:, ::1], STATE, CUBE))
-def learn_seeds(rules, designs, costs, offered, state, inverses):
-    """Lines 2 to 8 and the first half of 9 for all seeds; see `learn`."""
+def learn(rules, designs, costs, offered, state, inverses):
+    """Lines 2 to 8 for all seeds; returns g and h y of line 9, [S, d].
+
+    `designs` [S, d, m] become the centred D, `inverses` [S, m, m] Σ⁻¹. What is not offered has NaN in g,
+    and zeros in D and y.
+    """
     g, step = np.full(costs.shape, np.nan), np.zeros(costs.shape)
     for s in range(len(costs)):
         rows = np.flatnonzero(offered[s])
@@ -297,15 +301,6 @@ def learn_seeds(rules, designs, costs, offered, state, inverses):
         for i in range(len(rows)):
             designs[s, rows[i]], g[s, rows[i]], step[s, rows[i]] = D[i], prediction[i], change[i]
     return g, step
-
-
-def learn(rules, designs, costs, offered, state):
-    """g and h y of line 9, [S, d], and Σ⁻¹, [S, m, m]; `designs` [S, d, m] become the centred D.
-
-    What is not offered has NaN in g, and zeros in D and y.
-    """
-    inverses = np.empty(state.gram[:, 0].shape)
-    return *learn_seeds(rules, designs, costs, offered, state, inverses), inverses
 
 
 @kernel(void(RULES, CUBE, MATRIX, CUBE, STATE))

@@ -30,6 +30,11 @@ VERBS = (
     "run", "plot", "report", "data", "list", "show", "best", "export", "completion",
 )  # fmt: skip
 """Each has a module of the same name with a function `main`."""
+GONE = {
+    "claims": "this is now python -m reproduce.claims in a clone of the repository",
+    "clean": "this verb is gone; a run is a folder, which odfl list names and rm -r removes",
+    "warm": "this verb is gone; a run compiles what it needs",
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -69,14 +74,6 @@ def _dispatch(arguments: list[str]) -> int:
             from odfl_cli.cli.completion.query import answer
 
             return answer(arguments)
-        case ["claims", *_]:
-            raise UserError(
-                "claims: this is now python -m reproduce.claims in a clone of the repository"
-            )
-        case ["clean", *_]:
-            raise UserError(
-                "clean: this verb is gone; a run is a folder, odfl list names it, rm -r"
-            )
-        case ["warm", *_]:
-            raise UserError("warm: this verb is gone; a run compiles what it needs")
+        case [verb, *_] if verb in GONE:
+            raise UserError(f"{verb}: {GONE[verb]}")
     raise UserError(f"{arguments[0]}: no such verb; {did_you_mean(arguments[0], VERBS)}")
