@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import linprog
-from support.commands import odfl, run_directories
+from support.commands import REPOSITORY, odfl, odfl_process, run_directories
 from support.documents import FILES, PARTS, RUNS, WITH_OWN_PARTS
 from support.problems import finite_difference
 from support.samples import marked
@@ -25,10 +25,24 @@ def test_parts_of_your_own_are_short() -> None:
         assert len(FILES[name].splitlines()) <= 33
 
 
+REPRODUCED = "reproduce/conf"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("experiment", ["terrain", "prices", "emissions"])
+def test_experiments_outside_the_package_compose_and_run(experiment: str, tmp_path: Path) -> None:
+    words = ("--config-dir", REPRODUCED, f"experiment={experiment}", "algo=pf_ogd", "horizon=smoke")
+    more = ("seeds=1", f"outputs={tmp_path}") if experiment == "terrain" else ("--cfg", "job")
+    done = odfl_process("run", *words, *more, cwd=REPOSITORY)
+    assert done.returncode == 0, done.stderr
+    assert ("2 done" if experiment == "terrain" else f"grid_{experiment}") in done.stdout
+
+
 @pytest.mark.thorough
 def test_parts_of_your_own_run(written: Path) -> None:
-    assert len(WITH_OWN_PARTS) == 4
-    for command in WITH_OWN_PARTS:
+    commands = [command for command in WITH_OWN_PARTS if REPRODUCED not in command]
+    assert len(commands) == 4
+    for command in commands:
         done = odfl("run", *command, "horizon=smoke", "seeds=2", cwd=written)
         assert done.returncode == 0, done.stderr
     summaries = [json.loads((run / "summary.json").read_text()) for run in run_directories(written)]

@@ -189,8 +189,9 @@ def test_kappa_reaches_every_algorithm_and_changes_no_update(algo):
     same_cost = np.array_equal(exact.table["cost"], inexact.table["cost"])
     # uniform plays the centre, the other two what they draw in these rounds
     assert same_cost == (algo in ("uniform", "explore_then_commit", "policy_gradient"))
-    # The gradient of spo_printed is the decision itself; a vote or pool weighs its experts by what they paid.
-    if algo not in ("spo_printed", "vote", "pool"):
+    # The gradient of spo_printed is the decision itself, dfhpg learns from what it plays; a vote or pool
+    # weighs its experts by what they paid.
+    if algo not in ("spo_printed", "dfhpg", "vote", "pool"):
         np.testing.assert_array_equal(exact.state.theta, inexact.state.theta)
 
 
