@@ -7,7 +7,7 @@ Semi-Bandits* (CombLinTS, CombLinUCB), ICML 2015, arXiv 1406.7443.
 """
 
 from odfl_cli.algorithms.rls import RLS, RLSState
-from odfl_cli.core.arrays import TINY, Array, array_namespace
+from odfl_cli.core.arrays import Array, array_namespace, positive
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.core.streams import Draw
 from odfl_cli.feedback.base import Seen
@@ -23,7 +23,7 @@ class LinearBandit(RLS):
         xp, gram = array_namespace(state.gram), state.gram[:, 0]
         identity = xp.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)
         error = state.missed / max(state.t, 1) if state.t else xp.ones_like(state.missed)
-        sigma = xp.sqrt(xp.clip(error, min=TINY))[:, None]
+        sigma = xp.sqrt(positive(error))[:, None]
         return state.thetas[:, 0], gram + self.ridge * identity, sigma
 
     def update(self, state: RLSState, X: Array, costs: Array, draws: dict[str, Array]) -> RLSState:

@@ -142,7 +142,8 @@ class DFMoments(LinearLearner):
         inverse = np.empty(new.gram[:, 0].shape)
         g, step = self.rows.learn(rules, D, c, offered, new, inverse)  # 2 to 8, and h of 9
         ahead, behind = (to_numpy(minimise(like(X, x))) for x in (g + step, g - step))
-        self.rows.refine(rules, D, ahead - behind, inverse, new)  # 9 and 10
+        changes = np.array(ahead - behind, dtype=np.float64, order="C")
+        self.rows.refine(rules, D, changes, inverse, new)  # 9 and 10
         new = new._replace(theta=self.problem.theta_set.project(new.v))
         return (
             new if isinstance(X, np.ndarray) else map_arrays(new, np.ndarray, lambda x: like(X, x))

@@ -17,7 +17,7 @@ from pydantic import Field, SkipValidation
 from odfl_cli.algorithms.base import Algorithm, PartialLearner
 from odfl_cli.algorithms.gradient import spo_plus_subgradient
 from odfl_cli.algorithms.mixture import build_learner
-from odfl_cli.core.arrays import TINY, Array, array_namespace, dot
+from odfl_cli.core.arrays import Array, array_namespace, dot, positive
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import NonNegative, Positive, Real, settings
 from odfl_cli.core.streams import Draw
@@ -134,10 +134,10 @@ class DFHPG(PartialLearner):
         keep = MEMORY if state.t else 0.0
         error = keep * state.error + (1.0 - keep) * (v - estimated) ** 2
         size = keep * state.size + (1.0 - keep) * v**2
-        ratio, reference = error / xp.clip(size, min=TINY), state.reference
+        ratio, reference = error / positive(size), state.reference
         if t <= self.warmup or t == 1:
             reference = xp.maximum(reference, ratio)
-        doubt = xp.clip(ratio / xp.clip(reference, min=TINY), max=1.0)
+        doubt = xp.clip(ratio / positive(reference), max=1.0)
         doubt = xp.ones_like(doubt) if t <= self.warmup else doubt
         target = self.alpha_min + (self.alpha_max - self.alpha_min) * doubt
         alpha = state.alpha + SMOOTHING * (target - state.alpha)
@@ -147,4 +147,4 @@ class DFHPG(PartialLearner):
 def unit(gradient: Array) -> Array:
     """The gradient [S, m] scaled to length 1; 0 where it is."""
     xp = array_namespace(gradient)
-    return gradient / xp.sqrt(xp.clip(dot(gradient, gradient), min=TINY))[:, None]
+    return gradient / xp.sqrt(positive(dot(gradient, gradient)))[:, None]

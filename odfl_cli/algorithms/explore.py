@@ -80,7 +80,8 @@ class Explorer(PartialLearner):
         if draws is None or chance == 0.0:
             return prediction, best
         xp, u = array_namespace(X), draws[f"{self.name}/explore"]
-        number = xp.astype(xp.clip(u / chance, max=1.0 - 1e-12) * self.problem.items, xp.int64)
+        d = self.problem.items
+        number = xp.clip(xp.astype(xp.clip(u / chance, max=1.0) * d, xp.int64), max=d - 1)
         return prediction, xp.where((u < chance)[:, None], like(X, self.cover)[number], best)
 
     def memo(self, state: ExplorerState, X: Array, draws: dict[str, Array] | None) -> Array:

@@ -15,7 +15,7 @@ from pydantic import Field, SkipValidation
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.hedge import exponential_weights
 from odfl_cli.algorithms.mixture import Mixture, build_learner
-from odfl_cli.core.arrays import TINY, Array, array_namespace, like
+from odfl_cli.core.arrays import Array, array_namespace, like, positive
 from odfl_cli.core.errors import RowError, UserError
 from odfl_cli.core.settings import Real, settings
 
@@ -77,11 +77,9 @@ class Guard(Mixture):
 
     def shares(self, state: GuardState) -> Array:
         """Proportional to the weights v, [S, 1 + N]."""
-        xp, rivals = array_namespace(state.gains), len(self.learners) - 1
+        rivals = len(self.learners) - 1
         prior = like(state.gains, np.log([1.0 - self.eta, *[self.eta / rivals] * rivals]))
-        return exponential_weights(
-            -prior - state.gains / xp.clip(state.reach, min=TINY)[..., None], 1.0
-        )
+        return exponential_weights(-prior - state.gains / positive(state.reach)[..., None], 1.0)
 
     def leader(self, state: GuardState) -> Array:
         leader = array_namespace(state.gains).zeros_like(state.gains)
@@ -98,8 +96,6 @@ class Guard(Mixture):
             far = f"the base's cost and a rival's differ by {float(reach[row]):.6g}"
             hint = "give a range that is larger, or none (algo.range=null)"
             raise RowError(row, reach.shape[0], f"algo.range={self.range:g}: {far}; {hint}")
-        counted = (
-            lead / xp.clip(reach, min=TINY)[..., None]
-        )  # lead/B, or (B/B') lead/B where B grows
+        counted = lead / positive(reach)[..., None]  # lead/B, or (B/B') lead/B where B grows
         gains = state.gains + state.reach[..., None] * xp.log1p(self.eta * counted)
         return state._replace(gains=gains, reach=reach)

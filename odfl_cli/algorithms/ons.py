@@ -11,7 +11,7 @@ import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.gradient import spo_plus_subgradient
-from odfl_cli.core.arrays import TINY, Array, array_namespace, dot
+from odfl_cli.core.arrays import Array, array_namespace, dot, positive
 from odfl_cli.core.settings import Positive, settings
 from odfl_cli.problem.offers import mark_missing
 
@@ -86,7 +86,7 @@ def project(y: Array, values: Array, radius: float) -> Array:
         square = dot(x, x)[..., None]
         slope = dot(x / (values + multiplier), x)[..., None]
         excess = xp.sqrt(square) / radius - 1.0
-        multiplier = xp.clip(multiplier + excess * square / xp.clip(slope, min=TINY), min=0.0)
+        multiplier = xp.clip(multiplier + excess * square / positive(slope), min=0.0)
         x = y / (1.0 + multiplier / values)
     return x
 

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from odfl_cli.algorithms.base import LinearLearner
-from odfl_cli.core.arrays import TINY, Array, array_namespace, dot, like, weighted_sum
+from odfl_cli.core.arrays import Array, array_namespace, dot, like, positive, weighted_sum
 from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
 from odfl_cli.feedback.base import Seen
 from odfl_cli.problem.offers import replace_nan
@@ -105,7 +105,7 @@ class RLS(LinearLearner):
         predictions = dot(D[..., None, :, :], state.thetas[..., None, :])
         combined = (state.omega[..., None] * predictions).sum(-2)
         missed = state.missed + ((costs - combined) ** 2).sum(-1) / rows
-        usual = xp.clip(missed / t, min=TINY)
+        usual = positive(missed / t)
         score = -0.5 * ((costs[..., None, :] - predictions) ** 2).sum(-1) / usual[..., None]
         weight = state.omega * xp.exp(score - xp.max(score, axis=-1)[..., None])
         weight = weight / weight.sum(-1)[..., None]

@@ -16,7 +16,7 @@ from pydantic import SkipValidation
 
 from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.mixture import Mixture, build, build_learner
-from odfl_cli.core.arrays import TINY, Array, array_namespace, dot, like
+from odfl_cli.core.arrays import Array, array_namespace, dot, like, positive
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.problem.predictors.base import Predictor
@@ -163,9 +163,9 @@ class Vote(Mixture):
         less = paid - paid[..., :1]  # than the first: the regret between equal costs is exactly 0
         mixed = dot(state.weights, less)
         scale = xp.maximum(state.scale, xp.max(paid, axis=-1) - xp.min(paid, axis=-1))
-        part = state.scale / xp.clip(scale, min=TINY)  # 1 unless s grows
+        part = state.scale / positive(scale)  # 1 unless s grows
         r = (part[..., None] * (mixed[..., None] - less))[..., None, :]
-        size, unit = xp.abs(r), xp.clip(state.scale, min=TINY)[..., None, None]
+        size, unit = xp.abs(r), positive(state.scale)[..., None, None]
         added = 1.5 * like(r, self.prior) * size / (state.sizes + unit)
         gains, sizes = state.gains + r, state.sizes + size
         ends = np.array([[False], *([t % length == 0] for length in self.lengths)])
@@ -186,7 +186,7 @@ class Vote(Mixture):
     def _weights(self, state: VoteState) -> Array:
         """p_k ∝ Σ_copies q w(R/s, C/s), [S, N]."""
         xp = array_namespace(state.gains)
-        unit = xp.clip(state.scale, min=TINY)[..., None, None]
+        unit = positive(state.scale)[..., None, None]
         logs = log_weight(state.gains / unit, state.sizes / unit) + like(unit, np.log(self.prior))
         weights = xp.exp(logs - xp.max(logs, axis=(-2, -1))[..., None, None]).sum(-2)
         return weights / weights.sum(-1)[..., None]
@@ -215,7 +215,7 @@ def log_weight(R: Array, C: Array) -> Array:
     """ln ½ (Φ(R + 1, C + 1) − Φ(R − 1, C + 1)); about ln TINY where it is 0, R ≤ −1."""
     xp = array_namespace(R)
     above, below = (xp.clip(R + step, min=0.0) ** 2 / (3.0 * (C + 1.0)) for step in (1.0, -1.0))
-    return above + xp.log(xp.clip(-xp.expm1(below - above), min=TINY)) - math.log(2.0)
+    return above + xp.log(positive(-xp.expm1(below - above))) - math.log(2.0)
 
 
 def heaviest(weights: Array) -> Array:

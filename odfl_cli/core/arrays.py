@@ -34,6 +34,11 @@ def dot(a: Array, b: Array) -> Array:
     return (a * b).sum(-1)
 
 
+def positive(x: Array) -> Array:
+    """x ≥ 0 with TINY for 0, or in single precision, which has no such number, the least normal one."""
+    return array_namespace(x).clip(x, min=TINY if x.dtype.itemsize == 8 else 2.0**-126)
+
+
 def weighted_sum(D: Array, weights: Array) -> Array:
     """Dᵀ weights, [..., m]."""
     return (D * weights[..., None]).sum(-2)

@@ -112,7 +112,10 @@ class LinearLosses(Losses):
     def round_costs(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
         size = max(1, SCORED_AT_ONCE // (len(thetas) * rounds.X.shape[1]))
         parts = [slice(start, start + size) for start in range(0, len(rounds.X), size)]
-        played = np.concatenate([(rounds.X[part] @ thetas.T).argmin(1) for part in parts])
+        columns = np.ascontiguousarray(thetas.T)
+        # not a matrix product, which may give items with equal features other last digits
+        predictions = (np.einsum("ndp,pc->ndc", rounds.X[part], columns) for part in parts)
+        played = np.concatenate([values.argmin(1) for values in predictions])
         return np.take_along_axis(rounds.costs, played, axis=1).T
 
     def gradients(self, thetas: np.ndarray, rounds: Rounds, alpha: float) -> np.ndarray:
@@ -137,6 +140,8 @@ class LinearLosses(Losses):
         cx = (costs - costs.mean(1, keepdims=True)).reshape(-1, 1) * x
         scales, axes = np.linalg.eigh(np.einsum("nj,nk->jk", x, x))
         keep = scales > MIN_VARIANCE * scales[-1]
+        if not keep.any():  # all items of a round have the same features
+            return super().moments(rounds)
         white = axes[:, keep] / np.sqrt(scales[keep] / scales[-1])
         lowest = white @ np.linalg.eigh(white.T @ np.einsum("nj,nk->jk", cx, x) @ white)[1][:, 0]
         guesses = unit(np.stack([lowest, -lowest, white @ (white.T @ cx.sum(0))]))

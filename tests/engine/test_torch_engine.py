@@ -100,3 +100,19 @@ def test_rounds_and_state_given_to_the_engine_stay_as_they_are(engine):
     job.engine.advance(job.algorithm, state, rounds, draws)
     for before, after in zip(kept, (*rounds, state.theta), strict=True):
         np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        ("algo=df_moments",),
+        ("algo=dfhpg", "feedback=bandit"),
+        ("algo=epsilon_greedy", "feedback=bandit"),
+        ("algo=weighted", "feedback=bandit"),
+    ],
+    ids=lambda chosen: chosen[0],
+)
+def test_single_precision_is_taken_by_algorithms_with_divisions_and_draws(chosen):
+    single = "engine=torch", "engine.dtype=float32"
+    run = simulate(composed_job(*chosen, *single, "horizon.rounds=40", "seeds=[0,1]"))
+    assert np.isfinite(run.state.theta).all()

@@ -234,3 +234,19 @@ def test_rounds_to_search_are_even_over_all_blocks(monkeypatch, stop, most, take
     assert costs[:, 0].tolist() == list(taken) == X[:, 0, 0].tolist()
     every = [costs for _, costs in played.blocks(0)]
     np.testing.assert_array_equal(np.concatenate(every), whole.costs[0])
+
+
+def test_of_items_with_equal_features_the_first_is_played():
+    rng = np.random.default_rng(0)
+    X, thetas = rng.standard_normal((50, 3, 40)), rng.standard_normal((7, 40))
+    X[:, 2] = X[:, 0]
+    costs = np.broadcast_to([0.0, 0.0, 1.0], (50, 3))
+    losses = LinearLosses(make_problem(items=3, features=40))
+    assert (losses.round_costs(thetas, Rounds(X, costs)) == 0.0).all()
+
+
+def test_features_that_all_items_share_give_no_guesses():
+    X = np.repeat(np.arange(60.0).reshape(20, 1, 3), 4, axis=1)
+    guesses, metric = LinearLosses(make_problem()).moments(Rounds(X, np.ones((20, 4))))
+    assert guesses.shape == (0, 3)
+    assert (metric == np.eye(3)).all()
