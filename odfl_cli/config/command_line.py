@@ -25,6 +25,8 @@ RENAMED = {
     r"engine=(gpu|cuda)": "engine=torch engine.device=cuda",
 }
 """Overrides of earlier versions, and ones that people try → what they are written as."""
+OUTSIDE = ("terrain", "prices", "emissions")
+"""Examples outside the package, choices of `data` and `experiment` in reproduce/conf."""
 TOGETHER = re.compile(r"[\w./@+~]+=[^\s'\"\[{(]+(\s+[\w./@+~]+=[^\s'\"]+)+")
 """Two overrides or more in one word."""
 MODES = ("run", "multirun", "cfg", "info", "shell_completion")
@@ -70,6 +72,8 @@ class CommandLine:
             raise UserError(f"--{self.modes[0]} and --{self.modes[1]} cannot be combined")
         if (rerun := self.typed.experimental_rerun) and not Path(rerun).is_file():
             raise UserError(f"--experimental-rerun {rerun}: there is no such file")
+        if (folder := self.typed.config_dir) and not Path(folder).is_dir():
+            raise UserError(f"--config-dir {folder}: directory not found")
         for override in self.overrides:
             _check_spelling(override)
             _check_group_override(override, self.folders)
@@ -93,6 +97,9 @@ def no_such_choice(group: str, choice: str, choices: list[str]) -> str:
     if group == "horizon" and choice.isdigit():
         there_are = did_you_mean("", choices)
         return f"{group}={choice}: no such choice; did you mean horizon.rounds? {there_are}"
+    if group in ("data", "experiment") and choice in OUTSIDE:
+        example = f"--config-dir reproduce/conf experiment={choice}"
+        return f"{group}={choice}: it is outside the package; in odfl's clone, type {example}"
     return f"{group}={choice}: no such choice; {did_you_mean(choice, choices)}"
 
 

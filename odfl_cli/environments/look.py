@@ -23,9 +23,11 @@ def look(
     constant = (X[0, 0] == X).all((0, 1))
     if alike and not (constant & (X[0, 0] != 0)).any():
         yield "no feature is constant: data.intercept=true adds one, for what an item costs on average"
-    useless = [name for name, same in zip(names, constant, strict=True) if same][alike:]
-    if useless:
-        yield f"constant, so that nothing depends on it: {join(useless)}; data.columns.features leaves it out"
+    useless = constant.copy()
+    useless[np.flatnonzero(constant & (X[0, 0] != 0))[:1]] = False  # it is the intercept
+    if useless.any():
+        which = [name for name, same in zip(names, useless, strict=True) if same]
+        yield f"constant, so that nothing depends on it: {join(which)}; data.columns.features leaves it out"
     sizes = np.sqrt(np.append((X**2).mean((0, 1)), (costs**2).mean()))
     far = (sizes > 0) & ((sizes < SCALES[0]) | (sizes > SCALES[1]))
     if far.any() and not scaled:

@@ -27,6 +27,8 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
     (["experiment=nope"], ["experiment=nope", "misspecification"]),
     (["algo=null"], ["algo=null", "df_ftpl, df_moments, df_ogd"]),
     (["predictor=conv"], ["predictor=conv", "--config-dir reproduce/conf"]),
+    (["data=prices"], ["data=prices", "--config-dir reproduce/conf experiment=prices"]),
+    (["experiment=terrain"], ["--config-dir reproduce/conf experiment=terrain"]),
     (
         ["polytope=knapsack", "data=stocks", "data.items=${nope.nope}"],
         ["data.items: ", "nope.nope"],
@@ -57,7 +59,7 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
     (["-m", "algo=uniform,nope"], ["algo=nope", "df_ftpl, df_moments, df_ogd"]),
     (["-m", "data.gama=0,1"], ["data.gama", "did you mean data.gamma?"]),
     (["hydra.run.dir=here", "data.gamma=2"], ["data.gamma=2"]),
-    (["--config-dir", "missing"], ["missing", "not found"]),
+    (["--config-dir", "missing"], ["--config-dir missing: directory not found"]),
     (["algo=df_odg"], ["algo=df_odg", "did you mean df_ogd?"]),
     (["--badflag"], ["--badflag", "no such flag"]),
     (["--algo", "df_ogd"], ["--algo", "settings have no dashes: algo=df_ogd"]),
