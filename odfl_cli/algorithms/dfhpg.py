@@ -102,7 +102,9 @@ class DFHPG(PartialLearner):
 
     def memo(self, state: DFHPGState, X: Array, draws: dict[str, Array] | None) -> Array:
         """Z_t, [S, d]; 0 where nothing is explored."""
-        return 0.0 * X[..., 0] if draws is None else draws["dfhpg/noise"]
+        if draws is None:
+            return 0.0 * self.problem.predictor.predict(state.theta, X)
+        return draws["dfhpg/noise"]
 
     def learn(self, state: DFHPGState, seen: Seen, draws: dict[str, Array]) -> DFHPGState:
         xp, t, X, v = array_namespace(seen.X), state.t + 1, seen.X, seen.paid

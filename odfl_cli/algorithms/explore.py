@@ -85,15 +85,18 @@ class Explorer(PartialLearner):
         return prediction, xp.where((u < chance)[:, None], like(X, self.cover)[number], best)
 
     def memo(self, state: ExplorerState, X: Array, draws: dict[str, Array] | None) -> Array:
-        """What the learner decides, [S, d]."""
-        return self.learner.decide(state.learner, X)[1]
+        """What the learner decides, and the chance of a random decision, [S, d + 1]."""
+        best = self.learner.decide(state.learner, X)[1]
+        xp, chance = array_namespace(X), self.chance(state.t + 1)
+        return xp.concat([best, xp.full_like(best[:, :1], chance)], axis=1)
 
     def chances(self, seen: Seen) -> tuple[Array, Array]:
-        """What could have been played in the round, [S, 1 + d, d], and how likely each was, [1 + d]."""
-        xp, chance, d = array_namespace(seen.X), self.chance(seen.t), self.problem.items
+        """What could have been played in the round, [S, 1 + d, d], and how likely each was, [S, 1 + d]."""
+        xp, best, chance = array_namespace(seen.X), seen.memo[:, :-1], seen.memo[:, -1:]
         cover = like(seen.w, self.cover) + xp.zeros_like(seen.w)[:, None, :]
-        shares = like(seen.w, np.array([1.0 - chance, *[chance / d] * d]))
-        return xp.concat([seen.memo[:, None, :], cover], axis=1), shares
+        each = chance / self.problem.items + xp.zeros_like(seen.w)
+        decisions = xp.concat([best[:, None, :], cover], axis=1)
+        return decisions, xp.concat([1.0 - chance, each], axis=1)
 
     def learn(self, state: ExplorerState, seen: Seen, draws: dict[str, Array]) -> ExplorerState:
         learner = self.learner.learn(state.learner, seen, draws)
@@ -113,7 +116,7 @@ class Explorer(PartialLearner):
 
 @settings
 class EpsilonGreedy(Explorer):
-    """Explores in round t with the chance min(1, epsilon · t^(−power)).
+    """Explores with the chance min(1, epsilon · t^(−power)) after t − 1 rounds whose costs were seen.
 
     Auer, Cesa-Bianchi & Fischer, *Finite-time Analysis of the Multiarmed Bandit Problem*, Machine
     Learning 47, 2002.
@@ -129,7 +132,7 @@ class EpsilonGreedy(Explorer):
 
 @settings
 class ExploreThenCommit(Explorer):
-    """Explores for `explore` rounds, then plays what was learned from these.
+    """Explores until the costs of `explore` rounds were seen, then plays what the random decisions taught.
 
     Robbins, *Some Aspects of the Sequential Design of Experiments*, Bulletin of the AMS 58, 1952.
     """
@@ -141,7 +144,7 @@ class ExploreThenCommit(Explorer):
         return float(t <= self.explore)
 
     def learn(self, state: ExplorerState, seen: Seen, draws: dict[str, Array]) -> ExplorerState:
-        if seen.t <= self.explore:
+        if float(seen.memo[0, -1]):  # the decision was random
             return Explorer.learn(self, state, seen, draws)
         return self.after(state, state.learner, 1.0 + 0.0 * state.propensity)
 
@@ -181,10 +184,12 @@ class Weighted(Explorer):
         if one:
             costs = xp.where(seen.w != 0, seen.paid[:, None], costs)
         elif seen.kind == "bandit":
-            second = (decisions[..., None] * decisions[..., None, :] * shares[:, None, None]).sum(1)
+            second = (decisions[..., None] * decisions[..., None, :] * shares[..., None, None]).sum(
+                1
+            )
             inverse = xp.linalg.pinv(second)
             return seen.paid[:, None] * dot(inverse, seen.w[:, None, :])
         used = xp.astype(decisions != 0, shares.dtype)
-        chance = (used * shares[:, None]).sum(1)
+        chance = (used * shares[..., None]).sum(1)
         known = (seen.w != 0) & ~xp.isnan(costs)
         return xp.where(known, costs / xp.where(known, chance, 1.0), xp.zeros_like(costs))

@@ -1,7 +1,7 @@
 """How many cores there are, and how many of them one job may use."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -14,7 +14,6 @@ VARIABLE = "ODFL_THREADS"
 """Set by launchers for every job; not a key of the configuration, so that it changes no identity."""
 
 _limit: ContextVar[int | None] = ContextVar("threads of this job", default=None)
-A = TypeVar("A")
 T = TypeVar("T")
 
 
@@ -71,21 +70,6 @@ def on_threads(function: Callable[[int], T], count: int, threads: int | None = N
     pool = _pool(threads)
     calls = [pool.submit(copy_context().run, function, number) for number in range(count)]
     return [call.result() for call in calls]
-
-
-def ahead(function: Callable[[A], T], arguments: Iterable[A]) -> Iterator[T]:
-    """function(a) for every argument; a thread computes the next one while the caller uses this one."""
-    thread, computed = ThreadPoolExecutor(1), None
-    try:
-        for argument in arguments:
-            following = thread.submit(copy_context().run, function, argument)
-            if computed:
-                yield computed.result()
-            computed = following
-        if computed:
-            yield computed.result()
-    finally:
-        thread.shutdown(wait=False)  # garbage collection may get here in that very thread
 
 
 @cache

@@ -26,8 +26,8 @@ class Environment(Protocol):
 
     Optional attributes: `feature_names` [p]; `offers_all`, False if X is NaN for items that cannot be
     played in a round; `target`, what learners learn from in place of the costs
-    (odfl_cli.problem.targets); `thread_safe`, True if `rounds` may be called while the block before
-    is played; `shape`, that of one round's X if it is not (d, p); `expected_costs`, as in KnownMeans.
+    (odfl_cli.problem.targets); `shape`, that of one round's X if it is not (d, p); `expected_costs`,
+    as in KnownMeans.
     """
 
     @property

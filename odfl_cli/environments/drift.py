@@ -29,7 +29,6 @@ class Drifting:
     drift_rate: NonNegative = 0.01
     drift_period: Annotated[Integer, Field(ge=2)] = 1000
     shift_rate: NonNegative = 0.0
-    thread_safe: ClassVar[bool] = True
     by_rows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -51,7 +51,7 @@ class Feedback:
     def arrivals(self, t: int) -> list[int]:
         """The rounds s ≤ t, from 1, whose costs arrive after round t has been played."""
         first = max(1, t - self.longest)
-        if self.delay_law == "constant":
+        if self.delay_law == "constant" or not self.delay:
             return [t - self.delay] if t > self.delay else []
         return [s for s in range(first, t + 1) if s + self._delay_of(s) == t]
 

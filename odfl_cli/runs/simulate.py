@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm, for_seeds
-from odfl_cli.core.cores import ahead, allotted_threads, at_most
+from odfl_cli.core.cores import at_most
 from odfl_cli.core.errors import RoundError, RowError, UserError
 from odfl_cli.core.streams import draw_all
 from odfl_cli.engine.base import MEANS, SOLVER_LIMITS, Engine, Trace
@@ -82,12 +82,8 @@ class Job:
         per_round = 8 * len(self.seeds) * numbers
         return min(MOST_ROUNDS, max(16, 1 << max(1, BLOCK_BYTES // per_round).bit_length() - 1))
 
-    def draw_blocks(self, blocks: Iterator[tuple[int, int]]) -> Iterator["DrawnBlock"]:
-        """Draws the blocks start ≤ t < stop, each while the one before is played if that is safe."""
-        safe = getattr(self.environment, "thread_safe", False) and allotted_threads() > 1
-        return ahead(self._draw, blocks) if safe else map(self._draw, blocks)
-
-    def _draw(self, block: tuple[int, int]) -> "DrawnBlock":
+    def draw_block(self, block: tuple[int, int]) -> "DrawnBlock":
+        """The rounds start ≤ t < stop, and what the algorithm draws in them."""
         start, stop = block
         draw_rounds = getattr(self.environment, "blank", self.environment.rounds)
         with np.errstate(all="ignore"):  # what is not finite is found in the trace
@@ -136,7 +132,7 @@ def _simulate(
     costs, paid = False, False
     state = past.state if past else algorithm.init(len(seeds), job.environment.theta_star(seeds))
     begun = past.rounds if past else 0
-    blocks = job.draw_blocks(chain(_blocks(0, begun, block), _blocks(begun, rounds, block)))
+    blocks = map(job.draw_block, chain(_blocks(0, begun, block), _blocks(begun, rounds, block)))
     for start, data, draws in clock.time_each("data", blocks):
         with clock("learn"):
             if past and start < begun:

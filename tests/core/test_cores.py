@@ -1,7 +1,5 @@
 """Cores are divided among jobs, and a job takes what it is allotted."""
 
-from threading import Event
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -65,23 +63,3 @@ def test_a_limit_holds_within_its_block_alone(monkeypatch: pytest.MonkeyPatch) -
         with cores.at_most(None):
             assert cores.allotted_threads() == 2
     assert cores.allotted_threads() == 6
-
-
-def test_the_next_value_is_computed_while_the_last_one_is_used() -> None:
-    started = [Event() for _ in range(4)]
-
-    def square(number: int) -> int:
-        started[number].set()
-        return number * number
-
-    for number, value in enumerate(cores.ahead(square, range(4))):
-        assert value == number * number
-        assert number == 3 or started[number + 1].wait(timeout=60)
-    assert list(cores.ahead(square, ())) == []
-
-
-def test_what_fails_ahead_fails_where_it_would_be_used() -> None:
-    values = cores.ahead(lambda number: 1 // number, (1, 0))
-    assert next(values) == 1
-    with pytest.raises(ZeroDivisionError):
-        next(values)

@@ -142,12 +142,13 @@ def test_estimates_are_unbiased(kind: str, words: tuple[str, ...]) -> None:
     rng, d = np.random.default_rng(0), algorithm.problem.items
     costs, X = rng.normal(size=(1, d)), np.zeros((1, *algorithm.problem.shape))
     best = algorithm.problem.polytope.minimise(rng.normal(size=(1, d)))
-    seen = Seen(X, costs, np.zeros(1), best, best, 1)
-    (decisions,), shares = algorithm.chances(seen)
+    memo = np.concatenate([best, [[algorithm.explore]]], axis=1)
+    seen = Seen(X, costs, np.zeros(1), best, memo, 1)
+    (decisions,), (shares,) = algorithm.chances(seen)
     assert shares.sum() == pytest.approx(1)
     mean = 0.0
     for w, share in zip(decisions, shares, strict=True):
-        shown = Feedback(kind=kind).show(X, costs, w[None], best, 1)
+        shown = Feedback(kind=kind).show(X, costs, w[None], memo, 1)
         mean = mean + share * algorithm.estimate(shown)[0]
     unlike = {tuple(w) for w in decisions}
     chance = [algorithm.propensity(seen._replace(w=np.array([w])))[0] for w in unlike]
@@ -327,3 +328,13 @@ def test_a_learner_takes_what_was_paid_for_what_was_played(kind: str) -> None:
         Learner(algo="rls").learn_one(np.ones((2, 3)), 1.0, played=[1, 0])
     with pytest.raises(UserError, match="a learner takes costs when they come"):
         Learner(algo="rls", feedback={"delay": 3}).predict_one(np.ones((2, 3)))
+
+
+def test_late_costs_of_random_decisions_are_learned_from_with_their_chances():
+    """With a delay of 20, the decisions of the first 30 rounds are random until ten costs were seen."""
+    words = ("algo=explore_then_commit", "algo.explore=10", "feedback=bandit", "feedback.delay=20")
+    job = composed_job(*words, "engine=array", "horizon.rounds=60", "horizon.rows=60", "seeds=2")
+    table = simulate(job).table
+    likely = table["propensity"]  # after the update of round t: that of round t − 20
+    assert (likely[:, 20:50] < 1).all()
+    assert (likely[:, 50:] == 1).all()

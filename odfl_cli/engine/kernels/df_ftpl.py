@@ -8,9 +8,16 @@ from numba import f8, i8, void
 from odfl_cli.algorithms.df_ftpl import DFFTPL, DFFTPLState
 from odfl_cli.core.compiling import kernel
 from odfl_cli.engine.base import Draws, Play, Trace
-from odfl_cli.engine.kernels.linear import entropy_vjp
-from odfl_cli.engine.kernels.matrices import times, vjp
-from odfl_cli.engine.kernels.steps import RECORD, decide, each_seed, record_of, step
+from odfl_cli.engine.kernels.steps import (
+    RECORD,
+    decide,
+    each_seed,
+    entropy_vjp,
+    record_of,
+    step,
+    times,
+    vjp,
+)
 from odfl_cli.environments.base import Rounds
 from odfl_cli.problem.oracles.descent import SGD
 

@@ -8,17 +8,20 @@ from numba import f8, i8, types, void
 from odfl_cli.algorithms.df_ogd import DFOGD, DFOGDState
 from odfl_cli.core.compiling import inner, kernel
 from odfl_cli.engine.base import Draws, Play, Trace
-from odfl_cli.engine.kernels.linear import entropy_vjp
-from odfl_cli.engine.kernels.matrices import copy, dot, times, vjp
 from odfl_cli.engine.kernels.steps import (
     CUBE,
     MATRIX,
     RECORD,
     VECTOR,
+    copy,
     decide,
+    dot,
     each_seed,
+    entropy_vjp,
     record_of,
     step,
+    times,
+    vjp,
 )
 from odfl_cli.environments.base import Rounds
 from odfl_cli.problem.oracles.descent import SGD

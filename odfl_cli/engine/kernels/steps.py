@@ -1,4 +1,4 @@
-"""Parts of kernels that play one seed: prediction, decision and projected step of the paper's problem."""
+"""Parts of kernels that play one seed of the paper's problem: linear model, simplex, entropy."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -8,7 +8,6 @@ from numba import f8, i8, types
 
 from odfl_cli.core.compiling import exact, inner
 from odfl_cli.engine.base import Play, Trace
-from odfl_cli.engine.kernels.matrices import dot, times
 
 VECTOR, MATRIX, CUBE = f8[::1], f8[:, ::1], f8[:, :, ::1]
 
@@ -49,6 +48,43 @@ def each_seed(
     return state._replace(t=state.t + rounds, **after), play_seed
 
 
+@inner
+def dot(a, b):
+    """⟨a, b⟩."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@inner
+def copy(a, out):
+    """out = a; slices would first ask whether the two overlap."""
+    for i in range(out.shape[0]):
+        out[i] = a[i]
+
+
+@inner
+def times(A, x, out):
+    """A x, written to `out`."""
+    for i in range(A.shape[0]):
+        total = 0.0
+        for k in range(A.shape[1]):
+            total += A[i, k] * x[k]
+        out[i] = total
+    return out
+
+
+@exact
+def vjp(X, v, out):
+    """Xᵀ v, written to `out`."""
+    out[:] = 0.0
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            out[j] += v[i] * X[i, j]
+    return out
+
+
 @exact
 def cheapest(costs):
     """The item of least cost; the first of equals."""
@@ -86,3 +122,22 @@ def step(theta, rate, gradient, radius):
     for j in range(theta.shape[0]):
         theta[j] -= rate * gradient[j]
     project(theta, radius)
+
+
+@inner
+def entropy_vjp(w, sharpness, costs):
+    """w = −(1/α) w̃ ∘ (c − f̃) in place of g, with w̃ = softmax(−g/α) and f̃ = ⟨c, w̃⟩; sharpness = 1/α.
+
+    The softmax is shifted by its largest exponent and normalised last; the first item's cost is
+    subtracted from all, so that equal costs give exactly zero.
+    """
+    lowest, total, value = w[0], 0.0, 0.0
+    for i in range(1, w.shape[0]):
+        lowest = min(lowest, w[i])
+    for i in range(w.shape[0]):
+        w[i] = np.exp((lowest - w[i]) * sharpness)
+        total += w[i]
+        value += w[i] * (costs[i] - costs[0])
+    value, scale = value / total, sharpness / total
+    for i in range(w.shape[0]):
+        w[i] *= (value - (costs[i] - costs[0])) * scale
