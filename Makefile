@@ -33,7 +33,7 @@ demo: $(STAMP)  ## a first picture: two algorithms with 80 items, outputs/figure
 
 ##@ Figures and results
 
-figures: $(STAMP)  ## the paper's experiments and the polytopes, drawn into outputs/figures, and outputs/report.html; about three minutes once kernels are compiled
+figures: $(STAMP)  ## the paper's experiments and the polytopes, drawn into outputs/figures, and outputs/report.html; about five minutes
 	$(ODFL) run experiment=main
 	$(ODFL) run experiment=misspecification
 	$(ODFL) run experiment=high_dimension
