@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import SkipValidation
 
 from odfl_cli.algorithms.base import Wrapper
-from odfl_cli.core.arrays import Array
+from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
 from odfl_cli.feedback.base import Feedback, Seen
@@ -56,13 +56,15 @@ class Observed(Wrapper):
     ) -> ObservedState:
         """The base learns from the rounds whose costs arrive, oldest first."""
         t, learner, late = state.t + 1, state.learner, self.feedback.longest + 1
+        xp = array_namespace(X)
         w, memo = self.decide(state, X, draws)[1], self.base.memo(learner, X, draws)
         seen = self.feedback.show(X, costs, w, memo, t)
         for values, kept in zip(seen[:5], state.queue, strict=True):
             kept[:, t % late] = values
         arrived = self.feedback.arrivals(t)
         for s in arrived:
-            old = Seen._make([*(kept[:, s % late] for kept in state.queue), s, seen.kind, t - s])
+            own = (xp.asarray(kept[:, s % late], copy=True) for kept in state.queue)
+            old = Seen._make([*own, s, seen.kind, t - s])
             learner = self.base.learn(learner, old, draws)
         waiting = state.waiting + (1 - len(arrived))
         return ObservedState(t, learner.theta, learner, waiting, state.queue)

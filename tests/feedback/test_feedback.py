@@ -10,10 +10,12 @@ from support.learning import assert_same_state
 from support.problems import block_of, composed_job
 
 from odfl_cli import Learner, UserError
+from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.algorithms.dfhpg import unit
 from odfl_cli.algorithms.explore import Weighted
 from odfl_cli.algorithms.gradient import spo_plus_subgradient
-from odfl_cli.algorithms.observed import Observed
+from odfl_cli.algorithms.observed import Observed, observe
+from odfl_cli.engine.array_engine import ArrayEngine
 from odfl_cli.environments.base import Rounds
 from odfl_cli.feedback.base import Feedback, Seen
 from odfl_cli.problem.surrogate import SmoothedCost
@@ -67,6 +69,24 @@ def test_nothing_is_used_before_it_arrives(algo: str) -> None:
     assert_same_state(other.learner, state.learner)
     np.testing.assert_array_equal(again.decision, trace.decision)
     np.testing.assert_array_equal(trace.notes["waiting"][0], np.minimum(np.arange(1, 31), delay))
+
+
+def test_an_algorithm_may_keep_what_it_has_seen() -> None:
+    shown = []
+
+    class Keeper(Algorithm):
+        def learn(self, state, seen, draws):
+            shown.append(seen)
+            return state._replace(t=state.t + 1)
+
+    job = composed_job("feedback.delay=3", *SIZES)
+    algorithm = observe(Keeper(problem=job.algorithm.problem), Feedback(delay=3))
+    rounds, draws = block_of(job, 0, 30)
+    ArrayEngine().advance(algorithm, algorithm.init(3, None), rounds, draws)
+    assert [seen.t for seen in shown] == list(range(1, 28))
+    for seen in shown:
+        np.testing.assert_array_equal(seen.costs, rounds.costs[:, seen.t - 1])
+        np.testing.assert_array_equal(seen.X, rounds.X[:, seen.t - 1])
 
 
 def test_delayed_rls_is_rls_of_fewer_rounds() -> None:
