@@ -166,17 +166,25 @@ def for_seeds(algorithm: Any, seeds: tuple[int, ...]) -> Any:
 
 
 def start_draws(name: str, problem: Problem) -> dict[str, Draw]:
-    """The draws behind the random starting points of the oracle, if it uses any."""
-    restarts = problem.oracle.restarts
-    if not restarts:
-        return {}
-    return {f"{name}/starts": Draw("normal", (restarts, problem.parameters + 2))}
+    """The draws behind the oracle's random starting points and its failures, if it has any."""
+    oracle, drawn = problem.oracle, {}
+    if oracle.restarts:
+        drawn[f"{name}/starts"] = Draw("normal", (oracle.restarts, problem.parameters + 2))
+    if oracle.failure:
+        drawn[f"{name}/failure"] = Draw("uniform")
+    return drawn
 
 
 def start_points(name: str, problem: Problem, draws: dict[str, Array]) -> Array | None:
     """The starting points, uniform in Θ, [S, restarts, m]."""
     normals = draws.get(f"{name}/starts")
     return None if normals is None else uniform_in_ball(normals, problem.theta_set.radius)
+
+
+def failed_calls(name: str, problem: Problem, draws: dict[str, Array]) -> Array | None:
+    """The seeds in which the oracle's call fails, [S]; None where none can."""
+    uniform = draws.get(f"{name}/failure")
+    return None if uniform is None else uniform < problem.oracle.failure
 
 
 def smoothing_draws(name: str, problem: Problem) -> dict[str, Draw]:

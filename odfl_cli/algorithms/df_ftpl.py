@@ -5,7 +5,14 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.algorithms.base import Algorithm, Belief, smoothing_draws, start_draws, start_points
+from odfl_cli.algorithms.base import (
+    Algorithm,
+    Belief,
+    failed_calls,
+    smoothing_draws,
+    start_draws,
+    start_points,
+)
 from odfl_cli.algorithms.units import unit_smoothing
 from odfl_cli.core.arrays import Array, to_numpy
 from odfl_cli.core.settings import Positive, settings
@@ -89,8 +96,8 @@ class DFFTPL(Algorithm):
             sigma=draws["df_ftpl/sigma"] / self.eta,
         )
         points = start_points("df_ftpl", self.problem, draws)
-        samples = draws["df_ftpl/sample"]
-        return OracleCall(leader, self.problem.theta_set, state.theta, samples, points)
+        samples, failed = draws["df_ftpl/sample"], failed_calls("df_ftpl", self.problem, draws)
+        return OracleCall(leader, self.problem.theta_set, state.theta, samples, points, failed)
 
     def update(
         self, state: DFFTPLState, X: Array, costs: Array, draws: dict[str, Array]
@@ -101,7 +108,7 @@ class DFFTPL(Algorithm):
         if not self.problem.oracle.answers(t):
             return state._replace(t=t)
         # 6: θ_{t+1} = O_ξ(Σ_{i≤t} f̃_i − ⟨σ_t, ·⟩), warm-started at θ_t
-        return state._replace(t=t, theta=self.problem.oracle.minimise(call))
+        return state._replace(t=t, theta=self.problem.oracle.answer(call))
 
     @property
     def theorem(self) -> int | None:

@@ -9,6 +9,7 @@ from odfl_cli.algorithms.base import (
     Algorithm,
     Belief,
     drawn_problem,
+    failed_calls,
     smoothing_draws,
     start_draws,
     start_points,
@@ -70,7 +71,8 @@ class DFOGD(Stepper):
         """f̃_t with α_t, to be minimised from ϑ_{t−1}."""
         loss = self._loss(state, X, costs, draws)
         points = start_points("df_ogd", self.problem, draws)
-        return OracleCall(loss, self.problem.theta_set, state.vartheta, points=points)
+        failed = failed_calls("df_ogd", self.problem, draws)
+        return OracleCall(loss, self.problem.theta_set, state.vartheta, None, points, failed)
 
     def update(
         self, state: DFOGDState, X: Array, costs: Array, draws: dict[str, Array]
@@ -80,7 +82,7 @@ class DFOGD(Stepper):
         # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}; unchanged in rounds without a call
         call = self.oracle_call(state, X, costs, draws)
         if call and self.problem.oracle.answers(t):
-            vartheta = self.problem.oracle.minimise(call)
+            vartheta = self.problem.oracle.answer(call)
         path_length = state.path_length
         if t > 1:  # P_1 = 0: the path starts at ϑ_1
             path_length = path_length + distance(vartheta, state.vartheta)

@@ -34,7 +34,10 @@ def register_resolvers() -> None:
 AS_IN_THE_PAPER = {
     "_target_": "odfl_cli.feedback.base.Feedback", "kind": "full", "delay": 0, "delay_law": "constant",
 }  # fmt: skip
-LATER_KEYS, NONE = {"kappa_rule": "line", "algo.step": None, "feedback": AS_IN_THE_PAPER}, object()
+LATER_KEYS: dict[str, Any] = {
+    "kappa_rule": "line", "algo.step": None, "feedback": AS_IN_THE_PAPER, "oracle.failure": 0.0,
+}  # fmt: skip
+NONE = object()
 """Keys that came later, with the values that leave a job what it was."""
 
 

@@ -15,6 +15,7 @@ from odfl_cli.metrics.theory.theorems import (
     Margin,
     df_ftpl_bound,
     df_ogd_bound,
+    inexactness,
     running_mean,
     smoothing_distance,
 )
@@ -68,6 +69,27 @@ def test_df_ogd_on_a_polytope_by_hand():
     K = 3.0 * 0.5 * 2.0 / 0.5
     distance = 0.5 + 2 * 3 * 0.8 * math.sqrt(6 * 0.5) * min(math.log(2 * 3 / 0.5), 2)
     assert found[0] == pytest.approx(4 / (2 * 0.2) + 0.2 * K**2 / 2 + 2 * 0.5 * distance)
+
+
+def test_inexact_decisions_by_hand():
+    """2 V D_Z ∫_0^1 min(1, C_0 (κ/u)^β) du; all of 2 V D_Z where no margin is known to exceed κ."""
+    assert inexactness(SIMPLEX, 0.0) == 0.0
+    a = 1.5 * 0.1  # β = 1
+    assert inexactness(SIMPLEX, 0.1) == pytest.approx(2 * 0.5 * a * (1 + math.log(1 / a)))
+    a = 0.8 * math.sqrt(0.01)  # β = ½: 1 up to u = a², then a/√u
+    assert inexactness(POLYTOPE, 0.01) == pytest.approx(2 * 3 * 0.5 * (a**2 + 2 * a * (1 - a)))
+    assert inexactness(SIMPLEX, 1.0) == pytest.approx(2 * 0.5)
+    nothing_known = replace(SIMPLEX, margin=Margin(math.inf, 1.0))
+    assert inexactness(nothing_known, 1e-9) == pytest.approx(2 * 0.5)
+
+
+def test_the_worst_decision_within_kappa_stays_below_the_term():
+    """Margins U[0, 1] on the simplex, where the second item may cost D_Z more: P(margin < ε) = ε."""
+    margins = (np.arange(100_000) + 0.5) / 100_000
+    constants = replace(SIMPLEX, costs=1.0, margin=Margin(1.0, 1.0))
+    for kappa in (0.01, 0.1, 0.5):
+        shift = np.minimum(1.0, kappa / margins).mean()  # of weight, at a cost of 1 each
+        assert kappa < shift <= inexactness(constants, kappa) / 2 + 1e-4
 
 
 @pytest.mark.parametrize("given", [SIMPLEX, POLYTOPE], ids=["simplex", "polytope"])

@@ -77,9 +77,9 @@ class Unheard:
 
 
 def test_beside_the_theorems_there_is_no_bound():
-    """Another algorithm, a step at a fixed point, inexact decisions, regularisers without a theorem."""
+    """Another algorithm, a step at a fixed point, regularisers without a theorem."""
     small = ("seeds=1", "horizon.rounds=20", "data.features=3")
-    chosen = ("algo=pf_ogd", "algo.delta=1", "kappa=0.1", "regularizer=quadratic")
+    chosen = ("algo=pf_ogd", "algo.delta=1", "regularizer=quadratic")
     jobs = [composed_job(choice, *small) for choice in chosen]
     job = make_job(DFOGD, rounds=20)
     problem = job.algorithm.problem
@@ -89,6 +89,21 @@ def test_beside_the_theorems_there_is_no_bound():
         assert np.isnan(simulate(replace(uncovered, metrics=QUICK)).table["bound"]).all()
     unasked = replace(job, metrics=replace(QUICK, bound=False))
     assert "bound" not in simulate(unasked).table
+
+
+@pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
+def test_inexact_decisions_add_their_term_to_the_bound(algo):
+    """κ changes no update, so that the bounds of the same rounds differ by the term times t."""
+    small = (f"algo={algo}", "seeds=2", "horizon.rounds=20", "data.features=3", "engine=array")
+    exact, inexact = (
+        simulate(replace(composed_job(f"kappa={kappa}", *small), metrics=QUICK)).table
+        for kappa in (0, 0.1)
+    )
+    t, added = exact["t"], inexact["bound"] - exact["bound"]
+    known = ~np.isnan(added)
+    each = (added / t)[known].reshape(2, -1)
+    assert (each > 0).all()
+    np.testing.assert_allclose(each, each[:, :1].repeat(each.shape[1], 1))
 
 
 @pytest.mark.parametrize("shape", [(30, 5, 3), (30, 3, 7)])

@@ -458,3 +458,27 @@ def test_every_oracle_can_be_lazy(kind):
     assert [t for t in range(1, 11) if lazy.answers(t)] == [1, 4, 7, 10]
     with pytest.raises(ValidationError, match="every"):
         kind(every=0)
+
+
+@pytest.mark.parametrize(("algo", "answer"), [("df_ogd", "vartheta"), ("df_ftpl", "theta")])
+def test_a_call_that_fails_returns_its_start(algo, answer):
+    """In the seeds and rounds whose draw says so, with the same draws alone and among others."""
+    small = ("data.features=3", "data.clip=false", "horizon.rounds=40")
+    job = replace(composed_job(f"algo={algo}", "oracle.failure=0.3", *small), seeds=(3, 4, 5))
+    rounds, draws = block_of(job, 0, 40)
+    state, stayed = job.algorithm.init(3, None), []
+    for t in range(40):
+        now, before = {key: values[:, t] for key, values in draws.items()}, getattr(state, answer)
+        state = job.algorithm.update(state, rounds.X[:, t], rounds.costs[:, t], now)
+        stayed.append((getattr(state, answer) == before).all(-1))
+    np.testing.assert_array_equal(np.transpose(stayed), draws[f"{algo}/failure"] < 0.3)
+    assert 0 < np.mean(stayed) < 1
+    np.testing.assert_allclose(simulate(job).state.theta, state.theta, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(
+        simulate(replace(job, seeds=(4,))).table["cost"], simulate(job).table["cost"][1:2]
+    )
+
+
+def test_an_oracle_that_always_fails_never_answers():
+    job = composed_job("algo=df_ftpl", "horizon.rounds=20", "oracle.failure=1", "seeds=2")
+    assert (simulate(job).state.theta == 0).all()

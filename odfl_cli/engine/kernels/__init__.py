@@ -29,6 +29,8 @@ def missing_kernel(algorithm: Algorithm) -> str | None:
         return f"algo {type(algorithm).__name__}"
     if getattr(algorithm, "adaptive", False):
         return "algo.step=adaptive"
+    if problem.oracle.failure:
+        return f"oracle.failure={problem.oracle.failure:g}"
     if problem.beyond_papers:
         return problem.beyond_papers
     for name, kernel in PAPERS_PROBLEM.items():

@@ -11,7 +11,13 @@ from odfl_cli.metrics.base import by_seed
 from odfl_cli.metrics.played import PlayedRounds
 from odfl_cli.metrics.theory.margin import directional_margins, fit_margin, gaussian_margin
 from odfl_cli.metrics.theory.sample import Sample, on_the_sphere, slopes
-from odfl_cli.metrics.theory.theorems import Constants, Margin, df_ftpl_bound, df_ogd_bound
+from odfl_cli.metrics.theory.theorems import (
+    Constants,
+    Margin,
+    df_ftpl_bound,
+    df_ogd_bound,
+    inexactness,
+)
 from odfl_cli.problem.polytopes.linear import DecisionSet
 from odfl_cli.problem.problem import Problem
 
@@ -19,11 +25,10 @@ MAX_ROUNDS = 256  # that margins of a seed are measured on, where they are not k
 
 
 def has_bound(algorithm: Algorithm) -> bool:
-    """Whether a theorem covers the run: its algorithm, exact decisions, and its smoothing."""
+    """Whether a theorem covers the run: its algorithm and its smoothing."""
     regularizer = algorithm.problem.regularizer
-    covered = algorithm.theorem is not None and algorithm.problem.kappa == 0.0
-    known = not np.isnan(steepness(algorithm.problem))
-    return covered and known and getattr(regularizer, "in_paper", False)
+    known = algorithm.theorem is not None and not np.isnan(steepness(algorithm.problem))
+    return known and getattr(regularizer, "in_paper", False)
 
 
 def bound(
@@ -40,7 +45,9 @@ def bound(
     theorem: Any = df_ftpl_bound if algorithm.theorem == 1 else df_ogd_bound
     known = [notes[name] for name in ("alpha", "eta", "path_length") if name in notes]
     rows = zip(constants, *known, strict=True)
-    average = np.stack([theorem(measured, t, *values) for measured, *values in rows])
+    kappa = algorithm.problem.kappa
+    terms = [theorem(one, t, *values) + inexactness(one, kappa) for one, *values in rows]
+    average = np.stack(terms)
     return t * (average if xi is None else average + running_nanmean(xi))
 
 

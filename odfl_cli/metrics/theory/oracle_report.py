@@ -67,7 +67,7 @@ def oracle_report(algorithm: Algorithm, before: RoundStart) -> dict[str, np.ndar
     play = lambda: (algorithm.decide(state, X), algorithm.update(state, X, costs, draws))  # noqa: E731
     whole_round = min(timeit.repeat(play, repeat=REPETITIONS, number=1))
     if problem.oracle.answers(before.t):
-        ask = partial(problem.oracle.minimise, call)
+        ask = partial(problem.oracle.answer, call)
         answer, spent = ask(), min(timeit.repeat(ask, repeat=REPETITIONS, number=1))
     value, weight = call.objective.value, call.objective.weight
     after = value(answer)

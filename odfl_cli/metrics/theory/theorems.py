@@ -85,6 +85,21 @@ def smoothing_distance(constants: Constants, alpha: np.ndarray) -> np.ndarray:
     return alpha + np.where(factor > 0, 2 * V * c0 * (n * alpha) ** beta, 0.0) * factor
 
 
+def inexactness(constants: Constants, kappa: float) -> float:
+    """What decisions within κ of the best predicted cost add to the average regret, by Assumption 2.
+
+    Such a decision has at most min(1, κ/margin) of its weight on other vertices than the best, so that it
+    costs at most 2 V D_Z E min(1, κ/margin) more, where P(κ/margin > u) ≤ a u^{−β} with a = C_0 κ^β.
+    The paper adds κ, which bounds the predicted cost alone.
+    """
+    if kappa == 0.0:
+        return 0.0
+    c0, beta = constants.margin
+    a = min(c0 * kappa**beta, 1.0)
+    share = a - a * np.log(a) if beta == 1 else (a - beta * a ** (1 / beta)) / (1 - beta)
+    return float(2 * constants.vertices * constants.costs * share)
+
+
 def running_mean(t: np.ndarray, values: np.ndarray) -> np.ndarray:
     """(1/t) Σ_{s≤t} values_s where values are known at the rounds t [rounds] alone.
 

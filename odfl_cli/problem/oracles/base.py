@@ -1,11 +1,12 @@
 """The contract of an oracle, what it is called with, and the rounds that it keeps."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from odfl_cli.core.arrays import Array, array_namespace
-from odfl_cli.core.settings import PositiveInt, settings
+from odfl_cli.core.settings import PositiveInt, Real, settings
 from odfl_cli.problem.ball import Ball
 
 
@@ -22,6 +23,7 @@ class OracleCall(NamedTuple):
     start: Array  # the warm start, [S, m]
     samples: Array | None = None  # uniform draws, [S, *sample_shape]
     points: Array | None = None  # random points of Θ, [S, restarts, m]
+    failed: Array | None = None  # the seeds whose call fails, [S]
 
     def gradient(self, theta: Array, step: int) -> Array:
         """The objective's gradient with the draws of that step, if there are any."""
@@ -34,12 +36,15 @@ class Oracle:
     """O_ξ: returns an approximate minimiser; depends on no algorithm. A subclass states `minimise`.
 
     It is called every `every` rounds. A sum of losses is made of the rounds in a buffer, which holds
-    all rounds, the last `history_size` of them, or a uniform sample of that size.
+    all rounds, the last `history_size` of them, or a uniform sample of that size. A call fails with
+    probability `failure`: it then returns its start, at most 2R ‖σ‖_1 + the range of Σ f̃ above the minimum,
+    where the paper's (ξ, χ)-oracle allows χ ‖σ‖_1 + ξ.
     """
 
     history: Literal["full", "window", "reservoir"] = "full"
     history_size: PositiveInt = 1000
     every: PositiveInt = 1
+    failure: Annotated[Real, Field(ge=0, le=1)] = 0.0
 
     @property
     def sample_shape(self) -> tuple[int, ...]:
@@ -87,6 +92,13 @@ class Oracle:
 
     def check(self, parameters: int) -> None:
         """Raises a UserError if θ has more parameters than it can search."""
+
+    def answer(self, call: OracleCall) -> Array:
+        """What the call returns, [S, m]: `minimise`, or its start where it fails."""
+        found, failed = self.minimise(call), call.failed
+        if failed is None:
+            return found
+        return array_namespace(found).where(failed[:, None], call.start, found)
 
     def minimise(self, call: OracleCall) -> Array:
         """An approximate minimiser of `call.objective` over Θ, [S, m]."""
