@@ -1,22 +1,18 @@
 """`odfl best`: the leaderboard of sweeps, as text or as a table for a paper."""
 
-import argparse
 import csv
 import json
 import sys
-from itertools import chain
 from typing import Any
 
-from odfl_cli.cli.parser import Parser
+from odfl_cli.cli.parser import Parser, read_selection
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import Interval
 from odfl_cli.core.text import latex, markdown, plus_minus, printable, table, tell, two_digits
 from odfl_cli.results import leaderboard
-from odfl_cli.results.finding import free_name, keep_whole, sections
+from odfl_cli.results.finding import keep_whole, locate, sections, try_each
 from odfl_cli.results.grouping import Settings
 from odfl_cli.results.leaderboard import Board, Entry, deciding_column, name_settings
-from odfl_cli.results.runs import StoredRun
-from odfl_cli.results.selection import Where, join_refusals, locate, try_each
 from odfl_cli.results.verdicts import choices_in, verdicts_in
 from odfl_cli.results.words import REFERENCES, column_words, display_name, to_unicode
 
@@ -48,7 +44,16 @@ SHAPES = {
 def main(argv: list[str]) -> int:
     """Prints the leaderboard; returns the exit code."""
     arguments = _parser().parse_args(argv)
-    sweeps = _find(arguments)
+    located, refusals = try_each(arguments.runs, locate)
+    for refusal in refusals if located else ():
+        tell(f"left out: {refusal}")
+    arguments.runs = list(located) or arguments.runs
+    paths, where = read_selection(arguments)
+    sweeps = {
+        name: keep_whole(runs, name, tell) for name, runs in sections(paths, tell, where).items()
+    }
+    if not sweeps:
+        raise UserError(f"no finished run in {', '.join(map(str, paths))}")
     column = arguments.value or deciding_column([run for runs in sweeps.values() for run in runs])
     found = leaderboard.board(
         sweeps, column, _split(arguments.rows), _split(arguments.cols), arguments.gap,
@@ -66,10 +71,9 @@ def main(argv: list[str]) -> int:
         print(markdown(_rows(found, arguments.gap, "**{}**")))
     else:
         _print(found, column, arguments.gap)
-        located, _ = try_each(arguments.runs, locate)
-        for sentence in verdicts_in(located.values()):
+        for sentence in verdicts_in(paths):
             print(printable(f"verdict: {sentence}"))
-        for sentence in choices_in(located.values()):
+        for sentence in choices_in(paths):
             print(printable(f"chosen: {sentence}"))
     return 0
 
@@ -90,25 +94,6 @@ def _parser() -> Parser:
     for name, words in SHAPES.items():
         shape.add_argument(f"--{name}", action="store_true", help=words)
     return parser
-
-
-def _find(arguments: argparse.Namespace) -> dict[str, list[StoredRun]]:
-    """The finished runs of every sweep; one that is not there is named, or refused if none is."""
-    where = Where.parse(arguments.where, arguments.seeds)
-
-    def read(name: str) -> dict[str, list[StoredRun]]:
-        found = sections([locate(name)], tell, where) or {name: []}
-        return {key: keep_whole(runs, name, tell) for key, runs in found.items()}
-
-    found, refusals = try_each(arguments.runs, read)
-    if not found:
-        raise join_refusals(refusals)
-    for refusal in refusals:
-        tell(f"left out: {refusal}")
-    sweeps: dict[str, list[StoredRun]] = {}
-    for name, runs in chain(*(part.items() for part in found.values())):
-        sweeps[free_name(name, sweeps)] = runs
-    return sweeps
 
 
 def _print(found: Board, column: str, gap: str) -> None:

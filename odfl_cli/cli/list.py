@@ -9,10 +9,9 @@ from typing import Any
 from odfl_cli.cli.parser import Parser, read_selection
 from odfl_cli.core.statistics import Interval, interval
 from odfl_cli.core.text import age, plus_minus, printable, relative, size, table, tell
-from odfl_cli.results.finding import find_runs
+from odfl_cli.results.finding import OUTPUTS, find_runs
 from odfl_cli.results.grouping import differing_keys
 from odfl_cli.results.runs import StoredRun
-from odfl_cli.results.selection import OUTPUTS
 
 DESCRIPTION = """\
 Lists runs: their state (finished, failed, running, unfinished, damaged, newer), what was typed

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.seeds import parse_seeds
-from odfl_cli.results.selection import Where, locate_all
+from odfl_cli.results.finding import Where, locate_all
 
 
 class Parser(argparse.ArgumentParser):

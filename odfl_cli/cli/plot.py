@@ -10,10 +10,9 @@ from odfl_cli.core.errors import FAILED, UserError, report
 from odfl_cli.core.text import did_you_mean, printable, tell
 from odfl_cli.plotting.figure_files import Sheet, write_sheets
 from odfl_cli.plotting.request import CURVES, FORMATS, OTHERS, WIDTHS, Request
-from odfl_cli.results.finding import newest, sections
+from odfl_cli.results.finding import OUTPUTS, newest, sections
 from odfl_cli.results.gaps import Gap
 from odfl_cli.results.runs import StoredRun
-from odfl_cli.results.selection import OUTPUTS
 
 DESCRIPTION = """\
 Draws finished runs: means over the seeds with 95% intervals, one colour per algorithm.

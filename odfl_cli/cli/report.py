@@ -10,8 +10,7 @@ from odfl_cli.cli.parser import Parser, check_output, read_selection
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, check_replaceable, explain_write_errors, read_regular
 from odfl_cli.core.text import printable, size, tell
-from odfl_cli.results.finding import newest
-from odfl_cli.results.selection import OUTPUTS, Where
+from odfl_cli.results.finding import OUTPUTS, Where, newest
 from odfl_cli.results.summary import fits
 
 DESCRIPTION = """\

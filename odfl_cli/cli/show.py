@@ -13,10 +13,9 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.seeds import format_seeds
 from odfl_cli.core.statistics import interval
 from odfl_cli.core.text import age, assignments, plus_minus, printable, size, tell
-from odfl_cli.results.finding import choose, find_runs, stored_run
+from odfl_cli.results.finding import Where, choose, find_runs, locate, stored_run
 from odfl_cli.results.ownership import is_run
 from odfl_cli.results.runs import StoredRun
-from odfl_cli.results.selection import Where, locate
 from odfl_cli.results.sweeps import INDEX
 
 DESCRIPTION = """\

@@ -12,8 +12,8 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, explain_write_errors
 from odfl_cli.learner.forms import Form, is_finite
 from odfl_cli.learner.session import KIND, Place, Session, as_tuples
+from odfl_cli.results.finding import locate
 from odfl_cli.results.runs import inspect as inspect_run
-from odfl_cli.results.selection import locate
 from odfl_cli.runs.snapshot import Snapshot, read_snapshot, unpack
 from odfl_cli.runs.states import read_state
 

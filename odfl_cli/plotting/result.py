@@ -14,9 +14,8 @@ from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.seeds import parse_seeds
 from odfl_cli.core.text import plus_minus
-from odfl_cli.results.finding import newest
+from odfl_cli.results.finding import OUTPUTS, Where, locate_all, newest
 from odfl_cli.results.grouping import differing_keys, group_runs
-from odfl_cli.results.selection import OUTPUTS, Where, locate_all
 from odfl_cli.results.tables import Run, final_figures, read_runs
 from odfl_cli.results.verdicts import verdicts_in
 

@@ -12,11 +12,10 @@ from typing import Any
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.reading import UnreadableError
 from odfl_cli.core.text import tell
-from odfl_cli.results.finding import named_sweeps, sections
+from odfl_cli.results.finding import EVERY, Where, named_sweeps, sections
 from odfl_cli.results.grouping import Group, group_runs
 from odfl_cli.results.ownership import is_run
 from odfl_cli.results.runs import StoredRun
-from odfl_cli.results.selection import EVERY, Where
 from odfl_cli.results.sweeps import read_index
 from odfl_cli.results.tables import Run, read_run
 from odfl_cli.results.verdicts import choices_in, verdicts_in

@@ -14,9 +14,9 @@ from odfl_cli.results.grouping import (
     check_column,
     check_key,
     freeze,
+    is_one_of,
     without,
 )
-from odfl_cli.results.selection import is_one_of
 from odfl_cli.results.words import display_name
 
 if TYPE_CHECKING:  # parsing a gap should not import pandas

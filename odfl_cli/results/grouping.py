@@ -134,6 +134,15 @@ def sort_key(value: Any) -> tuple[int, float, str]:
     return 1, 0.0, str(value)
 
 
+def is_one_of(value: Any, texts: Iterable[str]) -> bool:
+    """Whether a setting is written like one of the texts, or is the same number."""
+    number = None if isinstance(value, bool) else _number(value)
+    return any(
+        format_value(value) == text or (number is not None and number == _number(text))
+        for text in texts
+    )
+
+
 def without(settings: Settings, *keys: str) -> Settings:
     """The settings without some keys."""
     return {name: value for name, value in settings.items() if name not in keys}
@@ -222,3 +231,10 @@ def _without_echoes(keys: list[str], runs: Sequence[Described]) -> list[str]:
 
 def _root(key: str) -> str:
     return key.partition(".")[0]
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None

@@ -10,10 +10,9 @@ import pandas as pd
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.reading import UnreadableError
 from odfl_cli.core.statistics import mean_ci95
-from odfl_cli.results.finding import Warn, find_runs
+from odfl_cli.results.finding import EVERY, Warn, Where, find_runs
 from odfl_cli.results.grouping import Run
 from odfl_cli.results.runs import StoredRun
-from odfl_cli.results.selection import EVERY, Where
 from odfl_cli.results.summary import CUMULATIVE, seed_file
 
 BASIC_COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost")

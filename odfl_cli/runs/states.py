@@ -13,8 +13,8 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.engine.base import Trace
 from odfl_cli.environments.base import shape_of
 from odfl_cli.metrics.base import Run
+from odfl_cli.results.finding import locate
 from odfl_cli.results.runs import StoredRun, inspect
-from odfl_cli.results.selection import locate
 from odfl_cli.results.summary import state_file, weights_file
 from odfl_cli.runs.records import write_file
 from odfl_cli.runs.simulate import Job, Past, Simulation

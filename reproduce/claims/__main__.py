@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from odfl_cli.core.errors import UserError, report
-from odfl_cli.results.selection import OUTPUTS
+from odfl_cli.results.finding import OUTPUTS
 from reproduce.claims.claim import SAMPLE, Claim, Row, control_discoveries
 from reproduce.claims.comparisons import comparisons
 from reproduce.claims.evidence import SWEEPS

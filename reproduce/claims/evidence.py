@@ -11,8 +11,8 @@ from typing import Any
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.reading import read_yaml
 from odfl_cli.core.text import tell
+from odfl_cli.results.finding import Where
 from odfl_cli.results.grouping import Group, group_runs
-from odfl_cli.results.selection import Where
 from odfl_cli.results.tables import read_runs
 
 FIRST_SEED = 150_001

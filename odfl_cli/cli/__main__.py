@@ -1,7 +1,0 @@
-"""`python -m odfl_cli.cli`: the same as `odfl`."""
-
-import sys
-
-from odfl_cli.cli import main
-
-sys.exit(main())
