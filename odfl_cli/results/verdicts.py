@@ -9,17 +9,16 @@ verdict.json:
 
 `difference` is the mean of first − second over `seeds`. All intervals of a file hold together, and
 however many seeds were looked at, with probability 1 − error. The verdict is *less* (the first has
-less of the column), *more*, *equal* (within the margin) or *undecided* after `most` seeds.
+less of the column), *more*, *equal* (within the margin) or *undecided* after `most` seeds; then `more`
+estimates how many it lacks.
 tuned.json names the constants chosen for every job, and those that lie at the edge of their grid.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import write_json
 from odfl_cli.core.reading import UnreadableError, read_json
 from odfl_cli.core.text import assignments
 from odfl_cli.results.finding import sweeps_in
@@ -38,79 +37,56 @@ WORDS = {
     "equal": "{0} and {1} have the same {2} within {3:g}",
     "undecided": "{0} and {1} are undecided in {2}",
 }
+Verdicts = dict[str, Any]  # the content of verdict.json
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The verdict on one pair of runs."""
+def sentences(verdicts: Verdicts) -> list[str]:
+    """One for every pair: who has less, by how much, on which seeds, and how many more it needs."""
+    what = to_unicode(column_words(verdicts["column"]))
+    found = []
+    for pair in verdicts["pairs"]:
+        first, second = (_name(pair[side]) for side in ("first", "second"))
+        words = WORDS[pair["verdict"]].format(first, second, what, verdicts["margin"])
+        low, high = pair["interval"]
+        number = f"{pair['difference']:.3g} in [{low:.3g}, {high:.3g}]".replace("-", "−")
+        problem = f"{pair['problem']}: " if pair["problem"] else ""
+        more = f"; about {pair['more']:,} more would decide it" if pair.get("more") else ""
+        found.append(f"{problem}{words}: {number}, seeds {pair['seeds']}{more}.")
+    return found
 
-    problem: str  # the swept keys that are not the algorithm's, as typed
-    first: str
-    second: str
-    runs: Sequence[str]  # the names of their directories
-    difference: float
-    interval: Sequence[float]
-    seeds: str
-    verdict: Literal["less", "more", "equal", "undecided"]
 
-
-@dataclass(frozen=True)
-class Verdicts:
-    """What a sweep has decided."""
-
-    column: str
-    margin: float
-    error: float
-    most: int
-    pairs: Sequence[Verdict]
-
-    @property
-    def sentences(self) -> list[str]:
-        """One for every pair: who has less, by how much, on which seeds."""
-        return [self._sentence(pair) for pair in self.pairs]
-
-    def _sentence(self, pair: Verdict) -> str:
-        first, second = map(display_name, (pair.first, pair.second))
-        what = to_unicode(column_words(self.column))
-        words = WORDS[pair.verdict].format(first, second, what, self.margin)
-        low, high = pair.interval
-        number = f"{pair.difference:.3g} in [{low:.3g}, {high:.3g}]".replace("-", "−")
-        problem = f"{pair.problem}: " if pair.problem else ""
-        return f"{problem}{words}: {number}, seeds {pair.seeds}."
-
-    def write(self, sweep: Path) -> None:
-        """Writes verdict.json into the sweep's directory."""
-        write_json(sweep / VERDICT, asdict(self))
+def _name(contender: str) -> str:
+    """`DF-OGD algo.c_eta=0.1` for `df_ogd algo.c_eta=0.1`."""
+    algorithm, _, settings = contender.partition(" ")
+    return f"{display_name(algorithm)} {settings}".rstrip()
 
 
 def read_verdicts(sweep: Path) -> Verdicts | None:
     """The verdicts of a sweep's directory; None where it has none. A UserError of one line."""
-    content = _read(sweep / VERDICT, SHAPE)
-    if content is None:
-        return None
-    pairs = tuple(Verdict(**{key: pair[key] for key in PAIR}) for pair in content["pairs"])
-    if any(len(pair.interval) != 2 or pair.verdict not in WORDS for pair in pairs):
-        raise UserError(f"{sweep / VERDICT}: it is not what odfl writes")
-    return Verdicts(**{key: content[key] for key in SHAPE} | {"pairs": pairs})
+    content: Verdicts | None = _read(sweep / VERDICT, SHAPE)
+    for pair in content["pairs"] if content else ():
+        if len(pair["interval"]) != 2 or pair["verdict"] not in WORDS:
+            raise UserError(f"{sweep / VERDICT}: it is not what odfl writes")
+    return content
 
 
 def verdicts_in(paths: Iterable[Path]) -> list[str]:
     """What the sweeps at the paths have decided, in sentences."""
     sweeps = [sweep for path in paths for sweep in sweeps_in(path)]
     found = [verdicts for sweep in sweeps if (verdicts := read_verdicts(sweep))]
-    return [sentence for verdicts in found for sentence in verdicts.sentences]
+    return [sentence for verdicts in found for sentence in sentences(verdicts)]
 
 
 def choices_in(paths: Iterable[Path]) -> list[str]:
     """The constants that `tune=` chose for the jobs of the sweeps at the paths, in sentences."""
-    sentences = []
+    found = []
     for sweep in (sweep for path in paths for sweep in sweeps_in(path)):
         content = _read(sweep / TUNED, CHOICES) or {"jobs": ()}
         for job in content["jobs"]:
             edge = f", with {' and '.join(job['edge'])} at the edge of the grid" * bool(job["edge"])
             basis = f"by {content['objective']} on seeds {content['seeds']}"
-            sentences.append(f"{job['job']}: {assignments(job['chosen'])}, {basis}{edge}.")
-    return sentences
+            found.append(f"{job['job']}: {assignments(job['chosen'])}, {basis}{edge}.")
+    return found
 
 
 def _read(path: Path, shape: Any) -> Any:

@@ -12,7 +12,7 @@ from support.commands import complaints, odfl
 from support.processes import ODFL
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.verdicts import Verdict, Verdicts, read_verdicts
+from odfl_cli.results.verdicts import read_verdicts
 from odfl_cli.runs.sweep.until import Decided
 
 WORDS = ("run", "-m", "horizon.rounds=4", "until=decided", "sweep=mine")
@@ -39,15 +39,18 @@ def test_whoever_knows_the_law_costs_less_than_whoever_does_not(tmp_path):
     assert done.returncode == 0, done.stderr
     verdicts = read_verdicts(sweep(tmp_path))
     assert verdicts is not None
-    assert [(pair.problem, pair.first, pair.second) for pair in verdicts.pairs] == [
+    pairs = verdicts["pairs"]
+    assert [(pair["problem"], pair["first"], pair["second"]) for pair in pairs] == [
         ("data.rho=0", "clairvoyant", "uniform"),
         ("data.rho=0.5", "clairvoyant", "uniform"),
     ]
-    assert {pair.verdict for pair in verdicts.pairs} == {"less"}
-    assert {pair.seeds for pair in verdicts.pairs} == {"7-56"}
-    assert all(pair.interval[0] < pair.difference < pair.interval[1] < 0 for pair in verdicts.pairs)
+    assert {pair["verdict"] for pair in pairs} == {"less"}
+    assert {pair["seeds"] for pair in pairs} == {"7-56"}
+    for pair in pairs:
+        low, high = pair["interval"]
+        assert low < pair["difference"] < high < 0
     assert [job["seeds"] for job in jobs(tmp_path)] == 4 * [list(range(7, 57))]
-    assert "clairvoyant − uniform" in done.stdout
+    assert "Clairvoyant has less average cost than Uniform" in done.stdout
 
 
 @pytest.mark.thorough
@@ -60,9 +63,10 @@ def test_undecided_says_by_how_much_and_more_seeds_continue(tmp_path):
     ]
     looks, *_, row, _ = done.stdout.splitlines()
     assert looks.startswith("20 seeds, 0 of 1 pairs decided; pf_ogd − spo ")
-    assert "undecided; about" in row
+    assert row.startswith("PF-OGD and SPO+ are undecided in ")
+    assert "more would decide it" in row
     more = odfl(*WORDS, *words, "until.most=26", "until.margin=1", cwd=tmp_path)
-    assert "equal within 1" in more.stdout
+    assert "have the same average expected cost within 1" in more.stdout
     assert [len(job["seeds"]) for job in jobs(tmp_path)] == [22, 22]
     (pair,) = json.loads((sweep(tmp_path) / "verdict.json").read_text())["pairs"]
     assert (pair["seeds"], pair["verdict"]) == ("0-19", "equal")  # as if it had been asked at once
@@ -135,12 +139,8 @@ def test_a_kill_changes_no_verdict(tmp_path, start):
     assert len(jobs(killed)[0]["seeds"]) == len(jobs(whole)[0]["seeds"])
 
 
-def test_verdicts_come_back_from_their_file(tmp_path):
-    pair = Verdict("", "df_ogd", "spo", ["a", "b"], -0.1, [-0.2, 0.0], "0-49", "undecided")
-    verdicts = Verdicts("avg_cost", 0.0, 0.05, 50, (pair,))
+def test_a_file_that_odfl_did_not_write_is_refused(tmp_path):
     assert read_verdicts(tmp_path) is None
-    verdicts.write(tmp_path)
-    assert read_verdicts(tmp_path) == verdicts
     (tmp_path / "verdict.json").write_text('{"pairs": 3}')
     with pytest.raises(UserError, match=r"verdict\.json: it is not what odfl writes"):
         read_verdicts(tmp_path)

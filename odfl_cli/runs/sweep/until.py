@@ -5,19 +5,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, product
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from omegaconf import DictConfig
 from pydantic import Field
 
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.files import write_json
 from odfl_cli.core.reading import read_json
 from odfl_cli.core.settings import Integer, NonNegative, PositiveInt, Real, settings
 from odfl_cli.core.statistics import Decision, decide
-from odfl_cli.core.text import did_you_mean, relative, table, tell, two_digits
+from odfl_cli.core.text import did_you_mean, plus_minus, relative, tell, two_digits
 from odfl_cli.results.grouping import belongs_to_algorithm
 from odfl_cli.results.summary import SUMMARY, Summary
-from odfl_cli.results.verdicts import Verdict, Verdicts
+from odfl_cli.results.verdicts import VERDICT, sentences
 from odfl_cli.runs.build import Parts, final_columns, top_level
 from odfl_cli.runs.prepare import PreparedJob, prepare
 from odfl_cli.runs.sweep.grid import Cell, Compositions, grid_cells, job_directory, own_words
@@ -83,12 +84,20 @@ class Pair(NamedTuple):
     second: Contender
     found: Decision
 
-    @property
-    def interval(self) -> str:
-        """The mean difference and its interval."""
+    def record(self, start: int) -> dict[str, Any]:
+        """The pair as verdict.json has it, for seeds counted from `start`."""
         mean, half = self.found.mean, self.found.half
-        number = two_digits(half)
-        return f"{number(mean)} in [{number(mean - half)}, {number(mean + half)}]"
+        return {
+            "problem": self.first.problem,
+            "first": self.first.name,
+            "second": self.second.name,
+            "runs": [self.first.directory.name, self.second.directory.name],
+            "difference": mean,
+            "interval": [mean - half, mean + half],
+            "seeds": f"{start}-{start + self.found.seeds - 1}",
+            "verdict": self.found.verdict,
+            "more": self.found.more,
+        }
 
 
 class Comparison:
@@ -159,13 +168,18 @@ def run_until_decided(
         if not sweep.close(brief=True):
             return False
         pairs = [pair for one in comparisons for pair in one.decide(column, count)]
-        found = tuple(_verdict(pair, start) for pair in pairs)
-        Verdicts(column, until.margin, until.error, until.most, found).write(sweep.directory)
+        verdicts = {
+            "column": column,
+            "margin": until.margin,
+            "error": until.error,
+            "most": until.most,
+            "pairs": [pair.record(start) for pair in pairs],
+        }
+        write_json(sweep.directory / VERDICT, verdicts)
         if before == [one.size for one in comparisons]:
             break
         print(_line(pairs), flush=True)
-    _print_verdicts(column, until.margin, pairs)
-    print(f"{relative(sweep.directory)}")
+    print("\n".join([*sentences(verdicts), relative(sweep.directory)]))
     return True
 
 
@@ -211,38 +225,13 @@ def _contender(cell: Cell, own: Cell, prepared: PreparedJob) -> Contender:
     return Contender(cell, name, problem, prepared.directory)
 
 
-def _verdict(pair: Pair, start: int) -> Verdict:
-    first, second, found = pair
-    return Verdict(
-        first.problem, first.name, second.name, (first.directory.name, second.directory.name),
-        found.mean, (found.mean - found.half, found.mean + found.half),
-        f"{start}-{start + found.seeds - 1}", found.verdict,
-    )  # fmt: skip
-
-
 def _line(pairs: list[Pair]) -> str:
     """How many pairs are decided, and the one that is furthest from it."""
     left = [pair for pair in pairs if pair.found.verdict == "undecided"]
-    last = max(left, key=lambda pair: pair.found.more)
-    where = f"{last.first.problem}: " if last.first.problem else ""
+    first, second, found = max(left, key=lambda pair: pair.found.more)
+    where, number = f"{first.problem}: " if first.problem else "", two_digits(found.half)
     return (
-        f"{last.found.seeds} seeds, {len(pairs) - len(left)} of {len(pairs)} pairs decided; "
-        f"{where}{last.first.name} − {last.second.name} {last.interval}, "
-        f"about {last.found.more:,} more seeds"
+        f"{found.seeds} seeds, {len(pairs) - len(left)} of {len(pairs)} pairs decided; "
+        f"{where}{first.name} − {second.name} {plus_minus(found.mean, found.half, number)}, "
+        f"about {found.more:,} more seeds"
     )
-
-
-def _print_verdicts(column: str, margin: float, pairs: list[Pair]) -> None:
-    """One row for every pair."""
-    rows = [["problem", "pair", column, "seeds", "verdict"]]
-    for pair in pairs:
-        found = pair.found
-        word = {
-            "equal": f"equal within {margin:g}",
-            "undecided": f"undecided; about {found.more:,} more seeds",
-        }.get(found.verdict, found.verdict)
-        names = f"{pair.first.name} − {pair.second.name}"
-        rows.append([pair.first.problem or "-", names, pair.interval, str(found.seeds), word])
-    if all(row[0] == "-" for row in rows[1:]):
-        rows = [row[1:] for row in rows]
-    print(table(rows))
