@@ -147,7 +147,7 @@ def write(table: pd.DataFrame, name: str) -> None:
 def odfl(*arguments: str, capture: bool = False) -> str:
     """Runs `odfl …` and returns what it printed if that is to be captured."""
     print("odfl", *arguments, file=sys.stderr, flush=True)
-    command = [sys.executable, "-m", "odfl_cli.cli", *arguments]
+    command = [sys.executable, "-m", "odfl_cli", *arguments]
     stdout = subprocess.PIPE if capture else None
     return subprocess.run(command, check=True, stdout=stdout, text=True).stdout
 

@@ -21,8 +21,9 @@ from collect import DATA, odfl, write
 from odfl_cli.config.compose import compose_job
 from odfl_cli.core.statistics import decide, mean_ci95, student_quantile
 from odfl_cli.core.streams import draw_all
+from odfl_cli.environments.base import Rounds
 from odfl_cli.runs.build import build
-from odfl_cli.runs.simulate import DrawnBlock, Job, simulate
+from odfl_cli.runs.simulate import Job, simulate
 from odfl_cli.runs.sweep.until import Decided
 
 UNTIL = Decided(most=300)
@@ -39,10 +40,10 @@ CLAIM = ["experiment=main", "algo=df_ogd,df_ftpl,pf_ogd,spo", "metrics=basic", "
 class OtherDraws(Job):
     """The same rounds, with the algorithm's own draws of other seeds."""
 
-    def _draw(self, block: tuple[int, int]) -> DrawnBlock:
+    def draw_block(self, start: int, stop: int) -> tuple[Rounds, dict[str, np.ndarray]]:
         others = tuple(seed + ELSEWHERE for seed in self.seeds)
-        draws = draw_all(others, self.algorithm.draws(), *block)
-        return super()._draw(block)._replace(draws=draws)
+        data, _ = super().draw_block(start, stop)
+        return data, draw_all(others, self.algorithm.draws(), start, stop)
 
 
 def equal() -> None:

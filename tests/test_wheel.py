@@ -35,7 +35,7 @@ def test_runs_from_any_directory_without_the_repository(
     command = [
         sys.executable,
         "-m",
-        "odfl_cli.cli",
+        "odfl_cli",
         "run",
         "algo=df_ogd",
         f"engine={engine}",

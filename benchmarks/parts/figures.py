@@ -34,5 +34,5 @@ def commands() -> list[list[str]]:
 def odfl(root: Path, *words: str) -> float:
     """Processor seconds of a command."""
     root.mkdir(exist_ok=True)
-    command = ("-m", "odfl_cli.cli", *words)
+    command = ("-m", "odfl_cli", *words)
     return busy_child(lambda: python(*command, cwd=root, bytecode=root.parent / "bytecode"))

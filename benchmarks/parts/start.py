@@ -10,7 +10,7 @@ from benchmarks.processes import python
 from benchmarks.report import Row, Section
 from benchmarks.timing import busy_child
 
-ODFL = ("-m", "odfl_cli.cli")
+ODFL = ("-m", "odfl_cli")
 RUN = (*ODFL, "run", "algo=df_ogd", "horizon=paper", "seeds=10", "force=true")
 KERNELS = """
 import importlib, pathlib, odfl_cli

@@ -42,7 +42,7 @@ def odfl_sweep(root: Path, jobs: int, outputs: Path | None = None) -> float:
     """Seconds of a sweep of so many jobs, in a folder of its own unless one is given."""
     place = outputs or Path(tempfile.mkdtemp(dir=root))
     gammas = ",".join(str(number / jobs) for number in range(jobs))
-    command = ("-m", "odfl_cli.cli", "run", "-m", "algo=pf_ogd", "horizon=smoke", "seeds=1")
+    command = ("-m", "odfl_cli", "run", "-m", "algo=pf_ogd", "horizon=smoke", "seeds=1")
     grid = (f"data.gamma={gammas}", f"outputs={place}")
     took = seconds(lambda: python(*command, *grid, cwd=root, bytecode=root / "bytecode"))
     assert len(list(place.rglob("summary.json"))) == jobs

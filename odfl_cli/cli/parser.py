@@ -22,7 +22,7 @@ class Parser(argparse.ArgumentParser):
         )
         self.verb = verb
 
-    def add_runs(self, nargs: str, help: str, seeds: bool = True) -> None:
+    def add_runs(self, nargs: str, help: str) -> None:
         """The runs that a verb takes, and the conditions that they must meet, as typed."""
         self.add_argument(
             "runs", nargs=nargs, metavar="RUN|SWEEP",
@@ -32,8 +32,7 @@ class Parser(argparse.ArgumentParser):
             "--where", nargs="+", action="extend", default=[], metavar="KEY=VALUE",
             help="only runs with these settings: --where algo=df_ogd,pf_ogd data.gamma=0.5",
         )  # fmt: skip
-        if seeds:
-            self.add_seeds()
+        self.add_seeds()
 
     def add_seeds(self) -> None:
         """The seeds to read."""

@@ -9,9 +9,15 @@ from odfl_cli import __version__
 from odfl_cli.core.statistics import student_quantile
 from odfl_cli.core.text import format_value
 from odfl_cli.plotting.style import Drawn, LineStyle, apply_styles, line_styles
-from odfl_cli.report.arrays import Arrays
-from odfl_cli.report.curves import CurveRoom, curve_columns, pack_curves
-from odfl_cli.report.facts import pack_decisions, recoveries, theory
+from odfl_cli.report.numbers import (
+    Arrays,
+    CurveRoom,
+    curve_columns,
+    pack_curves,
+    pack_decisions,
+    recoveries,
+    theory,
+)
 from odfl_cli.report.sources import Experiment, Facts
 from odfl_cli.report.verdict import LONGEST, clean, describe, headline, leader_of
 from odfl_cli.results.grouping import Group, Settings, freeze, sort_key, split_settings

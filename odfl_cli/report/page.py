@@ -7,8 +7,8 @@ from importlib.resources import files
 from string import Template
 
 from odfl_cli import __version__
-from odfl_cli.report.arrays import pack_json
 from odfl_cli.report.content import Document
+from odfl_cli.report.numbers import pack_json
 
 MARK = '<meta name="generator" content="odfl '
 """By this an existing file is known to be a page of odfl."""

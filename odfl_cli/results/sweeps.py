@@ -59,16 +59,18 @@ def write_index(sweep: Path, jobs: Iterable[IndexJob]) -> None:
 def update_index(sweep: Path, jobs: Iterable[IndexJob]) -> None:
     """Replaces the entries of these jobs or adds them; those of other jobs stay as they are."""
     with locked(sweep):
-        known = read_index(sweep) if (sweep / INDEX).exists() else []
-        _write(sweep, {job.key: job for job in (*known, *jobs)}.values())
+        _write(sweep, {job.key: job for job in (*_known(sweep), *jobs)}.values())
 
 
 def append_job(sweep: Path, job: IndexJob) -> None:
     """Adds a job at the end unless the index has it."""
     with locked(sweep):
-        known = read_index(sweep) if (sweep / INDEX).exists() else []
-        if job.key not in {one.key for one in known}:
-            _write(sweep, [*known, job])
+        if job.key not in {one.key for one in _known(sweep)}:
+            _write(sweep, [*_known(sweep), job])
+
+
+def _known(sweep: Path) -> list[IndexJob]:
+    return read_index(sweep) if (sweep / INDEX).exists() else []
 
 
 def _write(sweep: Path, jobs: Iterable[IndexJob]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -28,9 +28,8 @@ from odfl_cli.metrics.base import (
 from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.closed_loop import LoopEngine
 
-BLOCK_BYTES = 32 * 2**20  # two blocks are held: one is drawn while the other is played
-MOST_ROUNDS = 2048  # of a block: fewer blocks have less overhead, more of them overlap better
-T = TypeVar("T")
+BLOCK_BYTES = 32 * 2**20  # of a block's data
+MOST_ROUNDS = 2048  # of a block
 PHASES = ("start", "data", "learn", "metrics")
 
 
@@ -82,9 +81,8 @@ class Job:
         per_round = 8 * len(self.seeds) * numbers
         return min(MOST_ROUNDS, max(16, 1 << max(1, BLOCK_BYTES // per_round).bit_length() - 1))
 
-    def draw_block(self, block: tuple[int, int]) -> "DrawnBlock":
-        """The rounds start ≤ t < stop, and what the algorithm draws in them."""
-        start, stop = block
+    def draw_block(self, start: int, stop: int) -> tuple[Rounds, dict[str, np.ndarray]]:
+        """The rounds start ≤ t < stop, and what the algorithm draws in them, by name."""
         draw_rounds = getattr(self.environment, "blank", self.environment.rounds)
         with np.errstate(all="ignore"):  # what is not finite is found in the trace
             data = _check_rounds(self, draw_rounds(self.seeds, start, stop), stop - start)
@@ -92,15 +90,7 @@ class Job:
         if self.algorithm.problem.kappa_rule == "worst":
             known: Any = self.environment
             drawn[MEANS] = known.expected_costs(self.seeds, start, data.X)
-        return DrawnBlock(start, data, drawn)
-
-
-class DrawnBlock(NamedTuple):
-    """A block of rounds from round `start` on, with the algorithm's draws by name."""
-
-    start: int
-    data: Rounds
-    draws: dict[str, np.ndarray]
+        return data, drawn
 
 
 def simulate(
@@ -132,11 +122,12 @@ def _simulate(
     costs, paid = False, False
     state = past.state if past else algorithm.init(len(seeds), job.environment.theta_star(seeds))
     begun = past.rounds if past else 0
-    blocks = map(job.draw_block, chain(_blocks(0, begun, block), _blocks(begun, rounds, block)))
-    for start, data, draws in clock.time_each("data", blocks):
+    for start, stop in chain(_blocks(0, begun, block), _blocks(begun, rounds, block)):
+        with clock("data"):
+            data, draws = job.draw_block(start, stop)
         with clock("learn"):
             if past and start < begun:
-                trace = past.trace.cut(start, start + data.costs.shape[1])
+                trace = past.trace.cut(start, stop)
             else:
                 state, trace = _advance(job, recorder, state, start, data, draws)
             traces += [trace] if keep else []
@@ -146,7 +137,7 @@ def _simulate(
             best = _best_costs(job, start, data, trace)
             known = mean_costs(job.environment, seeds, start, data.X, trace.decision)
             recorder.add(PlayedBlock(start, data, trace, best, known))
-        progress(start + data.costs.shape[1])
+        progress(stop)
     with clock("metrics"):
         table = recorder.table()
     kept = Trace.join(traces, axis=1) if keep else None
@@ -203,15 +194,6 @@ class Clock:
         begun = time.perf_counter()
         yield
         self.seconds[name] += time.perf_counter() - begun
-
-    def time_each(self, name: str, values: Iterator[T]) -> Iterator[T]:
-        """Yields the values; the time until each is there counts under `name`."""
-        while True:
-            with self(name):
-                value = next(values, None)
-            if value is None:
-                return
-            yield value
 
 
 def _check_rounds(job: Job, rounds: Rounds, length: int) -> Rounds:

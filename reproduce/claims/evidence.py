@@ -49,7 +49,7 @@ class Sweep:
         commands = self.commands(share)
         for words in commands.values():
             tell(f"claims: {self.name}: {' '.join(words[2:-2])}")
-            command = [sys.executable, "-m", "odfl_cli.cli", *words, f"outputs={outputs}"]
+            command = [sys.executable, "-m", "odfl_cli", *words, f"outputs={outputs}"]
             if subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode:
                 raise UserError(f"claims: the sweep {self.name} failed; see the lines above")
         places = [outputs / "sweeps" / name for name in commands]

@@ -30,7 +30,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("home")
     command = home / "bin" / "odfl"
     command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m odfl_cli.cli "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m odfl_cli "$@"\n')
     command.chmod(0o755)
     (home / "conf" / "algo").mkdir(parents=True)
     (home / "conf" / "algo" / "my_own.yaml").write_text("_target_: mine.Own\nspeed: 1\n")

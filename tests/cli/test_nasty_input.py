@@ -114,7 +114,7 @@ def test_sweeps_of_one_name_keep_each_others_jobs(tmp_path: Path) -> None:
 def test_closed_and_ascii_streams(tmp_path: Path, streams: str) -> None:
     """A file must not take the number of a closed stream and receive what is printed."""
     write_run(tmp_path / "ünï")
-    command = f"{sys.executable} -m odfl_cli.cli list . {streams}"
+    command = f"{sys.executable} -m odfl_cli list . {streams}"
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],

@@ -27,7 +27,7 @@ from odfl_cli.results.ownership import (
 )
 from odfl_cli.runs.callbacks import LogFile
 from odfl_cli.runs.prepare import prepare
-from odfl_cli.runs.sweep.journal import remove_old_journals
+from odfl_cli.runs.sweep.progress import remove_old_journals
 
 SMOKE = ["horizon=smoke", "seeds=1", "engine=array"]
 

@@ -34,7 +34,7 @@ def call(python: Path, folder: Path, *words: str) -> subprocess.CompletedProcess
     )
 
 
-RUN = ("-m", "odfl_cli.cli", "run", "algo=df_ogd", "horizon=smoke", "seeds=1")
+RUN = ("-m", "odfl_cli", "run", "algo=df_ogd", "horizon=smoke", "seeds=1")
 
 
 @pytest.mark.thorough

@@ -6,7 +6,7 @@ from support.problems import composed_job
 from support.samples import each_once
 
 from odfl_cli.metrics.decisions import encode_items
-from odfl_cli.report.facts import items
+from odfl_cli.report.numbers import items
 from odfl_cli.runs.simulate import simulate
 
 SMALL = ("horizon.rounds=40", "seeds=3")

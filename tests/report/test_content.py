@@ -11,9 +11,8 @@ from support.finished_runs import write_finished
 from support.pages import content_of
 from support.synthetic_runs import seal, write_sweep
 
-from odfl_cli.report.arrays import Arrays, thin
 from odfl_cli.report.content import document, split_experiment
-from odfl_cli.report.facts import recoveries
+from odfl_cli.report.numbers import Arrays, recoveries, thin
 from odfl_cli.report.page import page
 from odfl_cli.report.sources import experiments
 from odfl_cli.results.grouping import Group

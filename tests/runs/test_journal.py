@@ -9,8 +9,7 @@ from rich.console import Console
 from support.processes import ODFL, Start
 
 from odfl_cli.core.bar import Bar
-from odfl_cli.runs.sweep.journal import Entry, Reader, add, journal, remove_old_journals
-from odfl_cli.runs.sweep.progress import jobs_line
+from odfl_cli.runs.sweep.progress import Entry, Reader, add, jobs_line, journal, remove_old_journals
 
 DONE = Entry(0, "run", "done", 0.5, "told")
 

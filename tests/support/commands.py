@@ -35,7 +35,7 @@ def odfl(*arguments: str, cwd: Path, **environment: str) -> Done:
 
 def odfl_process(*arguments: str, cwd: Path, **environment: str) -> Done:
     """`odfl …` in `cwd`, as a user's shell would start it."""
-    command = [sys.executable, "-m", "odfl_cli.cli", *arguments]
+    command = [sys.executable, "-m", "odfl_cli", *arguments]
     return subprocess.run(
         command, cwd=cwd, env=os.environ | environment, capture_output=True, text=True, timeout=300
     )

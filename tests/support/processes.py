@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-ODFL = (sys.executable, "-m", "odfl_cli.cli")
+ODFL = (sys.executable, "-m", "odfl_cli")
 Process = subprocess.Popen[str]
 Start = Callable[..., Process]
 IGNORED_UNDER_NOHUP = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)

@@ -14,7 +14,7 @@ from odfl_cli.results.sweeps import IndexJob, append_job
 from odfl_cli.runs.job import run_job
 from odfl_cli.runs.prepare import PreparedJob
 from odfl_cli.runs.sweep.grid import is_grid, sweep_directory
-from odfl_cli.runs.sweep.journal import ATTEMPT, Entry, Event, add, journal
+from odfl_cli.runs.sweep.progress import ATTEMPT, Entry, Event, add, journal
 
 PAUSE = 1.0
 """Seconds between two entries on how far a job is."""

@@ -31,9 +31,8 @@ from odfl_cli.runs.sweep.grid import (
     own_words,
     sweep_directory,
 )
-from odfl_cli.runs.sweep.journal import ATTEMPT, Entry, journal, remove_old_journals
 from odfl_cli.runs.sweep.local import Local
-from odfl_cli.runs.sweep.progress import SweepProgress
+from odfl_cli.runs.sweep.progress import ATTEMPT, Entry, SweepProgress, journal, remove_old_journals
 
 PATIENCE = 5.0
 """Seconds between two lines on how many jobs were checked."""
