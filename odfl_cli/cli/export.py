@@ -9,7 +9,6 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, check_replaceable, explain_write_errors
 from odfl_cli.core.text import format_value, printable, tell
 from odfl_cli.results.finding import find_runs, keep_whole
-from odfl_cli.results.runs import StoredRun
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,9 +41,12 @@ def main(argv: list[str]) -> int:
         raise UserError(
             f"{output}: Parquet needs pyarrow: pip install -e '.[parquet]' in odfl's clone"
         )
+    from odfl_cli.results.tables import read_found
+
     paths, where = read_selection(arguments)
     found = find_runs(paths, tell, where)
-    whole = tidy(keep_whole(found, ", ".join(map(str, paths)), tell))
+    place = ", ".join(map(str, paths))
+    whole = tidy(read_found(keep_whole(found, place, tell), place, tell))
     with explain_write_errors(output), atomic(output, "wb") as file:
         if output.suffix == ".csv":
             whole.to_csv(file, index=False, lineterminator="\n")
@@ -54,11 +56,11 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def tidy(runs: list[StoredRun]) -> "pd.DataFrame":
+def tidy(runs: "list[Run]") -> "pd.DataFrame":
     """run, algo, differing keys, seed, t, then the columns of the runs."""
     from odfl_cli.plotting.result import Result
 
-    result = Result([_read(run) for run in runs])
+    result = Result(runs)
     names = [run.directory.name for run in runs]
     if len(set(names)) < len(names):
         names = [str(run.directory) for run in runs]
@@ -68,15 +70,6 @@ def tidy(runs: list[StoredRun]) -> "pd.DataFrame":
         if not _is_plain({type(run.settings.get(key)) for run in runs}):
             whole[key] = [None if value is None else format_value(value) for value in whole[key]]
     return whole
-
-
-def _read(run: StoredRun) -> "Run":
-    from odfl_cli.results.tables import UnreadableError, read_run
-
-    try:
-        return read_run(run, tell)
-    except UnreadableError as error:
-        raise UserError(f"{run.directory}: {error}") from error
 
 
 def _is_plain(types: set[type]) -> bool:

@@ -5,7 +5,6 @@ Tests of the real files are skipped where the packages are not installed.
 
 import datetime
 import gzip
-import shlex
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from support.commands import odfl
 from support.problems import block_of, composed, composed_job
 from support.samples import each_once
 
@@ -126,30 +124,11 @@ def test_a_day_of_electricity_by_hand():
 @pytest.mark.parametrize("name", ["stocks", "electricity"])
 def test_an_experiment_is_played_after_the_period_it_was_tuned_on(name):
     seeds = composed_job(f"experiment={name}", "algo=uniform").seeds
-    table = SOURCES[name].table(SOURCES[name].files()[0])
+    source = {"stocks": stocks, "electricity": electricity}[name]
+    table = source.table(*source.read(SOURCES[name].files()[0]))
     assert 0 not in seeds
     assert len(dict.fromkeys(table.periods)) == max(seeds) + 1
     assert table.days == sorted(table.days)
-
-
-def test_an_example_can_be_written_checked_and_replayed(tmp_path):
-    done = odfl("data", "example", "electricity", "-o", "mine.csv", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    checked = odfl(*shlex.split(done.stdout)[1:], cwd=tmp_path)
-    assert checked.returncode == 0, checked.stderr
-    assert "43 to 100 rounds, 24 items, 7 features, 2 groups" in checked.stdout
-    scaled = {"columns": {"round": "day"}, "standardise": True}
-    own = Replay(file=str(tmp_path / "mine.csv"), group="period", **scaled)
-    theirs = Replay(file="package:electricity", **scaled)
-    for ours, expected in zip(own.rounds((1,), 5, 90), theirs.rounds((1,), 5, 90), strict=True):
-        np.testing.assert_array_equal(ours, expected)
-    some = {"round": "day", "features": ["cos", "yesterday"]}
-    few = Replay(file="package:electricity", columns=some)
-    assert few.feature_names == ("cos", "yesterday")
-    whole = Replay(file="package:electricity").rounds((0,), 0, 43)
-    np.testing.assert_array_equal(few.rounds((0,), 0, 43).X, whole.X[..., [4, 0]])
-    with pytest.raises(UserError, match="did you mean yesterday"):
-        Replay(file="package:electricity", columns={"features": ["yesterdy"]})
 
 
 # ---- emissions ----

@@ -1,4 +1,4 @@
-"""`odfl data`: check a file of rounds, write one, build an example."""
+"""`odfl data`: check a file of rounds, or write one."""
 
 import sys
 from importlib import import_module
@@ -10,25 +10,25 @@ USAGE = """odfl data: files of rounds for data=replay
 
 Usage: odfl data check FILE [data.columns.round=NAME data.columns.item=NAME data.group=NAME …]
        odfl data export -o FILE [GROUP=CHOICE …] [KEY=VALUE …]
-       odfl data example stocks|electricity -o FILE
 
   check    what a CSV, Parquet or NPZ file holds, what is wrong with it, and the line that runs it;
            takes the keys that odfl run takes
   export   the rounds of any configuration of odfl run, as CSV or NPZ
-  example  a table of real rounds as CSV, from data inside Python packages (the extra examples)
 """
 
 
-MODULES = {"check": "check", "export": "export_rounds", "example": "example"}
+MODULES = {"check": "check", "export": "export_rounds"}
 
 
 def main(arguments: list[str]) -> int:
-    """Dispatches to check, export or example; returns the exit code."""
+    """Dispatches to check or export; returns the exit code."""
     match arguments:
         case [] | ["-h" | "--help" | "help", *_]:
             print(USAGE, end="", file=sys.stdout if arguments else sys.stderr)
             return 0 if arguments else BAD_INPUT
         case [verb, *rest] if verb in MODULES:
             return import_module(f"odfl_cli.cli.data.{MODULES[verb]}").main(rest)
+        case ["example", *_]:
+            raise UserError("data example: this is now odfl data export -o FILE experiment=stocks")
     hint = did_you_mean(arguments[0], MODULES)
     raise UserError(f"data {arguments[0]}: there is no such verb; {hint}")

@@ -1,6 +1,5 @@
 """What sources of rounds share: files inside packages, periods, progress."""
 
-import csv
 import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from odfl_cli.core.files import atomic
 from odfl_cli.core.text import tell
 from odfl_cli.environments.replay.batches import Batch
 from odfl_cli.environments.replay.files import DataError
@@ -19,7 +17,7 @@ EARLY = " early"
 
 
 class Table(NamedTuple):
-    """Rounds with their labels, to be written as a long table."""
+    """Rounds with their labels."""
 
     periods: list[str]  # [T], the groups
     days: list[str]  # [T]
@@ -31,15 +29,6 @@ class Table(NamedTuple):
         for period in dict.fromkeys(self.periods):
             yield Batch(period, self.values[np.array(self.periods) == period])
 
-    def write(self, path: Path, features: Sequence[str]) -> None:
-        """period, day, item, features…, cost: a row per day and item; floats round-trip exactly."""
-        with atomic(path) as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["period", "day", "item", *features, "cost"])
-            for period, day, values in zip(*self[:2], self.values.tolist(), strict=True):
-                for item, row in zip(self.items, values, strict=True):
-                    writer.writerow([period, day, item, *row])
-
 
 class Source(NamedTuple):
     """Files inside packages, and how they become rounds."""
@@ -47,7 +36,6 @@ class Source(NamedTuple):
     files: Callable[[], tuple[Path, ...]]
     features: tuple[str, ...]
     batches: Callable[[tuple[Path, ...]], Iterator[Batch]]
-    table: Callable[[Path], Table] | None = None  # where `odfl data example` can write it
 
 
 def package_files(package: str, pattern: str, install: str) -> tuple[Path, ...]:
@@ -65,7 +53,7 @@ def table_source(
 ) -> Source:
     """A source of one file, of the extra `examples`, that is small enough for a table."""
     files = lambda: package_files(package, file, "pip install -e '.[examples]' in odfl's clone")  # noqa: E731
-    return Source(files, features, lambda paths: table(paths[0]).batches(), table)
+    return Source(files, features, lambda paths: table(paths[0]).batches())
 
 
 def split_periods(groups: dict[str, np.ndarray], early: int) -> Iterator[Batch]:
