@@ -189,10 +189,7 @@ def _check_swept_seeds(override: Override) -> None:
 
 
 def _check_names(keywords: Iterable[str]) -> None:
-    known = [
-        *group_names(),
-        *(key for key in top_keys() if key not in BOOKKEEPING),
-    ]
+    known = [*group_names(), *(key for key in top_keys() if key not in BOOKKEEPING)]
     for name in keywords:
         if name not in known:
             hint = did_you_mean(name, known)

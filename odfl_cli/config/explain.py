@@ -89,9 +89,7 @@ def _without_dashes(flag: str, arguments: list[str]) -> str:
     """How a setting that was typed as a flag is written."""
     name, _, value = flag.lstrip("-").partition("=")
     near = nearest(
-        name,
-        [key for key in _keys(compose_choices([])) if not key.startswith("hydra")],
-        cutoff=0.8,
+        name, [key for key in _keys(compose_choices([])) if not key.startswith("hydra")], cutoff=0.8
     )
     if not near:
         return "see odfl run --hydra-help"

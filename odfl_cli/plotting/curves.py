@@ -72,9 +72,14 @@ def draw_panel(axis: Axes, panel: Panel, seeds: bool = False) -> None:
     lines = [one.line for one in panel.drawn]
     limits, banded = view(lines), count <= (1 if panel.is_gap else MOST_BANDS)
     for place, one in enumerate(panel.drawn):
-        _draw_curve(axis, one)
+        points, style = _late_points(one), _line_style(one)
+        above = 2 if one.line.algorithm in REFERENCES else 3
+        axis.plot(points["x"], points["mean"], label=one.name, zorder=above, **style)
         if seeds and len(one.line.by_seed):
-            _draw_seeds(axis, one)
+            table, colour = one.line.by_seed.loc[points["x"]], one.style.colour
+            axis.plot(
+                table.index, table.to_numpy(), color=colour, linewidth=0.4, alpha=0.5, zorder=1
+            )
         elif off_scale(one.line, limits) is None:
             _draw_interval(axis, one, place / count, banded)
     last = max(int(line.points["x"].max()) for line in lines)
@@ -148,16 +153,6 @@ def _line_style(one: Drawn) -> dict[str, Any]:
 def _late_points(one: Drawn) -> pd.DataFrame:
     points = one.line.points
     return points[points["x"] >= DRAWN_FROM * points["x"].max()]
-
-
-def _draw_curve(axis: Axes, one: Drawn) -> None:
-    points, above = _late_points(one), 2 if one.line.algorithm in REFERENCES else 3
-    axis.plot(points["x"], points["mean"], label=one.name, zorder=above, **_line_style(one))
-
-
-def _draw_seeds(axis: Axes, one: Drawn) -> None:
-    table, colour = one.line.by_seed.loc[_late_points(one)["x"]], one.style.colour
-    axis.plot(table.index, table.to_numpy(), color=colour, linewidth=0.4, alpha=0.5, zorder=1)
 
 
 def _draw_interval(axis: Axes, one: Drawn, place: float, banded: bool) -> None:

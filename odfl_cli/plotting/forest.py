@@ -18,10 +18,11 @@ from odfl_cli.plotting.figure_files import Sheet
 from odfl_cli.plotting.request import Request
 from odfl_cli.plotting.style import DARK, GREY, LineStyle, line_styles
 from odfl_cli.results.grouping import Run, freeze
-from odfl_cli.results.leaderboard import ROUNDS, SEEDS, Entry, board, name_settings
+from odfl_cli.results.leaderboard import ROUNDS, SEEDS, board, name_settings
 from odfl_cli.results.words import NAIVE, REFERENCES, column_words, label
 
 MOST_PANELS = 6
+ITSELF: Interval = {"mean": 0.0, "ci95": None}  # the baseline's difference to itself
 REACH = 4.0  # a row farther from the baseline than this many times the median is off the scale
 
 
@@ -44,7 +45,7 @@ def forest_sheet(runs: list[Run], column: str, title: str, request: Request) -> 
     parts = []
     for place in found.columns:
         named = [(row, found.cells.get(freeze([row, place]))) for row in found.rows]
-        there = [(_gap(entry), row, entry) for row, entry in named if entry]
+        there = [(entry.gap or ITSELF, row, entry) for row, entry in named if entry]
         for gap, row, entry in sorted(there, key=lambda one: one[0]["mean"]):
             style = styles[entry.run.algorithm]
             ci95 = math.nan if gap["ci95"] is None else gap["ci95"]
@@ -89,10 +90,6 @@ def _draw_rows(axis: Axes, rows: list[Row]) -> None:
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.margins(x=0.12)
     axis.xaxis.set_major_locator(MaxNLocator(5))
-
-
-def _gap(entry: Entry) -> Interval:
-    return entry.gap or {"mean": 0.0, "ci95": None}
 
 
 def _baseline(runs: list[Run], column: str, asked: str) -> str:

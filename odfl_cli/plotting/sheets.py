@@ -19,14 +19,7 @@ from odfl_cli.plotting.forest import MOST_PANELS, Row, draw_rows, forest_sheet
 from odfl_cli.plotting.points import draw_heatmap, draw_points
 from odfl_cli.plotting.request import BY_DEFAULT, CURVES, RATES, Request
 from odfl_cli.plotting.style import INK, Drawn, LineStyle, apply_styles, line_styles, theme
-from odfl_cli.results.aggregation import (
-    Line,
-    curves,
-    late_slope,
-    slope,
-    sweep,
-    tabulate,
-)
+from odfl_cli.results.aggregation import Line, curves, late_slope, slope, sweep, tabulate
 from odfl_cli.results.gaps import Gap
 from odfl_cli.results.grouping import (
     TARGET,

@@ -92,7 +92,6 @@ def summarise(job: Job, simulation: Simulation, seconds: dict[str, float]) -> di
         },
         **simulation.report,
         "seconds": {name: round(value, 4) for name, value in seconds.items()},
-        "metrics_share": _share(seconds),
         "engine": job.engine.name,
         "versions": versions(),
     }
@@ -114,12 +113,6 @@ def note_request(directory: Path, seeds: Sequence[int]) -> None:
     if content.get("asked", content["seeds"]) != list(seeds):
         content.pop(SEAL, None)
         write_json(directory / SUMMARY, seal(content | {"asked": list(seeds)}))
-
-
-def _share(seconds: dict[str, float]) -> float | None:
-    """Seconds of metrics per second of drawing and learning."""
-    run = seconds["data"] + seconds["learn"]
-    return round(seconds["metrics"] / run, 3) if run > 0 else None
 
 
 def write_failure(directory: Path, error: Exception, job: dict[str, Any]) -> None:

@@ -16,25 +16,13 @@ from odfl_cli.core.errors import RoundError, RowError, UserError
 from odfl_cli.core.streams import draw_all
 from odfl_cli.engine.base import MEANS, SOLVER_LIMITS, Engine, Trace
 from odfl_cli.environments.base import Environment, Rounds, mean_costs, shape_of
-from odfl_cli.metrics.base import (
-    Basic,
-    Metrics,
-    PlayedBlock,
-    Recorder,
-    RoundStart,
-    Run,
-    places_of,
-)
+from odfl_cli.metrics.base import Basic, Metrics, PlayedBlock, Recorder, RoundStart, Run, places_of
 from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.closed_loop import LoopEngine
 
 BLOCK_BYTES = 32 * 2**20  # of a block's data
 MOST_ROUNDS = 2048  # of a block
 PHASES = ("start", "data", "learn", "metrics")
-
-
-class NotFiniteError(UserError):
-    """The numbers of a run are not finite."""
 
 
 @dataclass(frozen=True)
@@ -145,12 +133,7 @@ def _simulate(
 
 
 def _advance(
-    job: Job,
-    recorder: Recorder,
-    state: Any,
-    start: int,
-    data: Rounds,
-    draws: dict[str, np.ndarray],
+    job: Job, recorder: Recorder, state: Any, start: int, data: Rounds, draws: dict[str, np.ndarray]
 ) -> tuple[Any, Trace]:
     """Plays a block from round `start` on; stops where the recorder asks for the state."""
     length = data.costs.shape[1]
@@ -232,7 +215,7 @@ def check_finite(algorithm: Algorithm, seeds: tuple[int, ...], start: int, trace
         seed = seeds[int(broken[:, first].argmax())]
         has_rate = any(hasattr(algorithm, name) for name in ("eta", "c_eta"))
         hint = "; smaller learning rates may help" if has_rate else ""
-        raise NotFiniteError(
+        raise UserError(
             f"{algorithm.name}: the numbers of seed {seed} stopped being finite "
             f"in round {start + first + 1}{hint}"
         )

@@ -13,6 +13,7 @@ from support.problems import composed_job, make_problem, with_kernel
 from support.samples import each_once, examples
 
 from odfl_cli.algorithms.base import Algorithm
+from odfl_cli.core.errors import UserError
 from odfl_cli.engine.array_engine import ArrayEngine
 from odfl_cli.engine.base import Engine
 from odfl_cli.engine.compiled_engine import CompiledEngine
@@ -20,7 +21,7 @@ from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.sin4 import Sin4
 from odfl_cli.problem.oracles.descent import SGD
 from odfl_cli.problem.problem import Horizon
-from odfl_cli.runs.simulate import Job, NotFiniteError, Simulation, simulate
+from odfl_cli.runs.simulate import Job, Simulation, simulate
 
 ALGORITHMS = with_kernel()
 HISTORY = ("X", "costs")
@@ -235,7 +236,7 @@ def test_blocks_of_rounds_that_are_kept_are_played_alike() -> None:
 
 def test_a_parameter_whose_square_overflows_stops_the_run() -> None:
     job = composed_job("algo=df_ogd", "algo.c_eta=1e200", "horizon.rounds=50", "seeds=2")
-    with pytest.raises(NotFiniteError, match="round"):
+    with pytest.raises(UserError, match="stopped being finite in round"):
         simulate(job)
 
 

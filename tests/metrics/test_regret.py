@@ -390,7 +390,7 @@ def test_columns_and_summary_of_a_run(tmp_path: Path) -> None:
         lines = (directory / "seed-0.csv").read_text().splitlines()
         headers.add(lines[0])
         summary = json.loads((directory / "summary.json").read_text())
-        assert summary["metrics_share"] > 0
+        assert summary["seconds"]["metrics"] > 0
         assert set(summary["comparator"]["value"]) == set(summary["expected_cost_error"])
         assert set(summary["hindsight"]["value"]) == {"0", "1"}
         cells = dict(zip(lines[0].split(","), lines[-1].split(","), strict=True))

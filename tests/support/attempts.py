@@ -22,7 +22,7 @@ def csvs(root: Path) -> dict[str, bytes]:
     }
 
 
-OF_THE_ATTEMPT = ("seconds", "metrics_share", "attempt", "overrides", "seal")
+OF_THE_ATTEMPT = ("seconds", "attempt", "overrides", "seal")
 
 
 def summary(run: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import io
 import os
 import re
 from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 
 from odfl_cli.config.directory import choices_of, conf_directory, is_tuning
@@ -42,7 +43,8 @@ def question(line: str) -> tuple[str, str]:
     words = line.split()[1:]
     words = words[1:] if words[:1] == ["run"] else words
     last = "" if not words or line[-1].isspace() else words.pop()
-    overrides = [_first_choice(word) for word in words if "=" in word and not word.startswith("-")]
+    first_choice = partial(re.sub, r"^([^=]+=[\w.+-]+),.*", r"\1")
+    overrides = [first_choice(word) for word in words if "=" in word and not word.startswith("-")]
     key, _, value = last.partition("=")
     prefix = last[: last.rfind(",") + 1] if "," in value else ""
     last = f"{key}={value.rpartition(',')[2]}" if prefix else last
@@ -62,7 +64,3 @@ def config_directory(line: str) -> list[str]:
     """The flag --config-dir of the line, if it has one."""
     found = re.search(r"\s(?:--config-dir|-cd)[\s=]+(\S+)\s", line)
     return ["--config-dir", os.path.expanduser(found[1])] if found else []
-
-
-def _first_choice(word: str) -> str:
-    return re.sub(r"^([^=]+=[\w.+-]+),.*", r"\1", word)

@@ -45,7 +45,8 @@ def run_sweep_job(
     try:
         prepared = begin()
         if not is_grid(str(hydra.sweeper._target_)):
-            _add_to_index(prepared, sweep)
+            seeds = prepared.top.seed_list()  # sweepers that choose jobs as they go have no index
+            append_job(sweep, IndexJob(prepared.record["overrides"], prepared.directory, seeds))
         outcome = run_job(prepared, progress, tell=lambda line: None)
         value = outcome.objective(prepared.top.objective)
     except Exception as error:
@@ -64,9 +65,3 @@ def worst_value(hydra: Any) -> float:
 def enter_directory() -> None:
     """Changes to the directory in which the sweep was started, for relative paths; run by Ray."""
     os.chdir(os.environ["ODFL_DIRECTORY"])
-
-
-def _add_to_index(prepared: PreparedJob, sweep: Path) -> None:
-    """For sweepers other than the grid, which choose their jobs as they go."""
-    overrides, seeds = prepared.record["overrides"], prepared.top.seed_list()
-    append_job(sweep, IndexJob(overrides, prepared.directory, seeds))

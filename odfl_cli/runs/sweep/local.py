@@ -47,14 +47,12 @@ class Local:
             return self._run(cells[number], first + number)
 
         numbers = range(len(cells))
-        large = [number for number in numbers if self._is_large(cells[number])]
+        prepared = map(self._prepared.get, cells)
+        large = [n for n, one in enumerate(prepared) if one and one.job.count_numbers() >= LARGE]
         small = [number for number in numbers if number not in large]
         values = self._side_by_side(cells, small, run_one, at_once)
         values |= {number: run_one(number) for number in large}
         return {first + number: value for number, value in sorted(values.items())}
-
-    def _is_large(self, cell: Cell) -> bool:
-        return cell in self._prepared and self._prepared[cell].job.count_numbers() >= LARGE
 
     def _side_by_side(
         self, cells: Sequence[Cell], small: list[int], run_one: Task, at_once: int | None

@@ -28,9 +28,7 @@ printing = threading.Lock()
 """Held while a line is printed; a fork waits for it, for its copy could not release a lock."""
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=printing.acquire,
-        after_in_parent=printing.release,
-        after_in_child=printing.release,
+        before=printing.acquire, after_in_parent=printing.release, after_in_child=printing.release
     )
 ATTEMPT = "ODFL_ATTEMPT"
 """The environment variable that names the attempt at a sweep to its jobs."""
@@ -61,11 +59,7 @@ def journal(sweep: Path, attempt: str) -> Path:
 def add(file: Path, entry: Entry) -> None:
     """Appends an event; a full disk must not turn a result into a failure, so errors are ignored."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    with (
-        suppress(OSError),
-        locked(file.parent),
-        os.fdopen(open_regular(file, flags), "a") as lines,
-    ):
+    with suppress(OSError), locked(file.parent), os.fdopen(open_regular(file, flags), "a") as lines:
         lines.write(json.dumps(asdict(entry)) + "\n")
 
 
