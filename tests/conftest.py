@@ -1,5 +1,6 @@
 """Settings and fixtures that every test shares."""
 
+import gc
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; read as
 settings.register_profile("odfl", deadline=None, derandomize=True, max_examples=10, database=None)
 settings.register_profile("thorough", settings.get_profile("odfl"), max_examples=40)
 settings.load_profile("odfl")
+
+
+def pytest_collection_finish() -> None:
+    """What is imported now stays; composing makes many small objects, few of them in cycles."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from support.problems import block_of, choices, composed, composed_job, make_problem, random_rounds
-from support.samples import examples
+from support.samples import examples, marked
 
 from odfl_cli.algorithms.base import Algorithm, State
 from odfl_cli.algorithms.gradient import PFOGD, SPO
@@ -162,12 +162,12 @@ def test_units_and_origin_of_the_costs_change_no_weight(factor, shift):
 
 
 def test_a_change_of_the_best_expert_is_followed_sooner_with_sleeping_copies():
-    """Item 1 is free for 600 rounds, then item 2; without copies the first lead must be paid back."""
-    costs = np.ones((1000, ITEMS))
-    costs[:600, 0] = costs[600:, 1] = 0.0
-    with_copies, _ = assert_certified(vote_of(rounds=1000, shortest=16), costs)
-    without, _ = assert_certified(vote_of(rounds=1000, shortest=1000), costs)
-    assert with_copies[600:].sum() < 0.5 * without[600:].sum()
+    """Item 1 is free for 300 rounds, then item 2; without copies the first lead must be paid back."""
+    costs = np.ones((500, ITEMS))
+    costs[:300, 0] = costs[300:, 1] = 0.0
+    with_copies, _ = assert_certified(vote_of(rounds=500, shortest=16), costs)
+    without, _ = assert_certified(vote_of(rounds=500, shortest=500), costs)
+    assert with_copies[300:].sum() < 0.5 * without[300:].sum()
 
 
 def test_experts_learn_as_they_do_alone_and_decisions_lie_in_the_set():
@@ -187,7 +187,7 @@ def test_experts_learn_as_they_do_alone_and_decisions_lie_in_the_set():
 
 
 def test_an_expert_draws_what_it_draws_alone():
-    overrides = ("engine=array", "oracle.lr=0.1", "horizon.rounds=40", "seeds=2")
+    overrides = ("engine=array", "oracle.lr=0.1", "horizon.rounds=8", "seeds=2")
     vote = simulate(composed_job("algo=vote", "algo.experts=[df_ogd,df_ftpl]", *overrides))
     for k, algo in enumerate(["df_ogd", "df_ftpl"]):
         alone = simulate(composed_job(f"algo={algo}", *overrides))
@@ -197,14 +197,14 @@ def test_an_expert_draws_what_it_draws_alone():
 def test_experts_with_predictors_of_their_own_learn_as_they_do_alone():
     """Two DF-OGD with parameters of different length, which draw from streams of the same name."""
     experts = ["df_ogd", "df_ogd/quadratic", "rls/quadratic"]
-    overrides = ("oracle.lr=0.1", "horizon.rounds=40", "seeds=2")
+    overrides = ("oracle.lr=0.1", "horizon.rounds=10", "seeds=2")
     vote = simulate(composed_job("algo=vote", f"algo.experts=[{','.join(experts)}]", *overrides))
     for k, expert in enumerate(experts):
         algo, _, predictor = expert.partition("/")
         own = f"predictor={predictor or 'linear'}"
         alone = simulate(composed_job(f"algo={algo}", own, *overrides))
         np.testing.assert_array_equal(vote.state.states[k].theta, alone.state.theta)
-        np.testing.assert_allclose(vote.state.paid[:, k] / 40, alone.table["avg_cost"][:, -1])
+        np.testing.assert_allclose(vote.state.paid[:, k] / 10, alone.table["avg_cost"][:, -1])
     assert vote.state.theta.shape == (2, 10)
 
 
@@ -217,15 +217,6 @@ def test_heaviest_plays_one_experts_decision():
         assert ((decision == 0) | (decision == 1)).all()
         now = {name: values[:, t] for name, values in draws.items()}
         state = job.algorithm.update(state, rounds.X[:, t], rounds.costs[:, t], now)
-
-
-@pytest.mark.parametrize("metrics", ["basic", "regret"])
-def test_the_certificate_is_a_column_with_all_metrics(metrics):
-    job = composed_job("algo=vote", "horizon.rounds=20", "seeds=2", f"metrics={metrics}")
-    table = simulate(job).table
-    assert "certificate" in job.metrics.columns(job.environment, job.algorithm)
-    best = simulate(job).state.paid.min(-1) / 20
-    assert (table["avg_cost"][:, -1] - best <= table["certificate"][:, -1]).all()
 
 
 @pytest.mark.parametrize(
@@ -258,8 +249,16 @@ def test_the_certificate_is_a_column_with_all_metrics(metrics):
             r"algo\.predictors\.mlp=0: choose a file of the group predictor",
         ),
         (["algo.play=both"], r"algo\.play=both"),
-        (["predictor=mlp"], r"algo=rls needs a predictor that is linear in θ"),
-        (["+algo.settings.rls.predictor=affine"], r"algo\.settings\.rls\.predictor"),
+        pytest.param(
+            ["predictor=mlp"],
+            r"algo=rls needs a predictor that is linear in θ",
+            marks=pytest.mark.thorough,
+        ),
+        pytest.param(
+            ["+algo.settings.rls.predictor=affine"],
+            r"algo\.settings\.rls\.predictor",
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 def test_one_line_refusals(overrides, message):
@@ -317,7 +316,7 @@ KNAPSACK = ("polytope=knapsack", "regularizer=log_barrier", "data=polynomial", "
     ("outer", "algo", "world"),
     [
         (("algo=vote",), "df_ftpl", ()),
-        (("algo=vote",), "df_ogd", KNAPSACK),
+        pytest.param(("algo=vote",), "df_ogd", KNAPSACK, marks=pytest.mark.thorough),
         (("algo=guard",), "df_ogd", KNAPSACK),
         (("algo=guard", "algo@algo.base=spo", "algo.rivals.spo=null"), "spo", KNAPSACK),
         (("algo=restart", "algo@algo.base=df_ogd"), "df_ogd", KNAPSACK),
@@ -339,6 +338,7 @@ def test_a_typed_value_replaces_a_tuned_one_inside_others():
     assert [one.c_alpha for one in job.algorithm.learners if one.name == "df_ogd"] == [7.0]
 
 
+@pytest.mark.thorough
 def test_what_an_expert_learns_from_is_tuned_as_well():
     assert composed("algo=vote", "data=flights_carrier").algo.settings.spo.target == "rank"
     problem = make_problem()
@@ -348,8 +348,12 @@ def test_what_an_expert_learns_from_is_tuned_as_well():
     assert (part.keywords, own.target, own.oracle.lr) == ({"eta": 0.5}, "rank", 0.2)
 
 
-def test_the_regret_to_the_best_expert_is_known_and_certified():
-    result = simulate(composed_job("algo=vote", "algo.experts=[rls,spo]", "horizon.rounds=40"))
+@pytest.mark.parametrize("metrics", marked(["basic", "regret"], "basic".__eq__))
+def test_the_regret_to_the_best_expert_is_known_and_certified(metrics):
+    few = ("algo.experts=[rls,spo]", "horizon.rounds=40", "seeds=2")
+    job = composed_job("algo=vote", *few, f"metrics={metrics}")
+    assert "certificate" in job.metrics.columns(job.environment, job.algorithm)
+    result = simulate(job)
     best = result.state.paid.min(-1) / 40
     regret = result.table["expert_regret"][:, -1]
     np.testing.assert_allclose(regret, result.table["avg_cost"][:, -1] - best, atol=1e-12)
