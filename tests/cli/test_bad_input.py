@@ -76,7 +76,6 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
     (["--resolve"], ["--resolve", "--cfg"]),
     (["-m", "-c", "job"], ["--multirun and --cfg"]),
     (["-m", "algo=uniform,pf_ogd", "hydra.sweeper.max_batch_size=0"], ["max_batch_size=0"]),
-    (["-m", "algo=uniform,pf_ogd", "hydra.sweeper.max_batch_size=-2"], ["max_batch_size=-2"]),
     (["-m", "algo=uniform,pf_ogd", "hydra.launcher.at_once=-1"], ["hydra.launcher.at_once=-1"]),
     (
         ["-m", "algo=uniform,pf_ogd", "hydra/launcher=joblib", "hydra.launcher.n_jobs=0"],
@@ -124,9 +123,7 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
 ]
 CONTRACTS = [
     ("predictor", "builtins.open", "Predictor in odfl_cli.problem.predictors.base"),
-    ("predictor", "time.sleep", "Predictor in odfl_cli.problem.predictors.base"),
     ("predictor", "sys.exit", "Predictor in odfl_cli.problem.predictors.base"),
-    ("predictor", "builtins.print", "Predictor in odfl_cli.problem.predictors.base"),
     ("predictor", "torch.nn.Linear", "Predictor in odfl_cli.problem.predictors.base"),
     ("predictor", "odfl_cli.engine.auto.Auto", "Predictor in odfl_cli.problem.predictors.base"),
     ("algo", "collections.OrderedDict", "Algorithm in odfl_cli.algorithms.base"),
@@ -158,7 +155,7 @@ def check_job(arguments: list[str], directory: Path) -> None:
         prepare(config, config.hydra, directory)
 
 
-@pytest.mark.parametrize(("arguments", "words"), some_of(JOBS, 30), ids=name_words)
+@pytest.mark.parametrize(("arguments", "words"), some_of(JOBS, 15), ids=name_words)
 def test_a_job_is_refused_in_one_line(
     tmp_path: Path, arguments: list[str], words: list[str]
 ) -> None:
@@ -180,7 +177,7 @@ def test_a_part_that_is_not_what_its_room_asks_for_is_refused_by_the_contract(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("arguments", "words"), some_of(COMMANDS, 20), ids=name_words)
+@pytest.mark.parametrize(("arguments", "words"), some_of(COMMANDS, 12), ids=name_words)
 def test_refused_in_one_line(tmp_path: Path, arguments: list[str], words: list[str]) -> None:
     done = odfl("run", *arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
@@ -283,7 +280,6 @@ def helper(costs):
         (["algo=lost"], ["algo: elsewhere.Lost: there is no module elsewhere here; start odfl in"]),
         (["algo=latin"], ["latin.yaml: not UTF-8"]),
         (["-m", "algo=uniform,latin"], ["latin.yaml: not UTF-8"]),
-        (["-m", "algo=uniform,broken"], ["broken.yaml, line 2", "not YAML"]),
     ],
     ids=str,
 )

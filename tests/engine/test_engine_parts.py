@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.problems import composed_job, make_problem
-from support.samples import examples
+from support.samples import examples, marked
 
 from odfl_cli.algorithms.base import Algorithm, State
 from odfl_cli.core.errors import RoundError, UserError
@@ -84,6 +84,7 @@ COMBINATIONS = [
     for number, smoothed in enumerate(SMOOTHED * 2)
 ]
 """Every smoothed set twice, with other predictors and algorithms: a part knows nothing of the others."""
+ONCE = set(COMBINATIONS[: len(SMOOTHED)])
 
 
 def test_a_subclass_does_not_inherit_the_kernel() -> None:
@@ -143,7 +144,9 @@ def data_for(problem: Problem, seeds: int, seed: int, grid: bool) -> Rounds:
     return Rounds(X, np.round(2 * costs) / 2 if grid else costs)
 
 
-@pytest.mark.parametrize(("algo", "predictor", "polytope", "regularizer"), COMBINATIONS)
+@pytest.mark.parametrize(
+    ("algo", "predictor", "polytope", "regularizer"), marked(COMBINATIONS, ONCE.__contains__)
+)
 @examples(0.1)
 @given(data=st.data())
 def test_numpy_equals_torch(algo, predictor, polytope, regularizer, data) -> None:

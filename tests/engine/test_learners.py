@@ -37,11 +37,10 @@ def job_of(words: tuple[str, ...], engine: Any) -> Job:
 def test_seeds_threads_and_blocks_change_no_bit(words: tuple[str, ...]) -> None:
     job = job_of(words, Auto(threads=1))
     alone = simulate(job)
-    for threads, block in ((2, 7), (3, 1)):
-        other = simulate(job_of(words, Auto(threads=threads)), block)
-        np.testing.assert_array_equal(other.state.theta, alone.state.theta)
-        for name, values in alone.table.items():
-            np.testing.assert_array_equal(other.table[name], values, err_msg=name)
+    other = simulate(job_of(words, Auto(threads=2)), block=7)
+    np.testing.assert_array_equal(other.state.theta, alone.state.theta)
+    for name, values in alone.table.items():
+        np.testing.assert_array_equal(other.table[name], values, err_msg=name)
     few = simulate(replace(job, seeds=(4, 2, 5)))
     for name, values in alone.table.items():
         np.testing.assert_array_equal(few.table[name], values[[4, 2, 5]], err_msg=name)

@@ -7,6 +7,7 @@ import venv
 from pathlib import Path
 
 import pytest
+from support.samples import some_of
 
 REASON = "libcudart.so.12: cannot open shared object file"
 REPOSITORY = Path(__file__).parents[2]
@@ -85,7 +86,7 @@ except UserError as error:
     assert done.stderr.startswith("odfl: torch cannot be imported (No module named 'torch')")
 
 
-@pytest.mark.parametrize("choice", ["engine=torch", "predictor=mlp"])
+@pytest.mark.parametrize("choice", some_of(["engine=torch", "predictor=mlp"], 1))
 def test_a_broken_torch_is_told_in_the_same_way(tmp_path: Path, choice: str) -> None:
     broken = tmp_path / "broken" / "torch"
     broken.mkdir(parents=True)

@@ -33,7 +33,7 @@ def group_of(name: str) -> tuple[str, ...]:
     return () if name.endswith("npz") else ("data.group=seed",)
 
 
-@pytest.mark.parametrize("name", ["rounds.csv", "rounds.npz", "rounds.parquet"])
+@pytest.mark.parametrize("name", some_of(["rounds.csv", "rounds.npz", "rounds.parquet"], 1))
 def test_seeds_keep_their_names_and_so_their_draws(tmp_path, monkeypatch, name):
     """DF-OGD draws a start of its own for every seed: replayed under that name it is the same run."""
     monkeypatch.chdir(tmp_path)
@@ -63,7 +63,7 @@ def test_seeds_that_do_not_name_the_groups_are_refused(tmp_path, seeds):
         Replay(file=str(path))
 
 
-@pytest.mark.parametrize("algo", some_of(choices("algo"), 6))
+@pytest.mark.parametrize("algo", some_of(choices("algo"), 2))
 def test_an_exported_file_gives_the_costs_of_its_generator(exported, algo):
     """Each algorithm on the engine that `auto` takes for it."""
     chosen = (f"algo={algo}", "horizon.rounds=40", "seeds=3")

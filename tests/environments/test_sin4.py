@@ -71,8 +71,7 @@ LAWS = [
     {},
     {"gamma": 0.4, "noise_std": 0.3},
     {"gamma": 0.6, "amplitude": 2.0, "clip": False},
-    {"drift_weight": 0.0},
-    {"noise_std": 0.0},
+    {"drift_weight": 0.0, "noise_std": 0.0},
     {"features": 1, "items": 2},
     {"gamma": 0.0},
 ]

@@ -72,6 +72,7 @@ def test_the_network_reads_the_edges_in_their_order() -> None:
     np.testing.assert_allclose(net(torch.from_numpy(X)).detach(), means)
 
 
+@pytest.mark.thorough
 def test_without_an_activation_it_is_linear_in_the_pixels() -> None:
     net = partial(EdgeNet, pixels=2, activation="none", layers=2)
     part = TorchModule(module=net).prepared(WORLD.items, WORLD.shape)

@@ -200,6 +200,7 @@ def test_the_report_is_about_the_round_that_follows(algo, features):
     assert (lowest <= values.min(0) + 1e-7).all()
 
 
+@pytest.mark.thorough
 def test_a_better_oracle_has_a_smaller_error():
     job = composed_job("algo=df_ogd", "engine=array", "seeds=4", "horizon.rounds=30",
                        "data.features=3")  # fmt: skip

@@ -17,14 +17,13 @@ SIZES = {
 }
 LEARNABLE = (
     "data=sin4", "data.gamma=0", "data.clip=false", "data.drift=none", "data.noise_std=0",
-    "data.features=3", "horizon.rounds=300", "seeds=2", "algo=df_ogd",
+    "data.features=3", "horizon.rounds=150", "seeds=2", "algo=df_ogd",
 )  # fmt: skip
 CHEAPEST = {
-    ("entropy", "simplex"), ("entropy", "box"), ("log_barrier", "box"), ("log_barrier", "knapsack"),
-    ("quadratic", "box"), ("quadratic", "simplex"),
+    ("entropy", "simplex"), ("entropy", "box"), ("log_barrier", "knapsack"), ("quadratic", "box")
 }  # fmt: skip
 PAIRS = marked(product(("entropy", "log_barrier", "quadratic"), SETS), CHEAPEST.__contains__)
-"""Every regulariser on two sets; entropy accepts one."""
+"""Every regulariser on one set; entropy accepts no other."""
 
 
 @pytest.mark.parametrize(("regularizer", "polytope"), PAIRS)
@@ -39,7 +38,7 @@ def test_a_learner_pays_less_than_one_that_stays_at_zero(regularizer, polytope):
         pytest.importorskip("quadprog")
     job = composed_job(*LEARNABLE, *chosen)
     table = simulate(job).table
-    rounds = job.environment.rounds(job.seeds, 0, 300)
+    rounds = job.environment.rounds(job.seeds, 0, 150)
     frozen = job.algorithm.problem.polytope.minimise(np.zeros_like(rounds.costs))
     stays = (rounds.costs * frozen).sum(-1).mean(-1)
     best = table["best_cost"].mean(-1)

@@ -95,6 +95,7 @@ def test_solves_that_hit_the_limit_are_counted(knapsack):
     assert not model.take_limited(4).any()
 
 
+@pytest.mark.thorough
 def test_a_limit_is_on_one_solve_and_not_on_all(knapsack):
     model = Model(file=str(knapsack), seconds=2.0)
     for costs in np.random.default_rng(0).normal(size=(150, 24)):

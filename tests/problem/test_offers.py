@@ -128,7 +128,7 @@ SAME = sorted(set(takes_offers()) - {"perturbed"})
 """Not those whose noise, measure of an error, or schedule without a belief counts all items."""
 
 
-@pytest.mark.parametrize("algo", some_of(SAME, 5))
+@pytest.mark.parametrize("algo", some_of(SAME, 3))
 def test_offering_always_the_same_items_is_the_smaller_problem(algo):
     """Schedules depend on ln d; the belief about it is corrected."""
     large, small = environments()
@@ -142,7 +142,7 @@ def test_offering_always_the_same_items_is_the_smaller_problem(algo):
         )
 
 
-@pytest.mark.parametrize("algo", some_of(takes_offers(), 6))
+@pytest.mark.parametrize("algo", some_of(takes_offers(), 3))
 def test_only_what_is_offered_is_played_and_paid(algo):
     rng = np.random.default_rng(5)
     X, costs = rng.normal(size=(2, 60, 6, 3)), 1.0 + rng.random((2, 60, 6))

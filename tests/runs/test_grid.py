@@ -27,7 +27,7 @@ from odfl_cli.runs.sweep.grid import Compositions, grid_cells
             ["~theta_radius", "data.gamma=0,1"],
             ["data.clip=true,false", "regularizer=quadratic", "algo.c_alpha=1,null"],
         ],
-        3,
+        1,
     ),
 )
 def test_every_cell_is_what_hydra_composes(overrides):

@@ -166,6 +166,7 @@ def wait_for_port(port: int, seconds: float = 120) -> None:
     raise TimeoutError(f"nothing listens on port {port}")
 
 
+@pytest.mark.thorough
 def test_a_ray_cluster(place: Path, basic: dict[str, bytes], start: Start) -> None:
     needs("hydra_plugins.hydra_ray_launcher", "ray")
     with ray_cluster(place, start) as (address, token):

@@ -26,6 +26,7 @@ def read(root: Path, sweep: str, name: str) -> dict:
     return json.loads((root / "outputs" / "sweeps" / sweep / name).read_text())
 
 
+@pytest.mark.thorough
 def test_the_winner_is_the_least_on_its_seeds_and_runs_on_others(tmp_path):
     words = ("algo=pf_ogd,uniform", "data.gamma=0,1", ETAS)
     done = odfl(*WORDS, *words, cwd=tmp_path)
@@ -61,7 +62,6 @@ def test_the_winner_is_the_least_on_its_seeds_and_runs_on_others(tmp_path):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["algo=uniform"], "tune: no job has constants to choose"),
         (["algo=pf_ogd", "algo.eta=0.1"], "tune: no job has constants to choose"),
         (["algo=pf_ogd", "tune.seeds=1-3"], "tune.seeds: seed 1 is reported, too"),
         (["algo=pf_ogd", "tune.seeds=x"], "seeds x: should be a count"),

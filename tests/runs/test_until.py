@@ -82,7 +82,6 @@ def test_undecided_says_by_how_much_and_more_seeds_continue(tmp_path):
             ["algo=uniform,spo", "until.most=0"],
             "until.most=0: should be greater than or equal to 1",
         ),
-        (["algo=uniform,spo", "until.first=5"], "until.first=5: should be greater than or equal"),
         (["algo=uniform,spo", "force=true"], "until=decided: computes what is missing; leave out"),
     ],
 )

@@ -41,6 +41,7 @@ def test_weights_lie_beside_the_csv_and_are_a_start(tmp_path: Path) -> None:
     assert len(run_directories(tmp_path)) == 1
 
 
+@pytest.mark.thorough
 def test_seeds_from_another_start_are_not_pooled(tmp_path: Path) -> None:
     file, costs = tmp_path / "start.safetensors", []
     for number, seeds in ((0.0, "seeds=1"), (1.0, "seeds=2"), (0.0, "seeds=2")):
