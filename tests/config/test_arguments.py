@@ -7,6 +7,7 @@ import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hypothesis import given
 from hypothesis import strategies as st
+from support.samples import examples
 
 from odfl_cli.config.arguments import grid, keyword_axes, override_axes, quote
 from odfl_cli.core.errors import UserError
@@ -21,6 +22,7 @@ def parsed(text: str):
     return override.value()
 
 
+@examples(0.5)
 @given(st.recursive(SCALARS, st.lists, max_leaves=6))
 def test_values_come_back_from_hydras_grammar(value) -> None:
     found = parsed(quote("key", value))

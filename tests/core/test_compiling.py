@@ -61,6 +61,7 @@ def test_a_second_process_compiles_nothing(place) -> None:
     assert scaled(place) == (42.0, False)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     some_of([("FACTOR = 2.0", "FACTOR = 3.0", 63.0), ("x + 0.0", "x + 1.0", 44.0)], 1),

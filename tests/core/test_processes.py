@@ -7,6 +7,7 @@ import sys
 import textwrap
 
 import pytest
+from support.processes import LIMIT
 
 from odfl_cli.core.processes import side_by_side
 
@@ -38,5 +39,5 @@ def test_copies_of_a_process_that_used_threads_of_torch_can_use_torch() -> None:
         print(sorted(side_by_side(2, 2, product)))
     """
     command = [sys.executable, "-c", textwrap.dedent(script)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.stdout == "[(0, 32.0), (1, 33.0)]\n", done.stderr

@@ -68,7 +68,7 @@ def test_the_set_in_a_file_runs(written: Path) -> None:
 @pytest.mark.parametrize("polytope", ["polytope=solver", "polytope=model"])
 def test_the_solvers_of_the_guide_run(polytope: str, written: Path) -> None:
     command, *_ = (command for command in RUNS if polytope in command)
-    done = odfl("run", *command, "algo=ogd", "horizon=smoke", "seeds=2", cwd=written)
+    done = odfl("run", *command, "algo=ogd", "horizon.rounds=6", "seeds=1", cwd=written)
     assert done.returncode == 0, done.stderr
     (file, *_) = sorted(written.rglob("seed-0.csv"))
     rounds = pd.read_csv(file)

@@ -19,6 +19,7 @@ from support.problems import (
     runnable,
     with_kernel,
 )
+from support.processes import LIMIT
 from support.samples import marked
 
 from odfl_cli.algorithms.base import Algorithm
@@ -157,7 +158,7 @@ def test_a_forked_child_gets_threads_of_its_own() -> None:
         "print(sum(on_threads(abs, 4, 2))) if child == 0 else os.waitpid(child, 0)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=LIMIT
     )
     assert done.stdout.split() == ["6"], done.stderr
 

@@ -13,6 +13,7 @@ from support.learning import (
     started,
 )
 from support.problems import composed_job
+from support.samples import some_of
 from support.solvers import TOURS, tour
 
 from odfl_cli import Learner, UserError
@@ -224,7 +225,7 @@ def test_a_vote_that_starts_anew_keeps_its_experts_states() -> None:
     assert (state.t, state.states[0].t, state.states[1].t) == (1, 21, 21)
 
 
-@pytest.mark.parametrize("algo", ALGORITHMS)
+@pytest.mark.parametrize("algo", some_of(ALGORITHMS, 8))
 def test_what_uses_the_horizon_says_so(algo: str) -> None:
     """A learner that does not say so has the same numbers for any T."""
     found, data = [], played("algo=df_ogd", rounds=12)[0]

@@ -8,11 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from support.processes import ODFL, Process, Start
+from support.processes import LIMIT, ODFL, Process, Start
 
 LAUNCHERS = {"odfl": (), "joblib": ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")}
 LONG = ("run", "-m", "algo=pf_ogd", "engine=array", "horizon.rounds=200000", "seeds=2")
-SECONDS = 60
 
 
 def descendants(pid: int) -> list[int]:
@@ -52,11 +51,10 @@ def at_work(place: Path, start: Start, launcher: str) -> tuple[Process, list[int
 
 
 def wait_for_end(workers: list[int]) -> None:
-    for _ in range(300):
-        if not any(map(is_alive, workers)):
-            return
+    due = time.monotonic() + LIMIT
+    while any(map(is_alive, workers)):
+        assert time.monotonic() < due, f"still there: {workers}"
         time.sleep(0.1)
-    raise AssertionError(f"still there: {workers}")
 
 
 @pytest.mark.slow
@@ -64,7 +62,7 @@ def wait_for_end(workers: list[int]) -> None:
 def test_ctrl_c_is_one_line_and_ends_all(tmp_path: Path, start: Start, launcher: str) -> None:
     sweep, workers = at_work(tmp_path, start, launcher)
     os.killpg(sweep.pid, signal.SIGINT)
-    _, complaints = sweep.communicate(timeout=60)
+    _, complaints = sweep.communicate(timeout=LIMIT)
     assert sweep.returncode == 130
     assert complaints.splitlines()[-1] == "odfl: interrupted; unfinished runs left no results"
     assert "Traceback" not in complaints
@@ -86,7 +84,7 @@ def test_two_sweeps_of_one_name_with_different_grids_at_once(tmp_path: Path, sta
     words = ("run", "-m", "algo=uniform", "horizon=short", "seeds=3", "sweep=mine")
     grids = ("data.gamma=0,0.1,0.2,0.3,0.4,0.5", "data.gamma=0.5,0.6,0.7,0.8,0.9,1")
     for sweep in [start(*ODFL, *words, grid, cwd=tmp_path) for grid in grids]:
-        told, complaints = sweep.communicate(timeout=300)
+        told, complaints = sweep.communicate(timeout=LIMIT)
         assert sweep.returncode == 0, complaints
         assert "6 jobs: " in told
         assert "0 failed, 0 unfinished" in told

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from support.processes import ODFL, Start
+from support.processes import LIMIT, ODFL, Start
 
 from odfl_cli.core.bar import Bar
 from odfl_cli.runs.sweep.progress import Entry, Reader, add, jobs_line, journal, remove_old_journals
@@ -53,7 +53,7 @@ def test_two_identical_sweeps_at_once_both_tell_all_their_jobs(
     words = ("run", "-m", "algo=uniform", "data.gamma=0,1", "horizon=smoke", "seeds=1")
     attempts = [start(*ODFL, *words, cwd=tmp_path) for _ in range(2)]
     for attempt in attempts:
-        told, complaints = attempt.communicate(timeout=300)
+        told, complaints = attempt.communicate(timeout=LIMIT)
         assert attempt.returncode == 0, complaints
         assert "Traceback" not in complaints
         assert [f"[{place}/2]" in told for place in (1, 2)] == [True] * 2

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from support.attempts import csvs
 from support.commands import odfl, odfl_process
-from support.processes import Start
+from support.processes import LIMIT, Start
 
 from odfl_cli.core.cores import available_cores
 
@@ -153,10 +153,10 @@ def ray_cluster(place: Path, start: Start) -> Iterator[tuple[str, dict[str, str]
             yield f"127.0.0.1:{port}", token
         finally:
             head.terminate()
-            head.wait(timeout=60)
+            head.wait(timeout=LIMIT)
 
 
-def wait_for_port(port: int, seconds: float = 120) -> None:
+def wait_for_port(port: int, seconds: float = LIMIT) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         with socket.socket() as client:

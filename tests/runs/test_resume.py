@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.attempts import computations, csvs, summary
 from support.commands import complaints, odfl, run_directories
-from support.processes import ODFL
+from support.processes import LIMIT, ODFL
 
 from odfl_cli.core.reading import seal
 from odfl_cli.results.runs import inspect
@@ -258,7 +258,7 @@ def test_a_full_disk_leaves_no_result_and_is_told(whole, tmp_path):
         "from odfl_cli.cli import main; sys.exit(main(sys.argv[1:]))"
     )
     command = [sys.executable, "-c", script, *JOB, "seeds=4"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 1, done.stderr
     assert "File too large" in done.stderr
     assert "Traceback" not in done.stderr
@@ -278,7 +278,7 @@ def test_a_read_only_directory_is_refused(run, tmp_path):
 @pytest.mark.thorough
 def test_concurrent_runs_of_one_job_compute_it_once(whole, tmp_path, start):
     processes = [start(*ODFL, *JOB, "seeds=4", cwd=tmp_path) for _ in range(2)]
-    assert [process.communicate(timeout=300) and process.returncode for process in processes] == [
+    assert [process.communicate(timeout=LIMIT) and process.returncode for process in processes] == [
         0
     ] * 2
     (run,) = run_directories(tmp_path)
@@ -293,7 +293,7 @@ def test_a_killed_run_is_unfinished_and_its_lock_free(tmp_path, start):
         assert endless.poll() is None
     (lock,) = tmp_path.rglob(".lock")
     endless.send_signal(signal.SIGKILL)
-    endless.communicate(timeout=60)
+    endless.communicate(timeout=LIMIT)
     assert inspect(lock.parent).state == "unfinished"
 
 
@@ -304,7 +304,7 @@ def test_a_killed_run_is_unfinished_and_its_lock_free(tmp_path, start):
 def test_twenty_at_once(tmp_path, start, jobs):
     processes = [start(*ODFL, *JOB, "seeds=3", job, cwd=tmp_path) for job in jobs]
     for process in processes:
-        _, errors = process.communicate(timeout=600)
+        _, errors = process.communicate(timeout=LIMIT)
         assert process.returncode == 0, errors
     runs = run_directories(tmp_path)
     assert len(runs) == len(set(jobs))

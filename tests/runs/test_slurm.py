@@ -8,7 +8,7 @@ import pytest
 from support.attempts import csvs
 from support.cluster import missing_programs, slurm_cluster, wait_until
 from support.commands import odfl, odfl_process, run_directories
-from support.processes import ODFL, Start
+from support.processes import LIMIT, ODFL, Start
 
 pytest.importorskip("submitit", reason="needs the extra slurm")
 pytestmark = [
@@ -48,7 +48,7 @@ def test_a_cancelled_job_is_computed_by_the_next_run(tmp_path: Path, slurm, star
     wait_until(begun, "a job to begin")
     cancelled = running(slurm)[0]
     subprocess.run(["scancel", cancelled], env=os.environ | slurm, check=True)
-    told, errors = first.communicate(timeout=300)
+    told, errors = first.communicate(timeout=LIMIT)
     assert first.returncode == 1
     assert "3 jobs: 2 done, 0 skipped, 0 failed, 1 unfinished" in told
     assert cancelled in errors

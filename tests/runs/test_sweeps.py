@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from support.attempts import computations, csvs
 from support.commands import complaints, odfl, run_directories
-from support.processes import ODFL, Start
+from support.processes import LIMIT, ODFL, Start
 
 from odfl_cli.results.runs import inspect
 from odfl_cli.results.tables import read_runs
@@ -271,7 +271,7 @@ def killed_and_restarted(root: Path, start: Start, jobs: int, kills: int) -> Non
             time.sleep(0.01)
         time.sleep(random_moment.uniform(0.0, 0.1))
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=LIMIT)
         assert process.returncode == -signal.SIGKILL
     (killed / "gate").unlink()
     done = odfl(*command, cwd=killed)

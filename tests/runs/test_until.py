@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.attempts import csvs
 from support.commands import complaints, odfl
-from support.processes import ODFL
+from support.processes import LIMIT, ODFL
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.results.verdicts import read_verdicts
@@ -130,7 +130,7 @@ def test_a_kill_changes_no_verdict(tmp_path, start):
                 os.killpg(process.pid, signal.SIGKILL)
                 break
             time.sleep(0.01)
-        process.communicate(timeout=60)
+        process.communicate(timeout=LIMIT)
     again = odfl(*words, cwd=killed)
     assert again.returncode == 0, again.stderr
     assert csvs(killed) == csvs(whole)

@@ -12,6 +12,8 @@ from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, 
 from pathlib import Path
 from unittest import mock
 
+from support.processes import LIMIT
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 Done = subprocess.CompletedProcess[str]
 
@@ -37,7 +39,12 @@ def odfl_process(*arguments: str, cwd: Path, **environment: str) -> Done:
     """`odfl …` in `cwd`, as a user's shell would start it."""
     command = [sys.executable, "-m", "odfl_cli", *arguments]
     return subprocess.run(
-        command, cwd=cwd, env=os.environ | environment, capture_output=True, text=True, timeout=300
+        command,
+        cwd=cwd,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
     )
 
 
