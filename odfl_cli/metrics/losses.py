@@ -112,20 +112,21 @@ class LinearLosses(Losses):
     def round_costs(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
         size = max(1, SCORED_AT_ONCE // (len(thetas) * rounds.X.shape[1]))
         parts = [slice(start, start + size) for start in range(0, len(rounds.X), size)]
-        columns = np.ascontiguousarray(thetas.T)
         # not a matrix product, which may give items with equal features other last digits
-        predictions = (np.einsum("ndp,pc->ndc", rounds.X[part], columns) for part in parts)
-        played = np.concatenate([values.argmin(1) for values in predictions])
-        return np.take_along_axis(rounds.costs, played, axis=1).T
+        features = (np.ascontiguousarray(rounds.X[part].transpose(2, 0, 1)) for part in parts)
+        predictions = (np.einsum("cp,pnd->cnd", thetas, values) for values in features)
+        played = np.concatenate([values.argmin(-1) for values in predictions], axis=-1)
+        return np.take_along_axis(rounds.costs, played.T, axis=1).T
 
     def gradients(self, thetas: np.ndarray, rounds: Rounds, alpha: float) -> np.ndarray:
-        """Σ_n Xᵀ[w̃ ∘ (f̃ − c)] with w̃ = softmax(−Xθ/α) and f̃ = ⟨c, w̃⟩."""
-        exponents = rounds.X @ (thetas.T / -alpha)
-        w = np.exp(exponents - exponents.max(1, keepdims=True))
-        w /= w.sum(1, keepdims=True)
-        costs = rounds.costs[..., None]
-        w *= (w * costs).sum(1, keepdims=True) - costs
-        return (w.swapaxes(1, 2) @ rounds.X).sum(0)
+        """Σ_n Xᵀ[w̃ ∘ (f̃ − c)] with w̃ = softmax(−Xθ/α) and f̃ = ⟨c, w̃⟩; w [d, C, N], the longest axis last."""
+        X = np.ascontiguousarray(rounds.X.swapaxes(0, 1))
+        costs = np.ascontiguousarray(rounds.costs.T)[:, None]
+        w = (thetas / -alpha) @ X.swapaxes(1, 2)
+        np.exp(w - w.max(0), out=w)
+        w /= w.sum(0)
+        w *= (w * costs).sum(0) - costs
+        return (w @ X).sum(0)
 
     def moments(self, rounds: Rounds) -> tuple[np.ndarray, np.ndarray]:
         """±θ of the lowest curvature, and least squares.
