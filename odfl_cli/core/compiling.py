@@ -32,6 +32,8 @@ OPTIONS = {"fastmath": REORDER, **COMMON}
 inner = numba.njit(forceinline=True, **OPTIONS)
 exact = numba.njit(forceinline=True, fastmath=False, **COMMON)
 """For functions that kernels call; `exact` ones keep the order of sums, so that a tie stays a tie."""
+ordered = numba.njit(forceinline=True, fastmath={"contract"}, **COMMON)
+"""As `exact`, but a·b + c may be rounded once."""
 strict = numba.njit(fastmath=False, **COMMON)
 """As `exact` but not inlined, which compiles faster: without reordering every copy gives the same digits."""
 

@@ -248,6 +248,14 @@ def test_the_transposed_product_takes_every_item_once(items: int) -> None:
     np.testing.assert_allclose(out, X.T @ v, rtol=1e-13)
 
 
+def test_the_exponential_of_kernels_is_that_of_numpy() -> None:
+    exp = import_module("odfl_cli.engine.kernels.steps").exp
+    x = np.concatenate(
+        [-np.geomspace(1e-9, 708.0, 300), [0.0, 1.0, 700.0, -1e300, -np.inf, np.nan]]
+    )
+    np.testing.assert_allclose([exp(value) for value in x], np.exp(x), rtol=1e-15)
+
+
 ENGINES = pytest.mark.parametrize(
     "engine", [CompiledEngine(), ArrayEngine()], ids=["compiled", "array"]
 )

@@ -49,32 +49,36 @@ def fourth_root(x):
 
 
 @inner
-def descend(columns, costs, at, alpha, rate, radius, w, gradient, theta):
-    """θ = Π_Θ(θ − rate·∇f̃(at)) in place; w [d] and gradient [m] are scratch."""
-    vjp(columns, at, w)
+def descend(A, wide, costs, at, alpha, rate, radius, w, gradient, theta):
+    """θ = Π_Θ(θ − rate·∇f̃(at)) in place; A is X, transposed if `wide`; w [d] and gradient [m] are scratch."""
+    if wide:
+        vjp(A, at, w)
+    else:
+        times(A, at, w)
     entropy_vjp(w, 1.0 / alpha, costs)
-    step(theta, rate, times(columns, w, gradient), radius)
+    step(theta, rate, times(A, w, gradient) if wide else vjp(A, w, gradient), radius)
 
 
 @kernel(void(RULES, CUBE, MATRIX, VECTOR, STATE, RECORD, VECTOR, VECTOR, VECTOR))
 def play(rules, X, costs, deltas, state, record, alphas, etas, lengths):
     """A block of rounds of one seed: X [B, d, m], costs [B, d], δ [B]; notes α, η and P, [B] each.
 
-    The arrays of the state are updated. A round's X is transposed once, because loops over items are
-    longer than those over features.
+    The arrays of the state are updated. A round's X is transposed where there are more items than
+    features, so that the inner loops are long.
     """
     d, m = X.shape[1:]
-    w, columns, u, gradient = np.empty(d), np.empty((m, d)), np.empty(m), np.empty(m)
+    wide, w, u, gradient = d > m, np.empty(d), np.empty(m), np.empty(m)
+    A = np.empty((m, d) if wide else (d, m))
     theta, vartheta, length, alpha, eta = state[1:6]
     for i in range(costs.shape[0]):
         t = state.t + i + 1
         decide(X, costs, i, theta, w, record)
-        columns[:] = X[i].T
+        A[:] = X[i].T if wide else X[i]
         alpha[0] = rules.alpha * t**-0.25 * fourth_root(1.0 + length[0])
         # 5: ϑ_t = O_ξ(f̃_t), warm-started at ϑ_{t−1}
         copy(vartheta, u)
         for _ in range(rules.steps if (t - 1) % rules.every == 0 else 0):
-            descend(columns, costs[i], u, alpha[0], rules.lr, rules.radius, w, gradient, u)
+            descend(A, wide, costs[i], u, alpha[0], rules.lr, rules.radius, w, gradient, u)
         for j in range(m):
             gradient[j] = u[j] - vartheta[j]
         length[0] += np.sqrt(dot(gradient, gradient)) if t > 1 else 0.0
@@ -84,7 +88,7 @@ def play(rules, X, costs, deltas, state, record, alphas, etas, lengths):
             u[j] += deltas[i] * (theta[j] - u[j])
         # 7: θ_{t+1} = Π_Θ(θ_t − η_t ∇f̃_t(u_t))
         eta[0] = rules.eta * t**-0.75 * fourth_root(1.0 + length[0]) ** 3
-        descend(columns, costs[i], u, alpha[0], eta[0], rules.radius, w, gradient, theta)
+        descend(A, wide, costs[i], u, alpha[0], eta[0], rules.radius, w, gradient, theta)
         alphas[i], etas[i], lengths[i] = alpha[0], eta[0], length[0]
 
 

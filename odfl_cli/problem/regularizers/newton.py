@@ -11,11 +11,10 @@ where e − C w takes back what rounding has moved w off the equalities.
 
 import math
 
-import numba
 import numpy as np
 from numba import f8, i8, types, void
 
-from odfl_cli.core.compiling import COMMON, kernel
+from odfl_cli.core.compiling import kernel, ordered
 from odfl_cli.problem.regularizers.log_barrier import Barrier
 
 ARMIJO, BACKTRACK, TO_THE_WALL = 0.1, 0.5, 0.8
@@ -31,9 +30,6 @@ BARRIER = types.NamedTuple(
     ),
     Barrier,
 )  # fmt: skip
-
-ordered = numba.njit(forceinline=True, fastmath={"contract"}, **COMMON)
-"""a·b + c may be rounded once; sums keep their order."""
 
 
 @ordered
