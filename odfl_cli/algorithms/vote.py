@@ -81,7 +81,7 @@ class Vote(Mixture):
     @cached_property
     def learners(self) -> tuple[Algorithm, ...]:
         is_list = isinstance(self.experts, list | tuple)
-        if not is_list or len(set(self.experts)) < len(self.experts):
+        if not is_list or len(set(map(str, self.experts))) < len(self.experts):
             raise UserError(f"algo.experts={self.experts}: a list of different names is needed")
         return tuple(self._expert(*str(expert).partition("/")) for expert in self.experts)
 

@@ -163,11 +163,15 @@ def user_cache() -> Path | None:
 
 def make_writable(directory: Path) -> None:
     """Makes the directory, or refuses it before anything is computed."""
+    missing = [one for one in (directory, *directory.parents) if not os.path.lexists(one)]
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
+        with suppress(OSError):
+            for made in filter(os.path.isdir, missing):
+                made.rmdir()
         raise UserError(
             f"{directory}: cannot write there ({error.strerror}), see outputs="
         ) from error

@@ -27,7 +27,8 @@ def printable(text: str) -> str:
 
 
 def shorten(text: str) -> str:
-    """The text with at most 80 characters of every word, and the ends of it where it is very long."""
+    """The text with at most 80 characters of every word and list, and its ends where it is very long."""
+    text = re.sub(r"([\[{][^\]}]{80})[^\]}]+", r"\1…", text)
     text = re.sub(r"([^\s/]{80})[^\s/]+?([:;,]?)(?=[\s/]|$)", r"\1…\2", text)
     half = LONGEST // 2 - 2
     return text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"

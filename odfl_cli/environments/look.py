@@ -7,6 +7,8 @@ import numpy as np
 SCALES = (1e-3, 1e3)
 """Root mean squares outside of these are far from 1."""
 TIES = 0.05
+LEVEL = 10.0
+"""How many times the differences within a round its mean cost is, to be called a level."""
 
 
 def look(
@@ -40,6 +42,12 @@ def look(
     tied = ((costs == costs.min(-1, keepdims=True)).sum(-1) > 1).mean()
     if tied > TIES:
         yield f"several items share the lowest cost in {tied:.0%} of the rounds; the first of them is played"
+    level, spread = np.sqrt((costs.mean(-1) ** 2).mean()), np.sqrt(costs.var(-1).mean())
+    if level > LEVEL * spread > 0:
+        yield (
+            f"the costs of a round share a level ({level:.2g}) and differ by less ({spread:.2g}); where "
+            "all decisions have one sum it changes none, and data.target=rank learns without it"
+        )
 
 
 def join(names: Sequence[str], most: int = 3) -> str:

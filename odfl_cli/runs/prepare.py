@@ -29,6 +29,10 @@ from odfl_cli.runs.states import check_has_weights, read_past
 
 LOOKED_AT = 200
 """Rounds that are looked at before a run starts."""
+IDLE = (
+    "no cost is negative, so that the decision w = 0 is best: what is worth choosing has a cost below 0, "
+    "as with data=polynomial data.maximise=true"
+)
 STEP_SECONDS, LONG = 1e-6, 120.0
 """The least time of a gradient step, and what is worth a line before a run."""
 
@@ -120,18 +124,22 @@ def _estimate(job: Job) -> list[str]:
 
 
 def _remarks(job: Job) -> list[str]:
-    """What a look at the first rounds of data whose law is not known tells someone who learns from them."""
+    """What a look at the first rounds tells someone who learns from them, most where their law is not known."""
     environment, problem = job.environment, job.algorithm.problem
     learns = type(job.algorithm).update is not Algorithm.update
     usual = problem.offers_all and len(problem.shape) == 2
     answers = hasattr(environment, "blank")  # to decisions: its rounds cannot be drawn
-    if known_law(environment) or answers or not learns or not usual:
+    known, polytope = known_law(environment), problem.polytope
+    if answers or not learns or not usual or (known and polytope.constant_sum):
         return []
-    predictor = problem.predictor
-    count = predictor.parameter_count
-    shared = hasattr(predictor, "design") and count(3, 2) == count(2, 2)
     X, costs = environment.rounds(job.seeds[:1], 0, min(LOOKED_AT, job.horizon.rounds))[:2]
-    found = look(X[0], costs[0], problem.feature_names, shared, problem.auto_radius)
+    cheap = hasattr(polytope, "faces") and (costs >= 0).all()
+    found = [IDLE] if cheap and not polytope.minimise(costs[0, :1]).any() else []
+    if not known:
+        count = problem.predictor.parameter_count
+        shared = hasattr(problem.predictor, "design") and count(3, 2) == count(2, 2)
+        seen = problem.learning_target(costs[0], X[0])
+        found += look(X[0], seen, problem.feature_names, shared, problem.auto_radius)
     return [f"data: {remark}" for remark in found]
 
 

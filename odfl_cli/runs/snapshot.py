@@ -99,7 +99,9 @@ def unpack(file: bytes, place: str) -> Snapshot:
 
 
 def read_snapshot(path: Path) -> Snapshot:
-    """The snapshot in a file."""
+    """The snapshot in a file, perhaps behind a link."""
+    if path.is_fifo():
+        raise UserError(f"{path}: it is not a regular file")
     try:
         return unpack(path.read_bytes(), str(path))
     except OSError as error:

@@ -119,6 +119,9 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
     (["-sc"], ["install", "query"]),
     (["algo=" + "q" * 5000], ["q" * 75 + "…: the name is too long"]),
     (["data.gamma=" + "x" * 100_000], ["data.gamma=" + "x" * 69 + "…: should be a valid number"]),
+    (["outputs=" + "q" * 5000], ["q" * 80 + "…: the name is too long"]),
+    (["data.gamma=[" + "1," * 600 + "1]"], ["data.gamma=[1, 1, ", "…]: should be a valid number"]),
+    (["algo=vote", "algo.experts=[[1],[2]]"], ["algo.experts: no [1] in algo.settings"]),
     (["seeds=[" + "1," * 600 + "1]"], ["seeds=", "…", "no seed may appear twice"]),
 ]
 CONTRACTS = [

@@ -229,6 +229,18 @@ def test_a_directory_in_the_place_of_an_index_is_refused(tmp_path: Path) -> None
     assert sorted(tmp_path.rglob("*")) == [*reversed(index.parents[:3]), index]
 
 
+def test_costs_that_make_zero_the_best_decision_are_told_before_a_run(tmp_path: Path) -> None:
+    def told(*words: str) -> list[str]:
+        config = compose_job([*words, "seeds=1", "horizon=smoke"])
+        lines = prepare(config, config.hydra, tmp_path / "run").tuned
+        return [line for line in lines if line.startswith("data: no cost is negative")]
+
+    (line,) = told("polytope=knapsack")
+    assert line.endswith("data=polynomial data.maximise=true")
+    assert told("polytope=knapsack", "data=polynomial", "data.maximise=true") == []
+    assert told("polytope=ball") == told("polytope=budget") == told("polytope=simplex") == []
+
+
 def test_a_huge_oracle_says_so_before_it_starts(tmp_path: Path) -> None:
     config = compose_job(["oracle=multistart", "oracle.steps=1000000", "seeds=2", "horizon=smoke"])
     (line,) = prepare(config, config.hydra, tmp_path / "run").tuned

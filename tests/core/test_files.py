@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import atomic, explain_write_errors, write_json
+from odfl_cli.core.files import atomic, explain_write_errors, make_writable, write_json
 
 
 @pytest.mark.parametrize("durable", [True, False])
@@ -45,3 +45,9 @@ def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     refused = pytest.raises(UserError, match="cannot write there")
     with refused, explain_write_errors(target), atomic(target):
         pass
+
+
+def test_a_name_that_is_too_long_leaves_no_folders(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="File name too long"):
+        make_writable(tmp_path / "outputs" / "sweeps" / ("x" * 300))
+    assert list(tmp_path.iterdir()) == []

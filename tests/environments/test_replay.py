@@ -347,6 +347,9 @@ def test_a_look_at_the_rounds_names_the_words_to_type():
     ):
         assert words in found
     X = np.concatenate([rng.normal(size=(50, 3, 1)), np.ones((50, 3, 2)) * [1.0, 4.0]], axis=-1)
+    (level,) = look(X[..., :2], 100 + rng.random((50, 3)), ["a", "intercept"], shared=True)
+    assert level.startswith("the costs of a round share a level (1e+02)")
+    assert "data.target=rank" in level
     assert not [*look(X[..., :2], rng.random((50, 3)), ["a", "intercept"], shared=True)]
     assert [*look(X, rng.random((50, 3)), ["a", "intercept", "k"], shared=True)] == [
         "constant, so that nothing depends on it: k; data.columns.features leaves it out"

@@ -73,6 +73,14 @@ PLACES = (
     "outputs/runs/one/run.log", "outputs/runs/one/summary.json", "outputs/runs/one/seed-0.csv",
     "outputs/runs/one/failed.json", "rounds.csv", "rounds.npz",
 )  # fmt: skip
+SWEEPS = ("until=decided", "tune=grid")
+ZIPPED = (
+    "data.gamma=tag(zip,choice({},1))",
+    "data.gamma=tag({},choice(0,1))",
+    "data.gamma=tag(zip,{})",
+)
+STORED = ("continue", "load", "from_run")
+"""What goes on from a stored state: a run, or a learner in Python."""
 IN_THE_WAY = ("none", "folder", "link", "dangling", "loop", "fifo", "locked")
 RANDOM = {"noise", "flipped", "bytes", "shuffled"}
 
@@ -80,7 +88,7 @@ RANDOM = {"noise", "flipped", "bytes", "shuffled"}
 class Case(NamedTuple):
     """What is done, to what, and how; `seed` decides what is left to chance."""
 
-    kind: str  # key, target, hydra, group, file, rounds, column or way
+    kind: str  # key, target, hydra, group, sweep, zip, file, state, rounds, column or way
     place: str
     change: str
     word: str
@@ -128,6 +136,22 @@ def group_cases() -> Iterator[Case]:
         yield Case("group", "", sign + group, value, 0)
 
 
+def sweep_cases() -> Iterator[Case]:
+    """Keys of what chooses constants or adds seeds × values, and values of a sweep that advance together."""
+    for place in SWEEPS:
+        group, _, choice = place.partition("=")
+        for name, value in product(_names_of(group, choice), VALUES):
+            yield Case("sweep", place, f"{group}.{name}", value, 0)
+    for text, value in product(ZIPPED, VALUES):
+        yield Case("zip", "", text, value, 0)
+
+
+def state_cases() -> Iterator[Case]:
+    """A stored state × corruptions × what goes on from it."""
+    for corruption, word in product(CORRUPTIONS, STORED):
+        yield Case("state", "", corruption, word, 0)
+
+
 def column_cases() -> Iterator[Case]:
     """Types of the columns of a Parquet file × what reads it."""
     for kind, column, word in product(TYPES, COLUMNS, ("check", "run")):
@@ -154,7 +178,8 @@ def rounds_cases() -> Iterator[Case]:
 
 
 EVERY_KIND = (
-    key_cases, target_cases, hydra_cases, group_cases, file_cases, rounds_cases, column_cases, way_cases,
+    key_cases, target_cases, hydra_cases, group_cases, sweep_cases, file_cases, state_cases, rounds_cases,
+    column_cases, way_cases,
 )  # fmt: skip
 
 
@@ -166,13 +191,17 @@ def keys(targets: bool = False) -> list[tuple[str, str]]:
     found = [] if targets else [("", key) for key in TOP]
     for group in GROUPS:
         for choice in filter(has_data, choices(group)):
-            names = _names(yaml.safe_load((CONF / group / f"{choice}.yaml").read_text()) or {})
             found += [
                 (f"{group}={choice}", f"{group}.{name}")
-                for name in names
+                for name in _names_of(group, choice)
                 if name.endswith("_target_") == targets
             ]
     return found
+
+
+def _names_of(group: str, choice: str) -> Iterator[str]:
+    """The dotted keys of a file of conf/."""
+    return _names(yaml.safe_load((CONF / group / f"{choice}.yaml").read_text()) or {})
 
 
 def _names(content: dict[str, Any], prefix: str = "") -> Iterator[str]:

@@ -8,6 +8,7 @@ import shutil
 import signal
 import stat
 import tempfile
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -22,6 +23,8 @@ from support.synthetic_runs import write_sweep
 from fuzz.cases import Case
 from fuzz.damage import damage, parquet_file, put, rounds_file
 from fuzz.quickly import quickly
+from odfl_cli import Learner
+from odfl_cli.core.errors import UserError
 
 SECONDS = 60  # of this process's work
 WAITING = (
@@ -31,6 +34,10 @@ MOST_LINES, LONGEST = 12, 4000
 SHORT = ("horizon.rounds=2", "seeds=1", "engine=array")  # which compiles nothing
 MODULES = {"predictor=mlp", "predictor=torch"}  # not for arrays
 SMALL = (*SHORT, "data.items=3", "data.features=2")
+SWEEP = {
+    "until=decided": ("algo=uniform,always", "until.first=2", "until.most=4"),
+    "tune=grid": ("algo=hedge,uniform", "tune.seeds=2", "tune.rounds=2"),
+}
 WORDS = {
     "list": ["list", "outputs"],
     "show": ["show", "outputs/runs/finished"],
@@ -63,7 +70,9 @@ def judge(case: Case, root: Path) -> list[str]:
     before = tree(root)
     try:
         with _bounded(), quickly():
-            done = odfl(*words, cwd=here, XDG_CACHE_HOME=str(_folder("cache")))
+            in_python = case.kind == "state" and case.word != "continue"
+            cache = str(_folder("cache"))
+            done = _go_on(case, here) if in_python else odfl(*words, cwd=here, XDG_CACHE_HOME=cache)
         return [*_judged(case, done), *_touched(case, done, before, tree(root))]
     except TooLongError:
         return [f"it worked for {SECONDS} s or waited for {WAITING} s"]
@@ -85,6 +94,7 @@ def _judged(case: Case, done: Done) -> list[str]:
         wrong.append("refused without a word")
     named = {"key": case.change, "target": case.change.removesuffix("._target_"), "way": "o"}
     named |= {"hydra": "hydra", "group": case.change.lstrip("+~").partition("/")[0]}
+    named |= {"sweep": case.change.partition(".")[0], "zip": "data.gamma"}
     if done.returncode == 2 and named.get(case.kind, "") not in told:
         wrong.append(f"the line does not name {case.change}: {told[:200]!r}")
     return wrong
@@ -134,6 +144,51 @@ def _file(case: Case, here: Path) -> list[str]:
     shutil.copytree(_outputs(), outputs)
     damage(outputs / case.place, case.change, _precious(here), random.Random(case.seed))
     return WORDS[case.word]
+
+
+def _sweep(case: Case, here: Path) -> list[str]:
+    given = [
+        case.place,
+        *(word for word in SWEEP[case.place] if not word.startswith(f"{case.change}=")),
+    ]
+    return ["run", "-m", *SMALL, *given, f"{case.change}={case.word}"]
+
+
+def _zip(case: Case, here: Path) -> list[str]:
+    zipped = "horizon.rounds=tag(zip,choice(2,3))"
+    return ["run", "-m", *SMALL, "algo=uniform", case.change.format(case.word), zipped]
+
+
+def _state(case: Case, here: Path) -> list[str]:
+    shutil.copytree(_stored(), here, dirs_exist_ok=True)
+    path = here / (
+        "learner.safetensors" if case.word == "load" else "outputs/run/seed-0.state.safetensors"
+    )
+    damage(path, case.change, _precious(here), random.Random(case.seed))
+    return ["run", *SMALL, "horizon.rounds=4", "continue=outputs/run", "hydra.run.dir=outputs/new"]
+
+
+def _go_on(case: Case, here: Path) -> Done:
+    """What Python says of a learner's file, as the command would."""
+    load = Learner.load if case.word == "load" else Learner.from_run
+    try:
+        load(here / ("learner.safetensors" if case.word == "load" else "outputs/run"))
+    except UserError as error:
+        return Done([], 2, "", f"{error}\n")
+    except Exception:
+        return Done([], 1, "", traceback.format_exc())
+    return Done([], 0, "", "")
+
+
+@cache
+def _stored() -> Path:
+    """A run that can be continued, and a learner's file."""
+    folder = _folder("stored")
+    words = ("save_state=true", "hydra.run.dir=outputs/run", "horizon.rounds=2")
+    done = odfl("run", *SMALL, *words, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    Learner.from_run(folder / "outputs" / "run").save(folder / "learner.safetensors")
+    return folder
 
 
 @cache
@@ -189,7 +244,10 @@ def _way(case: Case, here: Path) -> list[str]:
     return ["run", "-m", *SMALL, "algo=uniform,always", "sweep=mine"]
 
 
-WORDS_OF = {"file": _file, "rounds": _rounds, "column": _column, "way": _way}
+WORDS_OF = {
+    "file": _file, "rounds": _rounds, "column": _column, "way": _way, "sweep": _sweep, "zip": _zip,
+    "state": _state,
+}  # fmt: skip
 
 
 @contextmanager

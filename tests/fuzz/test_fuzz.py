@@ -15,6 +15,8 @@ from fuzz.cases import (
     hydra_cases,
     key_cases,
     rounds_cases,
+    state_cases,
+    sweep_cases,
     target_cases,
     way_cases,
 )
@@ -23,6 +25,7 @@ from fuzz.judge import judge
 SHARES = (
     (key_cases, 60), (file_cases, 150), (rounds_cases, 30), (target_cases, 24), (hydra_cases, 24),
     (group_cases, 24), (column_cases, 24), (way_cases, 24),
+    (sweep_cases, 24), (state_cases, 12),
 )  # fmt: skip
 """A twelfth in `make test`, the others in `make test-thorough`."""
 

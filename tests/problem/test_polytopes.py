@@ -1,5 +1,6 @@
 """Every decision set against HiGHS, brute force and its own constraints."""
 
+import sys
 from itertools import pairwise, permutations, product
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from odfl_cli.problem.polytopes.assignment import Assignment
 from odfl_cli.problem.polytopes.box import Box
 from odfl_cli.problem.polytopes.budget import Budget
 from odfl_cli.problem.polytopes.custom import Custom
+from odfl_cli.problem.polytopes.highs import HiGHS
 from odfl_cli.problem.polytopes.knapsack import Knapsack
 from odfl_cli.problem.polytopes.linear import LinearSet, Polytope
 from odfl_cli.problem.polytopes.shortest_path import ShortestPath
@@ -476,3 +478,11 @@ def test_costs_that_are_not_numbers_are_refused(sets):
     with pytest.raises(RowError, match="found no optimum") as refused:
         sets["custom budget"].minimise(costs)
     assert (refused.value.row, refused.value.rows) == (1, 3)
+
+
+def test_a_library_that_brings_another_highs_is_told_in_one_line(sets, monkeypatch):
+    """As ortools does, which pyepo imports: highspy then misses a symbol."""
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    with pytest.raises(UserError, match="ortools was imported before it") as refused:
+        HiGHS(*sets["knapsack"].faces(), *sets["knapsack"].equalities())
+    assert "\n" not in str(refused.value)

@@ -34,7 +34,9 @@ def main(arguments: list[str]) -> int:
     """Prints a preview, every column's figures, the shape and the line to run; 2 if unusable."""
     options = Parser("data check", __doc__ or "", EXAMPLES)
     options.add_argument("file", metavar="FILE", help="a CSV, Parquet or NPZ file")
-    options.add_argument("words", nargs="*", metavar="KEY=VALUE", help="as for odfl run")
+    options.add_argument(
+        "words", nargs="*", default=[], metavar="KEY=VALUE", help="as for odfl run"
+    )
     options.add_argument(
         "-o", dest="output", metavar="YAML", type=Path,
         help="remember the keys as a choice of data, such as conf/data/sales.yaml for data=sales",
