@@ -33,6 +33,7 @@ and 1 where the diagonal is 0 so far. n_A counts the coordinates: m for the firs
 for the second. s is `standard_errors`.
 """
 
+from functools import cached_property
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -117,7 +118,7 @@ class DFMoments(LinearLearner):
         sums = {name: np.zeros((seeds, *shape)) for name, shape in shapes.items()}
         return DFMomentsState(t=0, omega=np.full((seeds, J), 1.0 / J), **sums)
 
-    @property
+    @cached_property
     def rules(self) -> Any:
         """The settings for the compiled lines."""
         switches = self.curvature, self.refine, self.robust, self.problem.polytope.constant_sum
@@ -136,9 +137,11 @@ class DFMoments(LinearLearner):
         """Lines 2 to 10, one seed after the other: a seed has the same numbers among others."""
         minimise, rules = self.problem.polytope.minimise, self.rules
         offered = ~np.isnan(to_numpy(X)[..., 0])
-        D, c = (np.array(to_numpy(x), dtype=np.float64, order="C") for x in (self.design(X), costs))
-        new = map_arrays(state, type(X), lambda x: np.array(to_numpy(x), np.float64, order="C"))
-        new = new._replace(t=state.t + 1)
+        copies = [
+            np.array(to_numpy(x), np.float64, order="C")
+            for x in (self.design(X), costs, *state[1:])
+        ]
+        D, c, new = *copies[:2], DFMomentsState(state.t + 1, *copies[2:])
         inverse = np.empty(new.gram[:, 0].shape)
         g, step = self.rows.learn(rules, D, c, offered, new, inverse)  # 2 to 8, and h of 9
         ahead, behind = (to_numpy(minimise(like(X, x))) for x in (g + step, g - step))

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm, Wrapper, on_problem
-from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.arrays import Array, array_namespace, to_type
 from odfl_cli.core.settings import settings
 from odfl_cli.core.streams import Draw
 from odfl_cli.feedback.base import Seen
@@ -67,15 +67,14 @@ def _columns(X: Array, features: int) -> Array:
 
 def _count(values: Array) -> Array:
     """How many values of a row are numbers, [S]."""
-    xp = array_namespace(values)
-    return xp.astype(~xp.isnan(values), values.dtype).sum(-1)
+    return to_type(values == values, values.dtype).sum(-1)
 
 
 def _root_mean(squares: Array, count: Array) -> Array:
     """The root of the mean; 1 where everything was zero so far."""
     xp = array_namespace(squares)
-    mean = squares / xp.clip(count, min=1.0)
-    return xp.sqrt(xp.where(mean > 0.0, mean, xp.ones_like(mean)))
+    mean = squares / count.clip(1.0)
+    return xp.sqrt(xp.where(mean > 0.0, mean, 1.0))
 
 
 class InUnitsState(NamedTuple):

@@ -17,8 +17,7 @@ def play_rounds(
     algorithm: Algorithm, state: Any, X: Array, costs: Array, draws: dict[str, Array]
 ) -> tuple[Any, Trace]:
     """The state after the rounds X [S, B, d, p], costs [S, B, d], and their trace."""
-    names = note_names(algorithm)
-    problem, rows, decisions = algorithm.problem, [], []
+    names, problem, rows = note_names(algorithm), algorithm.problem, []
     _check_theta(algorithm, state, "init", len(costs))
     for i in range(costs.shape[1]):
         X_t, c_t = X[:, i], costs[:, i]
@@ -34,16 +33,15 @@ def play_rounds(
             raise RoundError(i, error.row * len(costs) // error.rows, str(error)) from error
         if i == 0:
             _check_theta(algorithm, state, "update", len(costs))
-        notes = {name: getattr(state, name) for name in algorithm.noted}
+        notes = [getattr(state, name) for name in algorithm.noted]  # in the order of `names`
         if KAPPA_GAP in names:
-            notes[KAPPA_GAP] = predicted_gap(problem.polytope, prediction, decision)
+            notes.append(predicted_gap(problem.polytope, prediction, decision))
         if SOLVER_LIMITS in names:
-            notes[SOLVER_LIMITS] = cast(Any, problem.polytope).take_limited(len(costs))
+            notes.append(cast(Any, problem.polytope).take_limited(len(costs)))
         missed = problem.squared_error(prediction, learned)
-        decisions.append(decision)
-        rows.append((dot(c_t, decision), missed, *(notes[name] for name in names)))
-    cost, mse, *columns = (_stack(column) for column in zip(*rows, strict=True))
-    return state, Trace(cost, mse, dict(zip(names, columns, strict=True)), _stack(decisions))
+        rows.append((dot(c_t, decision), missed, decision, *notes))
+    cost, mse, decisions, *columns = map(_stack, zip(*rows, strict=True))
+    return state, Trace(cost, mse, dict(zip(names, columns, strict=True)), decisions)
 
 
 def _check_theta(algorithm: Algorithm, state: Any, function: str, seeds: int) -> None:
@@ -60,8 +58,8 @@ def _check_theta(algorithm: Algorithm, state: Any, function: str, seeds: int) ->
 
 def _stack(values: Any) -> np.ndarray:
     """Arrays [S, …] of consecutive rounds as one of double precision, [S, B, …]."""
-    if len(values) == 1 and isinstance(values[0], np.ndarray):
-        return values[0][:, None].astype(np.float64)
     if isinstance(values[0], np.ndarray):
+        if len(values) == 1:  # np.stack takes ten times as long
+            return values[0][:, None].astype(np.float64)
         return np.stack(values, axis=1, dtype=np.float64)
     return to_numpy(array_namespace(values[0]).stack(values, axis=1)).astype(np.float64)

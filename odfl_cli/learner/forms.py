@@ -46,25 +46,24 @@ class Form(NamedTuple):
         ]
         return cls((len(names[0]), len(names[1])), len(names[0]), *(names if is_named else ()))
 
-    def read_features(self, X: Any, offers_all: bool) -> np.ndarray:
-        """X of one round as numbers; NaN for items that are not offered."""
+    def read_features(self, X: Any, offers_all: bool) -> tuple[np.ndarray, bool]:
+        """X of one round as numbers, NaN for items that are not offered; and whether all are."""
         table = by_name(X)
         values = _numbers("X", X if table is None else self._rows(table))
         if values.shape != self.shape:
             raise UserError(f"X: it has shape {values.shape}, and {self.shape} is needed")
-        if not is_finite(values):
-            absent = (
-                np.isnan(values).all(-1) if values.ndim == 2 else np.zeros(values.shape[:-1], bool)
+        if is_finite(values):
+            return values, True
+        absent = np.isnan(values).all(-1) if values.ndim == 2 else np.zeros(self.shape[:-1], bool)
+        if not np.isfinite(values[~absent]).all():
+            raise UserError("X: a number is not finite")
+        if absent.any() and table is None and offers_all:
+            raise UserError(
+                "X: a row is NaN; offers_all=False says that such items are not offered"
             )
-            if not np.isfinite(values[~absent]).all():
-                raise UserError("X: a number is not finite")
-            if absent.any() and table is None and offers_all:
-                raise UserError(
-                    "X: a row is NaN; offers_all=False says that such items are not offered"
-                )
-            if absent.all():
-                raise UserError("X: no item is offered")
-        return values
+        if absent.all():
+            raise UserError("X: no item is offered")
+        return values, not absent.any()
 
     def _rows(self, table: Mapping[Any, Any]) -> list[Any]:
         """The features of all items in their order."""
@@ -85,10 +84,10 @@ class Form(NamedTuple):
             rows.append(missing if row is None else [row[name] for name in self.feature_names])
         return rows
 
-    def read_costs(self, costs: Any, X: np.ndarray) -> np.ndarray:
+    def read_costs(self, costs: Any, X: np.ndarray, offers_all: bool) -> np.ndarray:
         """The costs [d]; 0 for items that are not offered, whatever they are said to cost."""
         values = self.read_played(costs)
-        if is_finite(values) and is_finite(X):
+        if offers_all and is_finite(values):
             return values
         offered = ~np.isnan(X[:, 0]) if X.ndim == 2 else np.ones(self.items, dtype=bool)
         lost = np.flatnonzero(offered & np.isnan(values))

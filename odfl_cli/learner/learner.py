@@ -69,8 +69,8 @@ class Learner:
     def predict_one(self, X: Any) -> Any:
         """Returns the decision for the X of a round, in the form of X; learns nothing."""
         session = self._start(X)
-        values = session.form.read_features(X, self._place.offers_all)
-        self.prediction_, decision = session.decide(self._place, values)
+        values, offers_all = session.form.read_features(X, self._place.offers_all)
+        self.prediction_, decision = session.decide(self._place, values, offers_all)
         return session.form.write(X, decision)
 
     def learn_one(self, X: Any, costs: Any, played: Any = None) -> None:
@@ -80,12 +80,12 @@ class Learner:
         number, with semi_bandit the costs of its items.
         """
         session = self._start(X)
-        values = session.form.read_features(X, self._place.offers_all)
+        values, offers_all = session.form.read_features(X, self._place.offers_all)
         if played is not None:
             self._place = session.learn_played(self._place, values, costs, played)
             return
-        costs = session.form.read_costs(costs, values)
-        self._place = session.learn(self._place, values[None], costs[None])
+        costs = session.form.read_costs(costs, values, offers_all)
+        self._place = session.learn(self._place, values[None], costs[None], offers_all)
 
     def predict(self, Xs: Any) -> Any:
         """Returns the decisions for several X, without learning in between: [n, d] for arrays, a list for mappings."""
@@ -105,11 +105,12 @@ class Learner:
             X, costs = (np.ascontiguousarray(values, dtype=np.float64) for values in (Xs, Cs))
             fits = (*X.shape[1:], *costs.shape[1:]) == sizes
             if fits and is_finite(X) and is_finite(costs):
-                self._place = session.learn(self._place, X, costs)
+                self._place = session.learn(self._place, X, costs, True)
                 return self
-        X = np.stack([read.read_features(X, offers_all) for X in Xs])
-        costs = np.stack([read.read_costs(c, x) for c, x in zip(Cs, X, strict=True)])
-        self._place = session.learn(self._place, X, costs)
+        rows = [read.read_features(X, offers_all) for X in Xs]
+        X, offered = np.stack([x for x, _ in rows]), [all_ for _, all_ in rows]
+        costs = np.stack([read.read_costs(c, *row) for c, row in zip(Cs, rows, strict=True)])
+        self._place = session.learn(self._place, X, costs, all(offered))
         return self
 
     @property
@@ -142,7 +143,8 @@ class Learner:
 
     def save(self, path: str | Path) -> None:
         """Writes the learner to a safetensors file, which appears whole or not at all."""
-        content = cast(Session, self._session).pack(self._learned)
+        place = self._learned
+        content = cast(Session, self._session).pack(place)
         with explain_write_errors(Path(path)), atomic(Path(path), "wb") as file:
             file.write(content)
 
@@ -228,7 +230,7 @@ class Learner:
         words = [
             f"{name}={value!r}"
             for name, value in self.get_params().items()
-            if name == "seed" or value is not defaults[name].default
+            if name == "seed" or repr(value) != repr(defaults[name].default)
         ]
         return f"Learner({', '.join(words)})"
 

@@ -4,7 +4,8 @@ import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,13 +15,13 @@ from odfl_cli.algorithms.base import Algorithm, for_seeds
 from odfl_cli.algorithms.observed import Observed
 from odfl_cli.config.identity import resolve
 from odfl_cli.core.arrays import dot
-from odfl_cli.core.errors import RowError, UserError
+from odfl_cli.core.errors import RoundError, RowError, UserError
 from odfl_cli.core.streams import LONGEST_BLOCK, draw_all
 from odfl_cli.engine.base import Draws, Engine
 from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.replay.past import PastScale
 from odfl_cli.feedback.base import Seen
-from odfl_cli.learner.drift import PageHinkley, add_up, ask_detector
+from odfl_cli.learner.drift import PageHinkley, ask_detector
 from odfl_cli.learner.forms import Form, is_finite
 from odfl_cli.problem.targets import Target
 from odfl_cli.runs.build import build, fill_sizes
@@ -168,11 +169,12 @@ class Session:
             X = np.concatenate([X, ones], axis=-1)
         return kept, X
 
-    def decide(self, place: Place, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def decide(
+        self, place: Place, X: np.ndarray, offers_all: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
         """ĉ and w for the X of one round, [d] each."""
         place, X = self.ready(place), self._scale(place, X[None])[1]
-        offers_all = place.offers_all and (is_finite(X) or not np.isnan(X).any())
-        algorithm = self.parts(place.horizon, offers_all).algorithm
+        algorithm = self.parts(place.horizon, place.offers_all and offers_all).algorithm
         try:
             with np.errstate(all="ignore"):
                 draws = {}
@@ -184,12 +186,12 @@ class Session:
             raise UserError(f"{algorithm.name}, round {place.rounds + 1}: {error}") from error
         return prediction[0], decision[0]
 
-    def learn(self, place: Place, X: np.ndarray, costs: np.ndarray) -> Place:
-        """The place after rounds X [n, …], costs [n, d]."""
+    def learn(self, place: Place, X: np.ndarray, costs: np.ndarray, offers_all: bool) -> Place:
+        """The place after rounds X [n, …], costs [n, d], of which all or some offer all items."""
         scale, X = self._scale(place, X)
         first, paid = 0, list[np.ndarray]()
         while first < len(costs):
-            place, last = self._find_stop(place, X, first)
+            place, last = self._find_stop(place, X, first, offers_all)
             place, cost = self._advance(place, X[first:last], costs[first:last])
             first, paid = last, [*paid, cost]
         naive, paid_all = place.naive, np.concatenate(paid) if len(paid) > 1 else paid[0]
@@ -210,7 +212,7 @@ class Session:
         if not isinstance(algorithm, Observed):
             raise UserError("played: say feedback=semi_bandit or bandit, of which it is a part")
         kind, t = algorithm.feedback.kind, place.rounds + 1
-        w = self.form.read_costs(played, np.zeros(self.form.shape))
+        w = self.form.read_costs(played, X[0], True)
         values = np.full(self.form.items, np.nan)
         if kind != "bandit":
             values[w != 0] = self.form.read_played(costs)[w != 0]
@@ -226,7 +228,9 @@ class Session:
         total = place.total + paid
         return place._replace(state=state, rounds=t, total=total, scale=scale, found=False)
 
-    def _find_stop(self, place: Place, X: np.ndarray, first: int) -> tuple[Place, int]:
+    def _find_stop(
+        self, place: Place, X: np.ndarray, first: int, offers_all: bool
+    ) -> tuple[Place, int]:
         """The place before round `first`, and the round up to which they can be played at once."""
         if (following := self.ready(place)) is not place:
             log.warning(
@@ -237,9 +241,9 @@ class Session:
                 following.horizon,
             )
         place, last = following, min(len(X), first + MOST_ROUNDS)
-        if self.parts(place.horizon, place.offers_all).uses_horizon:
+        if last - first > 1 and self.parts(place.horizon, place.offers_all).uses_horizon:
             last = min(last, first + place.begun + place.horizon - place.rounds)
-        if place.offers_all and not is_finite(X[first:last]):
+        if place.offers_all and not offers_all:
             absent = np.isnan(X[first:last]).reshape(last - first, -1).any(1)
             if absent.any() and not absent[0]:
                 return place, first + int(absent.argmax())
@@ -250,14 +254,16 @@ class Session:
         """The place after rounds that are played at once, and what each of them cost, [n]."""
         algorithm, engine, *_ = self.parts(place.horizon, place.offers_all)
         rounds, start = Rounds(X[None], costs[None]), place.rounds
-        with name_round(algorithm, (self.seed,), start):
-            draws = self._draw(algorithm, start, start + len(costs))
+        draws = self._draw(algorithm, start, start + len(costs))
+        try:
             state, trace = engine.advance(algorithm, place.state, rounds, draws)
-        total = float(add_up(place.total, trace.cost[0])[-1])
+        except RoundError as error:
+            raise name_round(error, algorithm, (self.seed,), start) from error
+        paid, *_ = trace.cost
+        total = reduce(add, paid.tolist(), place.total)
         if not (math.isfinite(total) and is_finite(trace.mse)):
             check_finite(algorithm, (self.seed,), start, trace)
-        place = place._replace(state=state, rounds=start + len(costs), total=total)
-        return place, trace.cost[0]
+        return place._replace(state=state, rounds=start + len(costs), total=total), paid
 
     def _draw(self, algorithm: Algorithm, start: int, stop: int) -> Draws:
         """The draws of rounds start ≤ t < stop; single rounds are cut from whole blocks."""
@@ -302,7 +308,7 @@ class Session:
         session = cls(params, Form(tuple(header["shape"]), header["items"]))
         snapshot.check_settings(session.settings, (*NOT_LEARNED, *OWN))
         place, rounds = session.start(header["rounds"], params["offers_all"]), header["rounds"]
-        total = float(add_up(0.0, snapshot.arrays["trace.cost"][0])[-1])
+        total = reduce(add, snapshot.arrays["trace.cost"][0].tolist(), 0.0)
         state = snapshot.restore(place.state)
         place = place._replace(state=state, rounds=rounds, total=total)
         return session, session._check_weights(snapshot, place)

@@ -15,6 +15,4 @@ class Ball:
         xp = array_namespace(theta)
         norm = xp.sqrt(dot(theta, theta))[..., None]
         # An overflowing norm must not shrink θ to 0 in silence: ∞ − ∞ makes it NaN.
-        return theta * (self.radius / xp.where(norm > self.radius, norm, self.radius)) + (
-            norm - norm
-        )
+        return theta * (self.radius / xp.maximum(norm, self.radius) + (norm - norm))

@@ -228,8 +228,8 @@ class Problem:
 
     def squared_error(self, prediction: Array, costs: Array) -> Array:
         """The mean of (ĉ − c)² over the items that are offered, [...]."""
-        errors = (prediction - costs) ** 2
+        missed = prediction - costs
         if self.offers_all:
-            return errors.sum(-1) / errors.shape[-1]
-        xp = array_namespace(errors)
+            return dot(missed, missed) / missed.shape[-1]
+        xp, errors = array_namespace(missed), missed**2
         return replace_nan(errors, 0.0).sum(-1) / (~xp.isnan(errors)).sum(-1)

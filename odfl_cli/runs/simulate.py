@@ -144,8 +144,10 @@ def _advance(
         drawn = {name: values[:, first:last] for name, values in draws.items()}
         if first in stops:
             recorder.watch(RoundStart(start + first + 1, state, part, drawn))
-        with name_round(job.algorithm, job.seeds, start + first):
+        try:
             state, trace = job.engine.advance(job.algorithm, state, part, drawn)
+        except RoundError as error:
+            raise name_round(error, job.algorithm, job.seeds, start + first) from error
         traces.append(trace)
     return state, Trace.join(traces, axis=1)
 
@@ -153,12 +155,12 @@ def _advance(
 def _best_costs(job: Job, start: int, data: Rounds, trace: Trace) -> np.ndarray:
     """min_w ⟨c_t, w⟩ of every round, [S, B]; limits that stop the solver here are counted, too."""
     problem, rounds = job.algorithm.problem, data.costs.shape[1]
-    with name_round(job.algorithm, job.seeds, start):
-        try:
-            best = problem.polytope.minimise(problem.mark_missing(data.costs, data.X))
-        except RowError as error:
-            seed, place = divmod(error.row, rounds)
-            raise RoundError(place, seed, str(error)) from error
+    try:
+        best = problem.polytope.minimise(problem.mark_missing(data.costs, data.X))
+    except RowError as error:
+        seed, place = divmod(error.row, rounds)
+        found = RoundError(place, seed, str(error))
+        raise name_round(found, job.algorithm, job.seeds, start) from error
     if SOLVER_LIMITS in trace.notes:
         limits = trace.notes[SOLVER_LIMITS]
         limits += cast(Any, problem.polytope).take_limited(limits.size).reshape(limits.shape)
@@ -197,14 +199,12 @@ def _blocks(start: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + size, stop)
 
 
-@contextmanager
-def name_round(algorithm: Algorithm, seeds: tuple[int, ...], start: int) -> Iterator[None]:
-    """Names the seed and the round of an error in a block that `start` rounds precede."""
-    try:
-        yield
-    except RoundError as error:
-        seed, t = seeds[error.seed_index], start + error.round_index + 1
-        raise UserError(f"{algorithm.name}, seed {seed}, round {t}: {error}") from error
+def name_round(
+    error: RoundError, algorithm: Algorithm, seeds: tuple[int, ...], start: int
+) -> UserError:
+    """The error with its seed and round, in a block that `start` rounds precede."""
+    seed, t = seeds[error.seed_index], start + error.round_index + 1
+    return UserError(f"{algorithm.name}, seed {seed}, round {t}: {error}")
 
 
 def check_finite(algorithm: Algorithm, seeds: tuple[int, ...], start: int, trace: Trace) -> None:

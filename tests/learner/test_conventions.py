@@ -92,8 +92,9 @@ def test_clones_are_new_and_parameters_are_fixed_once_learned() -> None:
         learner.set_params(seed=6)
     with pytest.raises(ValueError, match="no such parameter"):
         Learner().set_params(speed=6)
-    with pytest.raises(AttributeError, match="has not seen a round"):
-        _ = Learner().theta_
+    for look in (lambda new: new.theta_, lambda new: new.horizon_, lambda new: new.save("x")):
+        with pytest.raises(AttributeError, match="has not seen a round"):
+            look(Learner())
 
 
 def shifted(rng: np.random.Generator, before: int, after: int, by: float) -> np.ndarray:

@@ -206,6 +206,7 @@ def test_objects_are_given_again(tmp_path: Path) -> None:
 
 def test_nothing_is_executed_and_others_can_read_the_arrays(tmp_path: Path) -> None:
     file = saved(tmp_path, algo="rls")
+    assert repr(Learner.load(file)) == "Learner(algo='rls', seed=0)"
     arrays = load_file(file)
     np.testing.assert_array_equal(arrays["state.theta"][0], Learner.load(file).theta_)
     length = int.from_bytes(file.read_bytes()[:8], "little")

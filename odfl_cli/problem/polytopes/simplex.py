@@ -5,7 +5,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from odfl_cli.core.arrays import Array, array_namespace
+from odfl_cli.core.arrays import Array, array_namespace, to_type
 from odfl_cli.core.settings import Integer, settings
 from odfl_cli.problem.polytopes.linear import LinearSet
 
@@ -23,7 +23,7 @@ class Simplex(LinearSet):
         xp = array_namespace(costs)
         best = costs.argmin(-1)[..., None]
         chosen = xp.arange(self.dimension, device=costs.device) == best
-        return xp.astype(chosen, costs.dtype)
+        return to_type(chosen, costs.dtype)
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
         return -np.eye(self.dimension), np.zeros(self.dimension)
