@@ -57,7 +57,7 @@ def test_of_several_items_the_sum_alone_is_seen_with_bandit_feedback() -> None:
     np.testing.assert_allclose(other.theta, state.theta, rtol=1e-9)
 
 
-@pytest.mark.parametrize("algo", ["df_ogd", "rls", "vote", "delayed_ogd"])
+@pytest.mark.parametrize("algo", ["df_ogd", "rls", "vote", "delayed_ogd", "igt_omd"])
 def test_nothing_is_used_before_it_arrives(algo: str) -> None:
     delay = 4
     job = composed_job(f"algo={algo}", f"feedback.delay={delay}", *SIZES)
@@ -104,7 +104,7 @@ def test_all_costs_at_once_are_no_feedback_at_all() -> None:
     )
 
 
-@pytest.mark.parametrize("algo", ["rls", "df_ogd", "dfhpg", "weighted", "delayed_ogd"])
+@pytest.mark.parametrize("algo", ["rls", "df_ogd", "dfhpg", "weighted", "delayed_ogd", "igt_omd"])
 def test_behind_feedback_that_hides_nothing_all_numbers_are_the_same(algo: str) -> None:
     """To the last bit, draws included: what stands between environment and algorithm adds nothing."""
     job = composed_job(f"algo={algo}", "engine=array", *SIZES)
@@ -116,31 +116,69 @@ def test_behind_feedback_that_hides_nothing_all_numbers_are_the_same(algo: str) 
     np.testing.assert_array_equal(again.cost, trace.cost)
 
 
-@pytest.mark.parametrize("delay", [0, 3])
-def test_gradients_of_old_rounds_are_those_of_then_or_of_now(delay: int) -> None:
-    """Two arrivals by hand; without delay the rates are those of ogd, and stale is no other place."""
-    words = ("engine=array", f"feedback.delay={delay}", *SIZES)
-    jobs = {g: composed_job("algo=delayed_ogd", f"algo.gradient={g}", *words)
+RATES = {
+    "delayed_ogd": lambda time: (time**-0.25, time**-0.75),
+    "igt_omd": lambda time: (1.0, time**-0.5),
+}
+"""α and η but for n^{−1/2}, with c_α = c_η = 1."""
+
+
+def late_jobs(algo: str, delay: int):
+    words = ("algo.c_alpha=1", "algo.c_eta=1", "engine=array", f"feedback.delay={delay}", *SIZES)
+    return {g: composed_job(f"algo={algo}", f"algo.gradient={g}", *words)
             for g in ("stale", "transported")}  # fmt: skip
-    rounds, _ = block_of(jobs["stale"], 0, 30)
-    ends = {name: advanced(job, rounds)[0].theta for name, job in jobs.items()}
-    if not delay:
-        ogd, _ = advanced(composed_job("algo=ogd", "algo.c_eta=1", *words), rounds)
-        for theta in ends.values():
-            np.testing.assert_allclose(theta, ogd.theta, rtol=1e-12)
-        return
-    assert np.abs(ends["stale"] - ends["transported"]).max() > 1e-6
-    problem = jobs["stale"].algorithm.problem
+
+
+@pytest.mark.parametrize("algo", RATES)
+def test_gradients_of_old_rounds_are_those_of_then_or_of_now(algo: str) -> None:
+    """Two arrivals by hand."""
+    delay, jobs = 3, late_jobs(algo, 3)
+    problem, (rounds, _) = jobs["stale"].algorithm.problem, block_of(jobs["stale"], 0, 30)
     n, theta = problem.regularizer.suboptimality, np.zeros((3, problem.parameters))
-    for s in (0, 1):  # the costs of round 2 arrive after round 5, decided with θ after one arrival
-        time = (s + 1) * (1 + delay)
-        loss = SmoothedCost(problem, rounds.X[:, s], rounds.costs[:, s], n**-0.5 * time**-0.25)
+    for s in (0, 1):  # the costs of round 2 arrive after round 5, decided with θ = 0
+        alpha, eta = RATES[algo](float((s + 1) * (1 + delay)))
+        loss = SmoothedCost(problem, rounds.X[:, s], rounds.costs[:, s], n**-0.5 * alpha)
         slope = {"stale": loss.gradient(0 * theta), "transported": loss.gradient(theta)}
         for name, job in jobs.items():
             first = Rounds(*(x[:, : s + 1 + delay] for x in rounds))
-            moved = problem.theta_set.project(theta - n**-0.5 * time**-0.75 * slope[name])
+            moved = problem.theta_set.project(theta - n**-0.5 * eta * slope[name])
             np.testing.assert_allclose(advanced(job, first)[0].theta, moved, rtol=1e-10)
+        assert s == 0 or np.abs(slope["stale"] - slope["transported"]).max() > 1e-6
         theta = moved
+
+
+@pytest.mark.parametrize("algo", RATES)
+def test_without_delay_nothing_is_stale(algo: str) -> None:
+    """Costs that arrive before the next round: to the bit the same, which is descent at θ_t."""
+    jobs = late_jobs(algo, 0)
+    rounds, _ = block_of(jobs["stale"], 0, 30)
+    stale, moved = (advanced(jobs[name], rounds)[0].theta for name in ("stale", "transported"))
+    np.testing.assert_array_equal(stale, moved)
+    if algo == "delayed_ogd":
+        words = ("algo=ogd", "algo.c_alpha=1", "algo.c_eta=1", "engine=array", *SIZES)
+        np.testing.assert_allclose(moved, advanced(composed_job(*words), rounds)[0].theta, rtol=1e-12)  # fmt: skip
+        return
+    problem = jobs["stale"].algorithm.problem
+    n, theta = problem.regularizer.suboptimality, np.zeros_like(moved)
+    for t, (X, costs) in enumerate(zip(*(x.swapaxes(0, 1) for x in rounds), strict=True), 1):
+        loss = SmoothedCost(problem, X, costs, np.full((3, 1), n**-0.5))
+        step = n**-0.5 * (1.0 / np.sqrt(t))  # mirror descent with ½‖θ‖² on a ball
+        theta = problem.theta_set.project(theta - step * loss.gradient(theta))
+    np.testing.assert_array_equal(moved, theta)
+
+
+@pytest.mark.parametrize("words", [(), KNAPSACK], ids=["entropy", "log_barrier"])
+def test_the_step_of_igt_omd_is_a_slope_at_the_theta_of_now(words: tuple[str, ...]) -> None:
+    """Against finite differences of the smoothed cost of a round that was played four rounds before."""
+    job = composed_job("algo=igt_omd", "algo.c_eta=1e-3", "feedback.delay=4", *words, *SIZES)
+    algorithm, (rounds, draws) = job.algorithm.base, block_of(job, 0, 30)
+    old, new = (advanced(job, Rounds(*(x[:, :t] for x in rounds)))[0].theta for t in (29, 30))
+    n = algorithm.problem.regularizer.suboptimality
+    alpha, eta = algorithm.c_alpha * n**-0.5, 1e-3 * n**-0.5 / np.sqrt(26 * 5)
+    loss = SmoothedCost(algorithm.problem, rounds.X[:, 25], rounds.costs[:, 25], np.full((3, 1), alpha))  # fmt: skip
+    step = 1e-5 * np.eye(old.shape[1])
+    slopes = [(loss.value(old + e) - loss.value(old - e)) / 2e-5 for e in step]
+    np.testing.assert_allclose((old - new) / eta, np.stack(slopes, axis=1), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("law", ["constant", "uniform", "geometric"])
