@@ -1,8 +1,8 @@
 """What is paid above the clairvoyant by what is seen, and when: docs/data/feedback.csv and docs/feedback.png.
 
-`python reproduce/feedback.py tune` prints what constants cost on seeds that are not reported; `run` plays what
-is not in the CSV yet; `plot` draws the figure. The four problems are the experiments feedback, feedback_wide,
-feedback_paths and feedback_knapsack, in all of which a linear predictor is right.
+`python reproduce/feedback.py run` plays what is not in the CSV yet, `plot` draws the figure. The four problems are
+the experiments feedback, feedback_wide, feedback_paths and feedback_knapsack, in all of which a linear predictor is
+right. Costs are conditional means, c̄ = E[c | X], so that noise that nobody can predict does not blur the comparison.
 """
 
 import sys
@@ -30,12 +30,19 @@ PROBLEMS = {
     "feedback_paths": "5×5 paths",
     "feedback_knapsack": "knapsack of 20",
 }
-LONG = "feedback_long"
-"""The first of them with 5000 rounds, for the linear bandits beside RLS with all costs."""
+LONG = {
+    "feedback_long": ("horizon.rounds=5000",),
+    "feedback_clipped": ("horizon.rounds=5000", "data.clip=true"),
+}
+"""The first of them with 5000 rounds, for the linear bandits beside RLS with all costs: as it is, and clipped to [0, 1]."""
 KINDS, DELAYS = ("full", "semi_bandit", "bandit"), (0, 10, 100)
 PARTIAL = ("rls", "thompson", "ucb", "dfhpg", "epsilon_greedy", "explore_then_commit", "weighted")
-STALE = "delayed_ogd algo.gradient=stale"
-LATE = {"full": ("rls", "df_ogd", "delayed_ogd", STALE), "bandit": ("rls", "thompson")}
+STALE, POSTERIOR = "igt_omd algo.gradient=stale", "thompson algo.scale=1"
+NAMES = {STALE: "igt_omd (stale)", POSTERIOR: "thompson (scale 1)"}
+LATE = {
+    "full": ("rls", "df_ogd", "delayed_ogd", "igt_omd", STALE),
+    "bandit": ("rls", "thompson", "dfhpg"),
+}
 """Algorithms that are also played with late costs, by what they see."""
 DRAWN_LATE = ("feedback", "feedback_knapsack")
 LOOKS = {
@@ -50,48 +57,26 @@ LOOKS = {
     "df_ogd": ("blue", "o", ":"),
     "spo": ("green", "s", ":"),
     "pf_ogd": ("grey", "^", ":"),
-    "delayed_ogd": ("red", "o", "-."),
-    "delayed_ogd (stale)": ("purple", "s", "-."),
+    "delayed_ogd": ("orange", "o", "-."),
+    "igt_omd": ("red", "s", "-."),
+    "igt_omd (stale)": ("purple", "^", "-."),
 }
 """Colour, marker and dashes."""
-TUNED = ("seeds=1000-1004", "horizon.rounds=500")
-GRIDS = {
-    "dfhpg": {"algo.sigma": [0.01, 0.03, 0.1, 0.3], "algo.eta": [0.01, 0.03, 0.1, 0.3]},
-    "weighted algo@algo.base=pf_ogd": {"algo.base.eta": [0.0001, 0.001, 0.01]},
-    "thompson": {"algo.scale": [0.03, 0.1, 0.3, 1.0]},
-    "explore_then_commit": {"algo.explore": [50, 100, 200]},
-    "delayed_ogd feedback.delay=10": {"algo.c_alpha": [0.3, 1.0], "algo.c_eta": [1.0, 10.0]},
-}
-
-
-def tune() -> None:
-    """One line per candidate: its average cost, with bandit feedback where it takes that."""
-    for problem, (algo, grid) in product(("feedback", *SETS), GRIDS.items()):
-        kind = "full" if algo.startswith("delayed") else "bandit"
-        for values in product(*grid.values()):
-            words = [f"{key}={value}" for key, value in zip(grid, values, strict=True)]
-            cost = played(problem, algo, kind, *words, *TUNED)["avg_cost"].mean()
-            print(problem, algo, *words, f"{cost:.4f}", flush=True)
 
 
 def played(problem: str, algo: str, kind: str, *words: str) -> pd.DataFrame:
     """The last row of every seed; `algo` may have further overrides after its name."""
-    where = ("feedback", "horizon.rounds=5000") if problem == LONG else (problem,)
-    job = (
-        f"experiment={where[0]}",
-        *where[1:],
-        *f"algo={algo}".split(),
-        f"feedback={kind}",
-        *words,
-    )
+    where = (f"experiment={'feedback' if problem in LONG else problem}", *LONG.get(problem, ()))
+    job = (*where, *f"algo={algo}".split(), f"feedback={kind}", *words)
     return odfl_cli.sweep(*job, progress=False).final.reset_index()
 
 
 def jobs(problem: str) -> Iterator[tuple[str, str, int]]:
     """Every algorithm, kind of feedback and delay that is played."""
     yield "clairvoyant", "full", 0
-    if problem == LONG:
-        yield from (("rls", "full", 0), ("rls", "bandit", 0), ("thompson", "bandit", 0))
+    if problem in LONG:
+        yield "rls", "full", 0
+        yield from ((algo, "bandit", 0) for algo in ("rls", "thompson", POSTERIOR))
         return
     for kind in KINDS if problem in SETS else ("full", "bandit"):
         for algo in (*PARTIAL, "policy_gradient"):
@@ -99,28 +84,23 @@ def jobs(problem: str) -> Iterator[tuple[str, str, int]]:
                 continue  # its bonus is no sum over items
             if algo != "policy_gradient" or problem not in SETS:
                 yield algo, kind, 0
-    yield from ((algo, "full", 0) for algo in ("df_ogd", "spo", "pf_ogd", "delayed_ogd"))
+    yield from ((algo, "full", 0) for algo in ("df_ogd", "spo", "pf_ogd", "delayed_ogd", "igt_omd"))
     for kind, algorithms in LATE.items():
         yield from product(algorithms, [kind], DELAYS[1:])
 
 
-def short(algo: str) -> str:
-    """The name of an algorithm without its overrides."""
-    return f"{algo.split(maxsplit=1)[0]}{' (stale)' if algo == STALE else ''}"
-
-
 def run(*problems: str) -> None:
-    """Rows problem, algo, kind, delay, seed, t, avg_cost of what is not in the file yet."""
+    """Rows problem, algo, kind, delay, seed, t, avg_mean_cost of what is not in the file yet."""
     known = pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=["problem"])
     done = set(known[list(known.columns[:4])].itertuples(index=False, name=None))
-    for problem in problems or (*PROBLEMS, LONG):
+    for problem in problems or (*PROBLEMS, *LONG):
         for algo, kind, delay in jobs(problem):
-            name = short(algo)
+            name = NAMES.get(algo, algo)
             if (problem, name, kind, delay) in done:
                 continue
             base = ("algo@algo.base=pf_ogd",) if algo == "weighted" and problem in SETS else ()
             rows = played(problem, algo, kind, f"feedback.delay={delay}", *base)
-            rows = rows[["seed", "t", "avg_cost"]]
+            rows = rows[["seed", "t", "avg_mean_cost"]]
             for place, (key, value) in enumerate(
                 {"problem": problem, "algo": name, "kind": kind, "delay": delay}.items()
             ):
@@ -154,10 +134,11 @@ def plot() -> None:
                 }
                 axes.set_xticks(range(len(kinds)), [words.get(kind, kind) for kind in kinds])
             else:
-                learners = [short(algo) for algo in LATE["full"]]
+                learners = [NAMES.get(algo, algo) for algo in LATE["full"]]
                 rows = rows[(rows["kind"] == "full") & rows["algo"].isin(learners)]
                 draw(axes, rows, "delay", DELAYS)
-                axes.set_xticks(range(3), [f"{delay} rounds" for delay in DELAYS])
+                axes.set_xticks(range(3), map(str, DELAYS))
+                axes.set_xlabel("rounds of delay")
         for name in ("feedback", "feedback_paths"):
             panels[name].set_ylabel("cost a round above the clairvoyant's")
         handles: dict[str, Any] = {}
@@ -185,4 +166,4 @@ def draw(axes: "Axes", rows: pd.DataFrame, key: str, values: Sequence[str | int]
 
 
 if __name__ == "__main__":
-    {"tune": tune, "run": run, "plot": plot}[sys.argv[1]](*sys.argv[2:])
+    {"run": run, "plot": plot}[sys.argv[1]](*sys.argv[2:])

@@ -6,7 +6,7 @@ from functools import cache, partial
 import pandas as pd
 from cells import plus_minus, table
 from collect import DATA
-from feedback import DELAYS, LONG, PROBLEMS, SETS
+from feedback import DELAYS, LONG, NAMES, POSTERIOR, PROBLEMS, SETS
 
 from odfl_cli.core.statistics import mean_ci95
 
@@ -17,9 +17,9 @@ WORDS = {"full": "all costs", "semi_bandit": "those of what is played", "bandit"
 def regrets() -> pd.DataFrame:
     """The data with `regret`: what a seed paid on average less what the clairvoyant paid there."""
     data = pd.read_csv(DATA / "feedback.csv")
-    floor = data[data["algo"] == "clairvoyant"].set_index(["problem", "seed"])["avg_cost"]
+    floor = data[data["algo"] == "clairvoyant"].set_index(["problem", "seed"])["avg_mean_cost"]
     paid = data[data["algo"] != "clairvoyant"].join(floor.rename("floor"), on=["problem", "seed"])
-    return paid.assign(regret=paid["avg_cost"] - paid["floor"])
+    return paid.assign(regret=paid["avg_mean_cost"] - paid["floor"])
 
 
 def ranking(problems: tuple[str, ...]) -> str:
@@ -43,7 +43,7 @@ def ranking(problems: tuple[str, ...]) -> str:
 def delays() -> str:
     """What late costs add, for algorithms that see all of them and for those that see what is paid."""
     data = regrets()
-    data = data[data["problem"] != LONG]
+    data = data[~data["problem"].isin(LONG)]
     late = data[data["delay"] > 0][["algo", "kind"]].drop_duplicates()
     rows = [["algorithm", "sees", "delay", *PROBLEMS.values()]]
     for algo, kind in late.itertuples(index=False):
@@ -56,14 +56,16 @@ def delays() -> str:
 
 
 def ratios() -> str:
-    """How many times the regret of RLS with all costs the linear bandits pay."""
-    data = regrets()[lambda rows: rows["problem"] == LONG]
-    means = data.groupby(["algo", "kind"])["regret"].mean()
-    times = {algo: means[algo, "bandit"] / means["rls", "full"] for algo in ("thompson", "rls")}
+    """How many times the regret of RLS with all costs the linear bandits pay, as it is and with clipped costs."""
+    data = regrets()[lambda rows: rows["problem"].isin(LONG)]
+    means = data.groupby(["problem", "kind", "algo"])["regret"].mean()
+    times = {name: means[name, "bandit"] / means[name, "full", "rls"] for name in LONG}
+    plain, clipped = (times[name].map("{:.1f}".format) for name in LONG)
+    posterior = NAMES[POSTERIOR]
     return (
-        f"With five items and {data['t'].max():,} rounds, `thompson` with `feedback=bandit` pays "
-        f"{times['thompson']:.1f} times the regret of RLS that sees all costs, and RLS itself "
-        f"{times['rls']:.1f} times."
+        f"With five items and {data['t'].max():,} rounds, `thompson` with `feedback=bandit` pays {plain['thompson']} times the regret of RLS "
+        f"that sees all costs, greedy RLS {plain['rls']} times, and Thompson sampling from the posterior itself (`algo.scale=1`) "
+        f"{plain[posterior]} times. Where costs are clipped to [0, 1] these are {clipped['thompson']}, {clipped['rls']} and {clipped[posterior]}."
     )
 
 
@@ -75,7 +77,7 @@ def cell(rows: pd.DataFrame, problem: str) -> str:
 
 def sizes(data: pd.DataFrame) -> str:
     """Seeds and rounds."""
-    rounds = data.loc[data["problem"] != LONG, "t"]
+    rounds = data.loc[~data["problem"].isin(LONG), "t"]
     most = f"{rounds.max():,}" + (f" or {rounds.min():,}" if rounds.min() < rounds.max() else "")
     return f"{most} rounds, seeds {data['seed'].min()} to {data['seed'].max()}"
 

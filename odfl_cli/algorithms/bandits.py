@@ -68,7 +68,7 @@ class Thompson(LinearBandit):
 class UCB(LinearBandit):
     """Plays the best decision for costs ĉ_i − width·σ √(d_iᵀ A⁻¹ d_i), with d_i the rows of D."""
 
-    width: Positive = 0.1
+    width: Positive = 0.03
     name = "ucb"
 
     def takes_feedback(self, kind: str) -> bool:

@@ -34,8 +34,8 @@ class DelayedOGD(PartialLearner):
     sums the lengths of the queue at the arrivals so far; without delay these are the rates of `ogd`.
     """
 
-    c_alpha: Positive = 1.0
-    c_eta: Positive = 1.0
+    c_alpha: Positive = 3.0
+    c_eta: Positive = 3.0
     gradient: Literal["stale", "transported"] = "stale"
     name = "delayed_ogd"
     needs_units = True
@@ -76,6 +76,8 @@ class IGTOMD(DelayedOGD):
     for again: at a stored one, the gradient of a linear predictor would be the one of then.
     """
 
+    c_alpha: Positive = 1.0
+    c_eta: Positive = 1.0
     gradient: Literal["stale", "transported"] = "transported"
     name = "igt_omd"
 

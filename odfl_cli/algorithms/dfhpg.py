@@ -56,7 +56,7 @@ class DFHPG(PartialLearner):
     """
 
     nuisance: SkipValidation[Callable[..., Algorithm]]
-    eta: Positive = 0.3
+    eta: Positive = 0.1
     offset: NonNegative = 100.0
     sigma: Positive = 0.01
     alpha_max: Share = 0.5

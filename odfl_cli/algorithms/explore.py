@@ -122,8 +122,8 @@ class EpsilonGreedy(Explorer):
     Learning 47, 2002.
     """
 
-    epsilon: Positive = 0.1
-    power: NonNegative = 0.5
+    epsilon: Positive = 1.0
+    power: NonNegative = 1.0
     name = "epsilon_greedy"
 
     def chance(self, t: int) -> float:
@@ -137,7 +137,7 @@ class ExploreThenCommit(Explorer):
     Robbins, *Some Aspects of the Sequential Design of Experiments*, Bulletin of the AMS 58, 1952.
     """
 
-    explore: PositiveInt = 200
+    explore: PositiveInt = 50
     name = "explore_then_commit"
 
     def chance(self, t: int) -> float:
@@ -158,7 +158,7 @@ class Weighted(Explorer):
     costs of all that may be played: Cesa-Bianchi & Lugosi, *Combinatorial Bandits*, JCSS 78, 2012.
     """
 
-    explore: Annotated[Real, Field(gt=0, le=1)] = 0.3
+    explore: Annotated[Real, Field(gt=0, le=1)] = 0.1
     name = "weighted"
     noted = ("propensity", "estimate_square")
     reported = noted

@@ -11,7 +11,7 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import settings
 from odfl_cli.feedback.base import Feedback, Seen
 
-FITTING = "algo=rls, thompson, ucb, dfhpg, epsilon_greedy, explore_then_commit or weighted"
+FITTING = "algo=rls, thompson, dfhpg, epsilon_greedy, explore_then_commit or weighted"
 
 
 class ObservedState(NamedTuple):

@@ -171,7 +171,7 @@ def test_without_delay_nothing_is_stale(algo: str) -> None:
 def test_the_step_of_igt_omd_is_a_slope_at_the_theta_of_now(words: tuple[str, ...]) -> None:
     """Against finite differences of the smoothed cost of a round that was played four rounds before."""
     job = composed_job("algo=igt_omd", "algo.c_eta=1e-3", "feedback.delay=4", *words, *SIZES)
-    algorithm, (rounds, draws) = job.algorithm.base, block_of(job, 0, 30)
+    algorithm, rounds = job.algorithm.base, block_of(job, 0, 30)[0]
     old, new = (advanced(job, Rounds(*(x[:, :t] for x in rounds)))[0].theta for t in (29, 30))
     n = algorithm.problem.regularizer.suboptimality
     alpha, eta = algorithm.c_alpha * n**-0.5, 1e-3 * n**-0.5 / np.sqrt(26 * 5)
@@ -214,6 +214,22 @@ def test_estimates_are_unbiased(kind: str, words: tuple[str, ...]) -> None:
     if kind == "semi_bandit" or not words:
         np.testing.assert_allclose(mean, costs[0])
     np.testing.assert_allclose(decisions @ mean, decisions @ costs[0])
+
+
+@pytest.mark.parametrize("words", [(), BUDGET], ids=["simplex", "budget"])
+def test_the_mean_of_estimates_is_the_cost(words: tuple[str, ...]) -> None:
+    """4,000 seeds that draw their own decisions: no item's mean is off by more than 4.5 standard errors."""
+    job = composed_job("algo=weighted", "algo.explore=0.5", "feedback=semi_bandit", *words, *SIZES)
+    algorithm, seeds = job.algorithm.base, 4000
+    X = np.repeat(block_of(job, 0, 1)[0].X[:1, 0], seeds, axis=0)
+    costs = np.repeat(np.linspace(-1, 2, algorithm.problem.items)[None], seeds, axis=0)
+    chosen = {"weighted/explore": np.random.default_rng(0).uniform(size=seeds)}
+    state = algorithm.init(seeds, None)
+    w, memo = algorithm.decide(state, X, chosen)[1], algorithm.memo(state, X, chosen)
+    assert len(np.unique(w, axis=0)) > 3
+    estimates = algorithm.estimate(Feedback(kind="semi_bandit").show(X, costs, w, memo, 1))
+    errors = estimates.std(0, ddof=1) / seeds**0.5
+    assert (np.abs(estimates.mean(0) - costs[0]) <= 4.5 * errors + 1e-12).all()
 
 
 @pytest.mark.parametrize("kind", ["semi_bandit", "bandit"])
@@ -288,7 +304,8 @@ def test_ucb_lowers_costs_by_their_standard_errors() -> None:
 @pytest.mark.parametrize("kind", ["full", "semi_bandit", "bandit"])
 def test_dfhpg_descends_both_gradients(kind: str) -> None:
     """One round by hand, from a state that has learned."""
-    job = composed_job("algo=dfhpg", "algo.sigma=0.2", f"feedback={kind}", *BUDGET, *SIZES)
+    constants = ("algo.sigma=0.2", "algo.eta=0.3")
+    job = composed_job("algo=dfhpg", *constants, f"feedback={kind}", *BUDGET, *SIZES)
     rounds, draws = block_of(job, 0, 30)
     algorithm = getattr(job.algorithm, "base", job.algorithm)
     state = advanced(job, Rounds(*(x[:, :29] for x in rounds)))[0]
