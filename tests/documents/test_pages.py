@@ -75,7 +75,7 @@ def test_df_ogd_is_found_from_the_readme() -> None:
     assert {
         "odfl_cli/algorithms/df_ogd.py",
         "odfl_cli/engine/kernels/df_ogd.py",
-        "tests/algorithms",
+        "tests/algorithms/test_algorithms.py",
         "conf/algo/df_ogd.yaml",
     } <= links
 
