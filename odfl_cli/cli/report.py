@@ -10,7 +10,7 @@ from odfl_cli.cli.parser import Parser, check_output, read_selection
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic, check_replaceable, explain_write_errors, read_regular
 from odfl_cli.core.text import printable, size, tell
-from odfl_cli.results.finding import OUTPUTS, Where, newest
+from odfl_cli.results.finding import OUTPUTS, newest
 from odfl_cli.results.summary import fits
 
 DESCRIPTION = """\
@@ -41,33 +41,27 @@ def main(argv: list[str]) -> int:
     add("--force", action="store_true", help="replace a file that is not a report")
     add("--open", action="store_true", help="open the page in the browser")
     arguments = parser.parse_args(argv)
-    from odfl_cli.report.page import is_report
+    from odfl_cli.report.content import document
+    from odfl_cli.report.page import is_report, page
+    from odfl_cli.report.sources import experiments
 
     output: Path = arguments.output
     check_output(output, ".html", hidden=".htm")
     check_replaceable(output, is_report, arguments.force)
     paths, where = read_selection(arguments)
     claims = _read_claims(arguments.claims) if arguments.claims else []
-    text = _page(paths or [newest(OUTPUTS)], where, claims, arguments.title)
-    with explain_write_errors(output), atomic(output, "wb") as file:
-        file.write(text.encode())
-    print(f"{printable(str(output))}: {size(len(text.encode()))}")
-    if arguments.open:
-        webbrowser.open(output.resolve().as_uri())
-    return 0
-
-
-def _page(paths: list[Path], where: Where, claims: list[Any], title: str) -> str:
-    from odfl_cli.report.content import document
-    from odfl_cli.report.page import page
-    from odfl_cli.report.sources import experiments
-
-    found = experiments(paths, where)
+    found = experiments(paths or [newest(OUTPUTS)], where)
     states = Counter(run["state"] for one in found for run in one.runs)
     others = [f"{count} {state}" for state, count in states.items() if state != "finished"]
     if others:
         tell(f"the page lists runs without results: {', '.join(others)}")
-    return page(document(found, claims, title))
+    content = page(document(found, claims, arguments.title)).encode()
+    with explain_write_errors(output), atomic(output, "wb") as file:
+        file.write(content)
+    print(f"{printable(str(output))}: {size(len(content))}")
+    if arguments.open:
+        webbrowser.open(output.resolve().as_uri())
+    return 0
 
 
 def _read_claims(path: Path) -> list[Any]:

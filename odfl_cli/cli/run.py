@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import hydra
-from hydra import compose, initialize_config_dir
+from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from odfl_cli.config.command_line import CommandLine
-from odfl_cli.config.compose import allow_any_class, is_sweep, prepare_hydra
+from odfl_cli.config.compose import allow_any_class, compose_job, is_sweep, prepare_hydra
 from odfl_cli.config.directory import conf_directory
 from odfl_cli.config.explain import check_arguments, explain_errors
 from odfl_cli.core.bar import progress_bar
@@ -45,12 +45,7 @@ def main(arguments: list[str]) -> int:
 
 def _print_help(line: CommandLine) -> None:
     """Hydra's help, whose own function lists the choices of every group by copying all of them."""
-    main, *users = line.folders
-    path = [f"hydra.searchpath=[{','.join(f'file://{folder}' for folder in users)}]"]
-    with initialize_config_dir(str(main), version_base="1.3"):
-        config = compose(
-            "config", [*line.overrides, *(path if users else [])], return_hydra_config=True
-        )
+    config = compose_job([*line.overrides, *line.search_path])
     template = config.hydra.help.template
     with open_dict(config):
         del config["hydra"]

@@ -60,8 +60,9 @@ class CommandLine:
         self.flags = list(arguments)  # with their values
         for override in self.overrides:
             self.flags.remove(override)
-        users = self.typed.config_dir
-        self.folders = [conf_directory(), *([Path(users).absolute()] if users else [])]
+        users = [Path(self.typed.config_dir).absolute()] if self.typed.config_dir else []
+        self.folders = [conf_directory(), *users]
+        self.search_path = [f"hydra.searchpath=[file://{folder}]" for folder in users]
         self.modes = [mode for mode in MODES if getattr(self.typed, mode)]
 
     def check(self) -> None:

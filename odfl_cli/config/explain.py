@@ -212,13 +212,12 @@ def compose_choices(arguments: list[str]) -> DictConfig:
     """The configuration with the user's choices of groups, of a list the first, and no values."""
     given = [re.fullmatch(r"([\w/]+=[A-Za-z_]\w*)(,.*)?", argument) for argument in arguments]
     groups = [found[1] for found in given if found]
-    main, *users = CommandLine(list(filter(None, arguments))).folders
-    searchpath = [f"hydra.searchpath=[{','.join(f'file://{path}' for path in users)}]"]
+    line = CommandLine(list(filter(None, arguments)))
     GlobalHydra.instance().clear()  # the failed application's; nothing runs after an explanation
     for choices in (groups, []):
-        overrides = [*choices, *(searchpath if users else [])]
+        overrides = [*choices, *line.search_path]
         try:
-            with initialize_config_dir(str(main), version_base="1.3"):
+            with initialize_config_dir(str(conf_directory()), version_base="1.3"):
                 return compose("config", overrides=overrides, return_hydra_config=True)
         except COMPLAINTS:
             continue
