@@ -21,7 +21,7 @@ CLASS_KEYS = {"_target_", "module", "solve"}
 REVISED = {"Regret": "Regret 0.4"}
 """Classes whose numbers have changed: their runs are computed again."""
 OWN = "odfl_cli."
-"""Of a class of this package the name counts and not the module, which may change."""
+"""A class of this package is identified by its name alone: it may move to another module."""
 
 
 def register_resolvers() -> None:

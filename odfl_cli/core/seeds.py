@@ -1,7 +1,7 @@
 """Seeds as text: `20` counts them from 0, `1000-1019` and `[0-9,20]` name them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from odfl_cli.core.errors import UserError
 
@@ -37,3 +37,11 @@ def format_seeds(seeds: Iterable[int]) -> str:
         else:
             spans.append([seed])
     return ",".join(f"{s[0]}-{s[-1]}" if len(s) > 1 else str(s[0]) for s in spans)
+
+
+def seeds_word(seeds: Sequence[int]) -> str:
+    """`seeds=3` for 0, 1, 2; otherwise those that there are, as in `seeds=1000-1019`."""
+    if list(seeds) == list(range(len(seeds))):
+        return f"seeds={len(seeds)}"
+    text = format_seeds(seeds)
+    return f"seeds={text}" if re.fullmatch(r"\d+-\d+", text) else f"seeds=[{text}]"

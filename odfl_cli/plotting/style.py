@@ -25,7 +25,7 @@ COLOURS = {name: (r / 255, g / 255, b / 255) for name, (r, g, b) in COLOURS.item
 COLOURS |= {"grey": GREY, "dark": DARK, "ink": INK}
 FREE_COLOURS = [COLOURS[name] for name in ("sky", "brown", "pink", "yellow")]
 FREE_DASHES: tuple[Dashes, ...] = ((0, (3, 1)), (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 1)))
-"""Of algorithms without a style of their own."""
+"""Colours and dashes for algorithms that words.yaml does not list."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 

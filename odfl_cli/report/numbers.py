@@ -81,7 +81,7 @@ class CurveRoom(NamedTuple):
 
     @classmethod
     def share(cls, groups: list[Group]) -> "CurveRoom":
-        """As fine as all curves together may be; of too many groups, the first ones."""
+        """Shares the page's budget of numbers among the curves; too many groups: only the first have any."""
         widest = max((len(curve_columns(group)) for group in groups), default=1)
         groups = groups[: max(1, MEAN_NUMBERS // (2 * FEWEST_POINTS * max(1, widest)))]
         names = dict.fromkeys(column for group in groups for column in curve_columns(group))
@@ -105,7 +105,7 @@ def curve_columns(group: Group) -> list[str]:
 
 
 def pack_curves(group: Group, arrays: Arrays, room: CurveRoom) -> dict[str, Any]:
-    """By column: rounds, mean, half the 95% interval, and seeds on rounds of their own."""
+    """Column → its rounds, mean, half the 95% interval, and the seeds on fewer rounds."""
     if id(group) not in room.drawn:
         return {}
     return {column: _pack_curve(group, column, arrays, room) for column in curve_columns(group)}
@@ -143,7 +143,7 @@ def pack_decisions(group: Group, arrays: Arrays) -> dict[str, Any] | None:
 
 
 def _dots(rows: pd.DataFrame, arrays: Arrays) -> dict[str, list[Any]]:
-    """By kind the rounds and the items, of rounds that are evenly spread."""
+    """`played` and `best` → the rounds and the items, for rounds that are evenly spread."""
     shown = rows.iloc[thin(len(rows), MOST_ROUNDS)]
     packed = {}
     for key, name in zip(("played", "best"), DECISIONS, strict=True):

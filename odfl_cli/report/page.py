@@ -11,7 +11,7 @@ from odfl_cli.report.content import Document
 from odfl_cli.report.numbers import pack_json
 
 MARK = '<meta name="generator" content="odfl '
-"""By this an existing file is known to be a page of odfl."""
+"""Every page of odfl has this tag, so that an existing file can be recognised."""
 SCRIPTS = (
     "format.js", "data.js", "state.js", "axes.js", "chart.js", "download.js", "leaderboard.js",
     "curves.js", "decisions.js", "theory.js", "sweeps.js", "runs.js", "main.js",
@@ -46,7 +46,7 @@ def _list(heading: str, sentences: list[str]) -> str:
 
 
 def _verdict(document: Document) -> str:
-    """In plain HTML, so that it can be read where scripts do not run."""
+    """The verdict in plain HTML, which can be read where scripts do not run."""
     comparisons = [
         f"<h3>{escape(name)}</h3>\n<p>{escape(' '.join(sentences))}</p>"
         for name, sentences in document.verdicts

@@ -117,7 +117,7 @@ class Entry:
         return {"algo": self.run.algorithm, **self.problem, **self.own}
 
     def pick(self, keys: list[str]) -> Settings:
-        """Those of the keys that it has."""
+        """The settings of these keys, without keys that it lacks."""
         return {key: self.settings[key] for key in keys if key in self.settings}
 
     def apart(self, other: "Entry") -> tuple[int, Interval] | None:

@@ -2,22 +2,24 @@
 
 import hashlib
 import os
+import re
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from odfl_cli.config.bookkeeping import NOT_REPEATED
 from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import open_regular
 from odfl_cli.core.locks import holder, is_locked
-from odfl_cli.core.reading import UnreadableError, flatten, interpolated, read_json
-from odfl_cli.results.command import hydra_record, repeating_words, seeds_word
-from odfl_cli.results.ownership import LOG
+from odfl_cli.core.reading import UnreadableError, flatten, interpolated, read_json, read_yaml
+from odfl_cli.core.seeds import seeds_word
+from odfl_cli.results.ownership import HYDRA, LOG
 from odfl_cli.results.summary import (
     FAILURE,
     SHAPES,
@@ -256,3 +258,56 @@ def status(path: Path) -> tuple[int, float]:
         found = path.lstat()
         return found.st_size, found.st_mtime
     return 0, 0.0
+
+
+def repeating_words(overrides: Iterable[str], config_directories: Iterable[str]) -> list[str]:
+    """The arguments of `odfl run` but for the seeds, which are those of the run.
+
+    The last occurrence of a key counts. An experiment describes a sweep; the overrides of one of its
+    jobs contain every swept key, so that the job is repeated alone.
+    """
+    last = {override.partition("=")[0]: override for override in overrides}
+    roots = {key: re.split("[./]", key.lstrip("+~"))[0] for key in last}
+    kept = [override for key, override in last.items() if roots[key] not in NOT_REPEATED]
+    alone = ["hydra.mode=RUN"] if any(word.startswith("experiment=") for word in kept) else []
+    flags = [word for path in config_directories for word in ("--config-dir", path)]
+    return [*flags, *kept, *alone]
+
+
+def hydra_record(directory: Path) -> dict[str, Any]:
+    """choices, config, overrides and config_directories from the files of Hydra.
+
+    A killed run has no other record; up to 0.2.0 no other file has config_directories.
+    """
+    config, hydra = (
+        _read_mapping(directory / HYDRA / name) for name in ("config.yaml", "hydra.yaml")
+    )
+    choices = _get(hydra, "hydra", "runtime", "choices")
+    sources = _get(hydra, "hydra", "runtime", "config_sources")
+    typed = _get(hydra, "hydra", "overrides", "task")
+    return {
+        "choices": {
+            group: str(choice)
+            for group, choice in (choices if isinstance(choices, dict) else {}).items()
+            if choice and not group.startswith("hydra/")
+        },
+        "config": config,
+        "overrides": typed if fits(typed, [str]) else [],
+        "config_directories": [
+            os.path.relpath(str(source.get("path")))
+            for source in (sources if fits(sources, [dict]) else [])
+            if source.get("provider") == "command-line"
+        ],
+    }
+
+
+def _read_mapping(path: Path) -> dict[str, Any]:
+    with suppress(FileNotFoundError, UnreadableError):
+        return read_yaml(path)
+    return {}
+
+
+def _get(node: Any, *keys: str) -> Any:
+    for key in keys:
+        node = node.get(key) if isinstance(node, dict) else None
+    return node

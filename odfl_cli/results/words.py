@@ -16,7 +16,7 @@ ALGORITHMS: Mapping[str, Mapping[str, Any]] = _WORDS["algorithms"]
 COLUMNS: Mapping[str, tuple[str, str]] = _WORDS["columns"]
 KEYS: Mapping[str, tuple[str, str]] = _WORDS["keys"]
 REFERENCES = ("uniform", "frozen", "clairvoyant")
-"""Those that do not learn, and between which the others lie."""
+"""Policies that do not learn: the floor and the ceiling for those that do."""
 
 NAIVE = ("forecast", "yesterday", "last_week", "rolling_mean", "always")
 """Policies of rules of thumb, which a learner should beat on recorded rounds."""

@@ -143,7 +143,7 @@ def _compute_one(job: Job, progress: Callable[[int], None]) -> Computed:
 
 
 def _rows(job: Job, simulation: Simulation) -> pd.DataFrame:
-    """As `read_run` has them: one row per seed and logged round."""
+    """One row per seed and logged round, as `read_run` returns them."""
     tables = [
         pd.DataFrame(
             {name: values[row] for name, values in simulation.table.items()} | {"seed": seed}

@@ -19,9 +19,8 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.text import age, assignments
 from odfl_cli.environments.base import known_law
 from odfl_cli.environments.look import look
-from odfl_cli.results.command import repeating_words
 from odfl_cli.results.ownership import check_place
-from odfl_cli.results.runs import StoredRun, inspect
+from odfl_cli.results.runs import StoredRun, inspect, repeating_words
 from odfl_cli.results.summary import state_file, weights_file
 from odfl_cli.runs.build import build, check_objective, top_level, with_seeds
 from odfl_cli.runs.simulate import Job, Past

@@ -15,7 +15,8 @@ from support.synthetic_runs import write_sweep
 
 from odfl_cli.cli.show import main
 from odfl_cli.core.errors import UserError
-from odfl_cli.results.command import repeating_words, seeds_word
+from odfl_cli.core.seeds import seeds_word
+from odfl_cli.results.runs import repeating_words
 
 SMALL = ("horizon=smoke", "seeds=2")
 

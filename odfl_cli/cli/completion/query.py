@@ -13,7 +13,7 @@ from pathlib import Path
 from odfl_cli.config.directory import choices_of, conf_directory, is_tuning
 
 PATH_STARTS = (".", "/", "\\")
-"""By which Hydra recognises a value that is a path, and completes it."""
+"""A value that starts like this is a path, which Hydra completes."""
 
 
 def answer(arguments: list[str]) -> int:

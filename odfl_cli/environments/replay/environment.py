@@ -8,12 +8,12 @@ import numpy as np
 from pydantic import AliasChoices, Field
 
 from odfl_cli.core.errors import UserError
+from odfl_cli.core.seeds import seeds_word
 from odfl_cli.core.settings import PositiveInt, settings
 from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.look import join
 from odfl_cli.environments.replay.tables import Columns, OnMissing
 from odfl_cli.problem.targets import Target
-from odfl_cli.results.command import seeds_word
 
 if TYPE_CHECKING:
     from odfl_cli.environments.replay.recording import Recording
