@@ -99,6 +99,7 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
         ["hydra/job_logging=nope: no such choice", "there are default, disabled"],
     ),
     (["~hydra/help=1_000"], ["~hydra/help=1_000", "must be a string"]),
+    (["-m", "data.gamma=choice('\x1b',1)"], ["data.gamma=\\x1b: not of the form"]),
     (["~experiment=true"], ["~experiment=true: ", "must be a string"]),
     (["+hydra/help=[1]"], ["+hydra/help=[1]: "]),
     (["hydra.job_logging.version=2"], ["hydra.job_logging.version=2: ", "Unsupported version"]),

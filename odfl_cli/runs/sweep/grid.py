@@ -107,7 +107,7 @@ class Compositions:
 
     def _word(self, text: str) -> Override:
         if text not in self._words:
-            self._words[text] = self._parser.parse_override(text)
+            (self._words[text],) = self._parser.parse_overrides([text])  # its errors name the text
         return self._words[text]
 
     def _sets_value(self, word: Override) -> bool:
