@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from odfl_cli import sweep
+from odfl_cli.core.errors import UserError
 
 PLACE = Path(__file__).parents[1] / "docs" / "data" / "foreign.csv"
 PROBLEMS = (
@@ -24,16 +25,26 @@ STEPS = {
     "perturbed": ("algo.eta", (1e-4, 1e-3, 1e-2, 1e-1, 1.0)),
     "df_ogd": ("algo.c_eta", (1e-3, 1e-2, 1e-1, 1.0, 10.0)),
     "df_ftpl": ("algo.c_alpha", (1e-3, 1e-2, 1e-1, 1.0, 10.0)),
+    "ftpl_d": ("algo.c_alpha", (1e-3, 1e-2, 1e-1, 1.0, 10.0)),
+    "ogd": ("algo.c_eta", (1e-3, 1e-2, 1e-1, 1.0, 10.0)),
+    "ons": ("algo.eta", (1e-2, 1e-1, 1.0, 10.0, 100.0)),
 }
 """The key of each learner whose value is searched, beside the radius of Θ."""
+LOSSES = ("pg_forward", "pg_central", "pfyl", "dbb", "nid", "imle", "lava", "ltr")
+STEPS |= dict.fromkeys(LOSSES, ("algo.eta", (0.0001, 0.001, 0.01, 0.1, 1.0)))
 RADII = (1.0, 10.0, 100.0, 1000.0)
 UNTUNED = ("rls", "df_moments", "uniform")
 CHOSEN_ON, REPORTED, ROUNDS = [5, 6, 7], [0, 1, 2, 3, 4], 500
 
 
+def words_of(algo: str) -> tuple[str, ...]:
+    """The words that choose a learner; a loss is one of `rival`."""
+    return ("algo=rival", f"algo.loss={algo}") if algo in LOSSES else (f"algo={algo}",)
+
+
 def regrets(problem: str, algo: str, seeds: list[int], *settings: str) -> pd.DataFrame:
     """The last rounds of the runs, one for each seed and setting."""
-    words = (f"data={problem}", f"algo={algo}", f"horizon.rounds={ROUNDS}", *settings)
+    words = (f"data={problem}", *words_of(algo), f"horizon.rounds={ROUNDS}", *settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a setting may overflow: it is left out
         rows = sweep(*words, seeds=seeds, progress=False).rows
@@ -72,7 +83,12 @@ def main(problems: list[str]) -> None:
         for problem in problems:
             if ((done["problem"] == problem) & (done["algo"] == algo)).any():
                 continue
-            done = pd.concat([done, pd.DataFrame(compare(problem, algo))])
+            try:
+                done = pd.concat([done, pd.DataFrame(compare(problem, algo))])
+            except (
+                UserError
+            ) as error:  # a loss that lists the vertices of W, where they are too many
+                print(error, file=sys.stderr)
             done.to_csv(PLACE, index=False, float_format="%.6g")
             print(problem, algo, flush=True)
 

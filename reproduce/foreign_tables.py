@@ -13,17 +13,22 @@ def means() -> pd.DataFrame:
     return pd.read_csv(PLACE).groupby(["algo", "problem", "form"])["regret"].mean().unstack("form")
 
 
+def known() -> list[str]:
+    """The learners with step sizes that the file has; a loss that lists vertices lacks a problem."""
+    return [algo for algo in STEPS if algo in means().index]
+
+
 def ratios() -> str:
     """Defaults against the best of the grid, by problem and over all, now and with theta_radius=1."""
     worst, mean = "worst", "geometric mean"
     was = [f"{what} with theta_radius=1" for what in (worst, mean)]
     rows = [["algorithm", *PROBLEMS, worst, mean, *was]]
-    for algo in STEPS:
+    for algo in known():
         own = means().loc[algo].reindex(PROBLEMS)
         now, before = (own[form] / own["tuned"] for form in ("default", "before"))
         over_all = [f(x) for x in (now, before) for f in (np.max, geometric_mean)]
         cells = [*now, *over_all]
-        rows.append([f"`{algo}`", *(f"{value:.2f}" for value in cells)])
+        rows.append([f"`{algo}`", *(f"{value:.2f}" if value == value else "–" for value in cells)])
     return table(rows)
 
 
@@ -34,9 +39,10 @@ def geometric_mean(values: pd.Series) -> float:
 
 def regrets() -> str:
     """The regret a round with defaults."""
-    found, rows = means()["default"], [["algorithm", *PROBLEMS]]
-    for algo in STEPS:
-        rows.append([f"`{algo}`", *(f"{found[algo, problem]:.3g}" for problem in PROBLEMS)])
+    found, rows = means()["default"].unstack("problem"), [["algorithm", *PROBLEMS]]
+    for algo in known():
+        own = found.loc[algo].reindex(PROBLEMS)
+        rows.append([f"`{algo}`", *(f"{value:.3g}" if value == value else "–" for value in own)])
     return table(rows)
 
 

@@ -10,9 +10,9 @@ import warnings
 
 import pandas as pd
 from cells import gap, table
+from foreign import LOSSES, REPORTED, ROUNDS, words_of
 from foreign import PLACE as FOREIGN
 from foreign import PROBLEMS as FOREIGN_PROBLEMS
-from foreign import REPORTED, ROUNDS
 
 from odfl_cli import sweep
 from odfl_cli.core.errors import UserError
@@ -24,14 +24,10 @@ OWN = {
     "high_dimension": ("data.items=80", "horizon.rounds=1000"),
     "drift": ("data.items=80", "data.drift=switching", "data.drift_period=250", "horizon.rounds=1000"),
 }  # fmt: skip
-LOSSES = ("pg_forward", "pg_central", "pfyl", "dbb", "nid", "imle", "lava", "ltr")
-ALGORITHMS = {
-    name: (f"algo={name}",)
-    for name in (
-        "df_ogd", "df_ftpl", "df_moments", "pf_ogd", "spo", "fenchel_young", "perturbed", "rls", "vaw",
-        "rls_adaptive", "ons", "pool", "restart", "ftpl_d", "ftpl_a", "uniform",
-    )
-} | {loss: ("algo=rival", f"algo.loss={loss}") for loss in LOSSES}  # fmt: skip
+ALGORITHMS = (
+    "df_ogd", "df_ftpl", "df_moments", "pf_ogd", "spo", "fenchel_young", "perturbed", "rls", "vaw",
+    "rls_adaptive", "ons", "pool", "restart", "ftpl_d", "ftpl_a", "uniform", *LOSSES,
+)  # fmt: skip
 
 
 def measure(problem: str, algo: str) -> list[dict]:
@@ -42,7 +38,7 @@ def measure(problem: str, algo: str) -> list[dict]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            rows = sweep(*words, *ALGORITHMS[algo], seeds=seeds, progress=False).rows
+            rows = sweep(*words, *words_of(algo), seeds=seeds, progress=False).rows
     except UserError as error:
         print(error, file=sys.stderr)
         return [{"problem": problem, "algo": algo}]

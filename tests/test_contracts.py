@@ -244,19 +244,18 @@ def pairs(group: str) -> list[tuple[str, str]]:
     ]
 
 
-WITH = "_polynomial"
+WITH = "_sin4"
 """Ends a choice that is for these data alone."""
 OTHER = {
     "tuned/algo_oracle": "oracle",
     "tuned/algo_regularizer": "regularizer",
-    "tuned/algo_polytope": "polytope",
     "tuned/algo_data": "data",
 }
 
 
 def chosen(group: str, choice: str) -> tuple[str, ...]:
     """The words that choose what a file of conf/tuned is for, beside the algorithm."""
-    data = ("data=polynomial",) if choice.endswith(WITH) else ()
+    data = ("data=sin4",) if choice.endswith(WITH) else ()
     return f"{OTHER[group]}={choice.removesuffix(WITH)}", *data
 
 

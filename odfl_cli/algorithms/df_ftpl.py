@@ -37,7 +37,8 @@ class DFFTPL(Algorithm):
     """Plays the oracle's minimiser of all smoothed losses so far minus a random linear term.
 
     α = c_α m^{3/4} n^{1/2} T^{−1/4}  and  η = c_η m^{1/4} T^{−3/4} n^{−1/2}, both constant. Where Θ is
-    left to the data, α = c_α/2n in their units.
+    left to the data, α = c_α/2n in their units, and the oracle descends 2α times the objective: gradients of
+    smoothed decisions are of the order 1/α, so that a step has the same length for every set.
     """
 
     c_alpha: Positive = 1.0
@@ -94,6 +95,7 @@ class DFFTPL(Algorithm):
             alpha=self.alpha,
             # 5: σ_t with independent Exp(η) entries
             sigma=draws["df_ftpl/sigma"] / self.eta,
+            scale=2.0 * self.alpha if self.problem.auto_radius else 1.0,
         )
         points = start_points("df_ftpl", self.problem, draws)
         samples, failed = draws["df_ftpl/sample"], failed_calls("df_ftpl", self.problem, draws)

@@ -13,8 +13,7 @@ BASES = {"guard": ("base", "rivals.rls", "rivals.spo", "rivals.df_ogd"), "restar
 """Algorithm → the settings in which it has another one, by the group algo@algo.<setting>."""
 FOR = {
     "algo_oracle": "${oracle}",
-    "algo_regularizer": "${regularizer}",
-    "algo_polytope": "${polytope}_${data}",
+    "algo_regularizer": "${regularizer}_${data}",
     "algo_data": "${data}",
 }
 """What a file of each group in conf/tuned is for, beside the algorithm."""

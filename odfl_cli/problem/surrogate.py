@@ -39,7 +39,7 @@ class SmoothedCost:
 
 @dataclass(frozen=True)
 class PerturbedLeader:
-    """(1/t)(Σ_{i≤t} f̃_i − ⟨σ, ·⟩): line 6 of Algorithm 1, divided by t.
+    """(s/t)(Σ_{i≤t} f̃_i − ⟨σ, ·⟩): line 6 of Algorithm 1, divided by t and times the scale s.
 
     The minimiser is the same and a step size need not shrink as the sum grows.
     """
@@ -51,15 +51,16 @@ class PerturbedLeader:
     t: int  # rounds that they represent
     alpha: float
     sigma: Array  # [S, m]
+    scale: float = 1.0
 
     @property
-    def weight(self) -> int:
+    def weight(self) -> float:
         """value × weight is the sum of line 6."""
-        return self.t
+        return self.t / self.scale
 
     def value(self, theta: Array) -> Array:
         total = sum(self._rounds(part).value(theta[..., None, :]).sum(-1) for part in self._parts())
-        return total / self.held - dot(self.sigma, theta) / self.t
+        return self.scale * (total / self.held - dot(self.sigma, theta) / self.t)
 
     def gradient(self, theta: Array, sample: Array | None) -> Array:
         """The average over the rounds that `sample` [S, batch] (uniform in [0, 1)) points at.
@@ -70,12 +71,12 @@ class PerturbedLeader:
             total = sum(
                 self._rounds(part).gradient(theta[..., None, :]).sum(-2) for part in self._parts()
             )
-            return total / self.held - self.sigma / self.t
+            return self.scale * (total / self.held - self.sigma / self.t)
         xp = array_namespace(theta)
         chosen = xp.astype(sample * self.held, xp.int64)
         seed = xp.arange(self.sigma.shape[0], device=theta.device)[:, None]
         loss = self._rounds((seed, chosen))
-        return loss.gradient(theta[..., None, :]).mean(-2) - self.sigma / self.t
+        return self.scale * (loss.gradient(theta[..., None, :]).mean(-2) - self.sigma / self.t)
 
     def subsample(self, rounds: int) -> "PerturbedLeader":
         """An estimate from at most so many of the rounds held, evenly spaced."""

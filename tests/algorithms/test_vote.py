@@ -309,17 +309,17 @@ def test_experts_that_pay_no_number_are_named():
         played(vote, Rounds(np.eye(ITEMS)[None, None], np.array([[[0.0, np.nan, 1.0]]])))
 
 
-KNAPSACK = ("polytope=knapsack", "regularizer=log_barrier", "data=polynomial", "data.items=6")
+QUADRATIC = ("regularizer=quadratic",)
 
 
 @pytest.mark.parametrize(
     ("outer", "algo", "world"),
     [
         (("algo=vote",), "df_ftpl", ()),
-        pytest.param(("algo=vote",), "df_ogd", KNAPSACK, marks=pytest.mark.thorough),
-        (("algo=guard",), "df_ogd", KNAPSACK),
-        (("algo=guard", "algo@algo.base=spo", "algo.rivals.spo=null"), "spo", KNAPSACK),
-        (("algo=restart", "algo@algo.base=df_ogd"), "df_ogd", KNAPSACK),
+        pytest.param(("algo=vote",), "df_ogd", QUADRATIC, marks=pytest.mark.thorough),
+        (("algo=guard",), "df_ogd", QUADRATIC),
+        (("algo=guard", "algo@algo.base=spo", "algo.rivals.spo=null"), "spo", QUADRATIC),
+        (("algo=restart", "algo@algo.base=df_ogd"), "df_ogd", QUADRATIC),
     ],
     ids=str,
 )
@@ -334,13 +334,13 @@ def test_learners_inside_others_have_the_constants_that_they_have_alone(outer, a
 
 
 def test_a_typed_value_replaces_a_tuned_one_inside_others():
-    job = composed_job("algo=guard", "algo.rivals.df_ogd.c_alpha=7", *KNAPSACK)
+    job = composed_job("algo=guard", "algo.rivals.df_ogd.c_alpha=7", *QUADRATIC)
     assert [one.c_alpha for one in job.algorithm.learners if one.name == "df_ogd"] == [7.0]
 
 
 @pytest.mark.thorough
 def test_what_an_expert_learns_from_is_tuned_as_well():
-    assert composed("algo=vote", "data=flights_carrier").algo.settings.spo.target == "rank"
+    assert composed("algo=vote", "data=flights_airport").algo.settings.spo.target == "rank"
     problem = make_problem()
     part, own = with_own_problem(
         partial(PFOGD, eta=0.5, target="rank", oracle={"lr": 0.2}), problem

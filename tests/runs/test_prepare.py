@@ -67,14 +67,13 @@ def test_earlier_seeds_keep_their_recorded_values() -> None:
 
 
 def test_tuned_values_are_named_unless_the_user_sets_them(tmp_path: Path) -> None:
-    data = ("data=polynomial", "data.items=5", "polytope=knapsack", "regularizer=log_barrier")
-    knapsack = ("algo=df_ogd", *data, "horizon=smoke", "seeds=1")
-    done = odfl("run", *knapsack, cwd=tmp_path)
-    assert "odfl: df_ogd is tuned for knapsack_polynomial: algo.c_alpha=" in done.stderr
+    words = ("algo=df_ogd", "regularizer=quadratic", "horizon=smoke", "seeds=1")
+    done = odfl("run", *words, cwd=tmp_path)
+    assert "odfl: df_ogd is tuned for quadratic_sin4: algo.c_alpha=" in done.stderr
     (run,) = run_directories(tmp_path)
     summary = json.loads((run / "summary.json").read_text())
-    assert "tuned/algo_polytope=df_ogd_knapsack_polynomial" in summary["tuned"]
-    done = odfl("run", *knapsack, "algo.c_alpha=5", "algo.c_eta=5", cwd=tmp_path)
+    assert "tuned/algo_regularizer=df_ogd_quadratic_sin4" in summary["tuned"]
+    done = odfl("run", *words, "algo.c_alpha=5", cwd=tmp_path)
     assert done.returncode == 0
     assert "tuned" not in done.stderr
 
