@@ -111,10 +111,11 @@ def fitted(environment: Sin4, rounds: Rounds, theta_star: np.ndarray) -> np.ndar
     """The θ whose E[c | x] fits the costs best."""
     weight, law = environment.zeta_weight, environment.cost_law()
     deviation = weight * np.sqrt((rounds.X**2).sum(-1))
+    reach, widest = 4.0 * float(np.linalg.norm(theta_star)), float(deviation.max())
 
     def residuals(theta: np.ndarray) -> np.ndarray:
         mean = (1.0 - weight) * (rounds.X @ theta)
-        return (expected_cost(law, mean, deviation) - rounds.costs).ravel()
+        return (expected_cost(law, mean, deviation, reach, widest) - rounds.costs).ravel()
 
     return least_squares(residuals, theta_star, diff_step=1e-2, max_nfev=8).x
 
