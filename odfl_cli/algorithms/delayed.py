@@ -68,12 +68,12 @@ class DelayedOGD(PartialLearner):
 
 @settings
 class IGTOMD(DelayedOGD):
-    """IGT-OMD after its abstract; the box was not to be had. α = c_α n^{−1/2}, η = c_η n^{−1/2} (t + Q_t)^{−1/2}.
+    """IGT-OMD, built from its abstract: mirror descent with gradients at the current θ.
 
-    Mirror descent on gradients that are evaluated again at the θ of now. Of what the abstract leaves
-    open, the map is ½‖θ‖², which suits a ball, and η is that of Joulani, György & Szepesvári,
-    *Delay-Tolerant Online Convex Optimization*, AAAI 2016. Inner solutions are not stored but solved
-    for again: at a stored one, the gradient of a linear predictor would be the one of then.
+    α = c_α n^{−1/2}, η = c_η n^{−1/2} (t + Q_t)^{−1/2}. The abstract leaves the rest open. Here the
+    mirror map is ½‖θ‖², which suits a ball, and η is that of Joulani, György & Szepesvári,
+    *Delay-Tolerant Online Convex Optimization*, AAAI 2016. Inner problems are solved again: with a
+    stored solution the gradient of a linear predictor would be the stale one.
     """
 
     c_alpha: Positive = 1.0
