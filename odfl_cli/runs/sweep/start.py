@@ -108,7 +108,8 @@ class Sweep:
         for remark, number in remarks.items():
             tell(f"{number} of {len(jobs)} jobs: {remark}")
         counted = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES)
-        print(f"{len(jobs)} jobs: {counted}; {relative(self.directory)}")
+        noun = "job" if len(jobs) == 1 else "jobs"
+        print(f"{len(jobs)} {noun}: {counted}; {relative(self.directory)}")
         if rows:
             print(table([["state", "run", "error"], *rows]))
             print("Tracebacks are in each run.log; the same command computes what is missing.")
