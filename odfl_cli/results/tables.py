@@ -39,7 +39,7 @@ def read_found(found: list[StoredRun], place: str, warn: Warn) -> list[Run]:
             warn(f"skipped {stored.directory}: {error}")
     if not runs:
         reason = "no run there could be read" if found else "no directory there holds a run"
-        raise UserError(f"nothing to plot in {place}: {reason}")
+        raise UserError(f"nothing to read in {place}: {reason}")
     return runs
 
 
