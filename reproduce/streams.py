@@ -94,10 +94,10 @@ def one_path(costs: pd.DataFrame, stream: Stream) -> np.ndarray:
 
 
 def best_fixed(name: str, stream: Stream, outputs: str) -> dict[int, float]:
-    """Seed → the average cost of the best fixed θ that a search in hindsight found; its length is of no effect."""
+    """Seed → the average cost of the best fixed θ that a search in hindsight found."""
     sweep = f"stream-{name}-hindsight"
     seeds = f"seeds=[{','.join(map(str, stream.compared))}]"
-    odfl("run", *OWN, f"experiment={name}", "algo=rls", "metrics=regret", seeds, "theta_radius=1",
+    odfl("run", *OWN, f"experiment={name}", "algo=rls", "metrics=regret", seeds,
          f"sweep={sweep}", f"outputs={outputs}")  # fmt: skip
     final = load(Path(outputs, "sweeps", sweep)).final
     return (final["avg_cost"] - final["avg_static_regret"]).to_dict()

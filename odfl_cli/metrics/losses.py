@@ -1,6 +1,7 @@
 """The exact costs of parameters on given rounds, and smoothed descents that find better ones."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,8 @@ from odfl_cli.core.arrays import dot
 from odfl_cli.engine.kernels import kernel_of
 from odfl_cli.environments.base import Rounds
 from odfl_cli.metrics.line_search import lowest_piece
-from odfl_cli.problem.problem import Problem
+from odfl_cli.problem.ball import Ball
+from odfl_cli.problem.problem import UNBOUNDED, Problem
 from odfl_cli.problem.surrogate import SmoothedCost
 
 STEP_PREDICTIONS = 32_000  # the most that a step of a search makes
@@ -158,7 +160,12 @@ class LinearLosses(Losses):
 
 
 def losses_for(problem: Problem) -> Losses:
-    """LinearLosses where they apply, else Losses."""
+    """LinearLosses where they apply, else Losses.
+
+    With theta_radius=auto the unit ball is searched: the scale of θ decides nothing where ĉ is linear in it.
+    """
+    if problem.theta_set.radius == UNBOUNDED:
+        problem = replace(problem, theta_set=Ball(radius=1.0))
     if kernel_of(problem.predictor) == "linear" and kernel_of(problem.polytope) == "simplex":
         return LinearLosses(problem)
     return Losses(problem)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from support.problems import make_problem
 from support.samples import marked
 
+from odfl_cli import run
 from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.sin4 import Sin4
 from odfl_cli.metrics.hindsight import (
@@ -250,3 +251,20 @@ def test_features_that_all_items_share_give_no_guesses():
     guesses, metric = LinearLosses(make_problem()).moments(Rounds(X, np.ones((20, 4))))
     assert guesses.shape == (0, 3)
     assert (metric == np.eye(3)).all()
+
+
+def test_an_unbounded_theta_is_searched_as_the_unit_ball() -> None:
+    words = [
+        "algo=uniform",
+        "data=polynomial",
+        "data.items=6",
+        "polytope=box",
+        "horizon.rounds=30",
+        "seeds=1",
+    ]
+    free, bounded = (
+        run(*words, "metrics=regret", f"theta_radius={radius}", progress=False)
+        for radius in ("auto", 1)
+    )
+    for column in ("static_regret", "dynamic_regret"):
+        assert free.final[column].to_list() == bounded.final[column].to_list()
