@@ -9,10 +9,10 @@ LARGEST, MOST = 2**32 - 1, 1_000_000
 PART = re.compile(r"(\d{1,10})(?:\s*[-–]\s*(\d{1,10}))?")
 
 
-def parse_seeds(seeds: str | int | Iterable[int]) -> tuple[int, ...]:
-    """The seeds that a text, a count or a list names; a UserError of one line for anything else."""
+def parse_seeds(seeds: str | int | Iterable[int], key: str = "seeds") -> tuple[int, ...]:
+    """The seeds that a text, a count or a list names; a UserError that names the key for anything else."""
     if not isinstance(seeds, str | int):
-        return parse_seeds(str(list(seeds)))
+        return parse_seeds(str(list(seeds)), key)
     text = str(seeds).strip()
     if text.isdecimal():
         text = f"0-{int(text) - 1}"
@@ -21,10 +21,10 @@ def parse_seeds(seeds: str | int | Iterable[int]) -> tuple[int, ...]:
         match = PART.fullmatch(part.strip())
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if not first <= last <= LARGEST or len(found) + last - first >= MOST:
-            raise UserError(f"seeds {seeds}: should be a count, or seeds as in 1000-1019 or 0-9,20")
+            raise UserError(f"{key} {seeds}: should be a count, or seeds as in 1000-1019 or 0-9,20")
         found += range(first, last + 1)
     if len(set(found)) < len(found):
-        raise UserError(f"seeds {text}: no seed may appear twice")
+        raise UserError(f"{key} {text}: no seed may appear twice")
     return tuple(found)
 
 

@@ -64,7 +64,7 @@ def test_the_winner_is_the_least_on_its_seeds_and_runs_on_others(tmp_path):
     [
         (["algo=pf_ogd", "algo.eta=0.1"], "tune: no job has constants to choose"),
         (["algo=pf_ogd", "tune.seeds=1-3"], "tune.seeds: seed 1 is reported, too"),
-        (["algo=pf_ogd", "tune.seeds=x"], "seeds x: should be a count"),
+        (["algo=pf_ogd", "tune.seeds=x"], "tune.seeds x: should be a count"),
         (
             ["algo=pf_ogd", "tune.grids.pf_ogd.algo.eta=3"],
             "tune.grids.pf_ogd.algo.eta=3: should be",

@@ -38,9 +38,9 @@ class Tune:
 
     def seed_list(self) -> tuple[int, ...]:
         """The seeds on which constants are chosen."""
-        if isinstance(self.seeds, list):
-            return parse_seeds(f"[{','.join(map(str, self.seeds))}]")
-        return parse_seeds(self.seeds)
+        named = self.seeds
+        text = f"[{','.join(map(str, named))}]" if isinstance(named, list) else named
+        return parse_seeds(text, "tune.seeds")
 
     def grid_of(self, algorithm: str, cell: Cell) -> dict[str, list[Any]]:
         """Key → values to try, but for keys without any and keys that the job sets itself."""
