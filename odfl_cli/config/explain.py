@@ -72,7 +72,7 @@ def explain(error: Exception, arguments: list[str]) -> str:
     text = " ".join(str(error).split()) if isinstance(error, COMPLAINTS) else message(error)
     text = text.partition(" : Override(")[0]  # Hydra's object for a word that is named below
     reason = f" ({message(error.__cause__)})" if isinstance(error.__cause__, Exception) else ""
-    hinted = (word for word in arguments if re.match("~|.*hydra", word))
+    hinted = (word for word in arguments if re.match(r"~|.*hydra|.*\$\{", word))
     named = [word for word in hinted if word.partition("=")[0] not in text]
     return f"{' '.join(named)}{': ' if named else ''}{text}{reason}"
 
