@@ -89,7 +89,12 @@ def observe(algorithm: Any, feedback: Feedback) -> Any:
             "feedback=semi_bandit: every decision uses all items; choose full or bandit"
         )
     if not algorithm.takes_feedback(feedback.kind):
+        lacking = (
+            "takes it on the simplex alone"
+            if feedback.kind in algorithm.sees
+            else "needs all costs"
+        )
         raise UserError(
-            f"feedback={feedback.kind}: algo={algorithm.name} needs all costs; choose {FITTING}"
+            f"feedback={feedback.kind}: algo={algorithm.name} {lacking}; choose {FITTING}"
         )
     return Observed(problem=algorithm.problem, base=algorithm, feedback=feedback)

@@ -10,7 +10,7 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import Interval
 from odfl_cli.core.text import latex, markdown, plus_minus, printable, table, tell, two_digits
 from odfl_cli.results import leaderboard
-from odfl_cli.results.finding import keep_whole, locate, sections, try_each
+from odfl_cli.results.finding import join_refusals, keep_whole, locate, sections, try_each
 from odfl_cli.results.grouping import Settings
 from odfl_cli.results.leaderboard import Board, Entry, deciding_column, name_settings
 from odfl_cli.results.verdicts import choices_in, verdicts_in
@@ -49,11 +49,13 @@ def main(argv: list[str]) -> int:
         tell(f"left out: {refusal}")
     arguments.runs = list(located) or arguments.runs
     paths, where = read_selection(arguments)
-    sweeps = {
-        name: keep_whole(runs, name, tell) for name, runs in sections(paths, tell, where).items()
-    }
+    every = sections(paths, tell, where)
+    sweeps, refusals = try_each(every, lambda name: keep_whole(every[name], name, tell))
     if not sweeps:
-        raise UserError(f"no finished run in {', '.join(map(str, paths))}")
+        none = UserError(f"no finished run in {', '.join(map(str, paths))}")
+        raise join_refusals(refusals or [none])
+    for refusal in refusals:
+        tell(f"left out: {refusal}")
     column = arguments.value or deciding_column([run for runs in sweeps.values() for run in runs])
     found = leaderboard.board(
         sweeps, column, _split(arguments.rows), _split(arguments.cols), arguments.gap,

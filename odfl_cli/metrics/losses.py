@@ -162,9 +162,9 @@ class LinearLosses(Losses):
 def losses_for(problem: Problem) -> Losses:
     """LinearLosses where they apply, else Losses.
 
-    With theta_radius=auto the unit ball is searched: the scale of θ decides nothing where ĉ is linear in it.
+    Where Θ is unbounded and ĉ linear in θ the unit ball is searched: the scale of θ decides nothing.
     """
-    if problem.theta_set.radius == UNBOUNDED:
+    if problem.theta_set.radius == UNBOUNDED and hasattr(problem.predictor, "design"):
         problem = replace(problem, theta_set=Ball(radius=1.0))
     if kernel_of(problem.predictor) == "linear" and kernel_of(problem.polytope) == "simplex":
         return LinearLosses(problem)

@@ -32,7 +32,7 @@ from odfl_cli.metrics.theory.margin import margin_report
 from odfl_cli.metrics.theory.oracle_report import VALUES, OracleExaminer, calls_an_oracle
 from odfl_cli.metrics.theory.theorems import broken_assumptions
 from odfl_cli.problem.polytopes.linear import check_faces
-from odfl_cli.problem.problem import Horizon
+from odfl_cli.problem.problem import UNBOUNDED, Horizon
 
 NO_LAW = (
     "the law of the data is not known: "
@@ -241,10 +241,10 @@ class RegretRecorder(Recorder):
         environment, algorithm, _, seeds = self._run
         for line in broken:
             log.info("%s: %s", algorithm.name, line)
-        chosen = self._choice.margin
+        chosen, bounded = self._choice.margin, algorithm.problem.theta_set.radius < UNBOUNDED
         margins = margin_report(environment, algorithm.problem, seeds) if chosen else {}
         remarks = [
             *([] if self._law else [NO_LAW]),
-            *([NOT_COVERED] if broken and self._choice.bound else []),
+            *([NOT_COVERED] if broken and self._choice.bound and bounded else []),
         ]
         return {"broken_assumptions": broken, **margins, "remarks": remarks}

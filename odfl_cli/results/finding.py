@@ -203,6 +203,8 @@ def sections(paths: list[Path], warn: Warn, where: Where = EVERY) -> dict[str, l
         found.setdefault(own if is_named else run.choices.get("experiment", own), []).append(run)
     if refusals and not any(found.values()):
         raise join_refusals(refusals)
+    for refusal in refusals:
+        warn(f"left out: {refusal}")
     return {name: runs for name, runs in found.items() if runs}
 
 

@@ -10,7 +10,7 @@ import yaml
 from odfl_cli.core.reading import FAST_LOADER
 from odfl_cli.core.text import format_value
 
-ABBREVIATIONS = ("df", "pf", "ogd", "ftpl", "rls", "ons", "vaw")
+ABBREVIATIONS = ("df", "pf", "ogd", "ftpl", "rls", "ons", "vaw", "igt", "omd", "ucb")
 _WORDS = yaml.load(Path(__file__).with_name("words.yaml").read_bytes(), FAST_LOADER)
 ALGORITHMS: Mapping[str, Mapping[str, Any]] = _WORDS["algorithms"]
 COLUMNS: Mapping[str, tuple[str, str]] = _WORDS["columns"]

@@ -145,7 +145,8 @@ CONTRACTS = [
 
 TYPED = ("data.gama=0.5", "data.gamma=2", "algo=nope", "polytope=custom", "nonsense", "seeds='???'")
 """What the command is tried with where the mistake is one of a single job."""
-JOBS = [case for case in REFUSED if not any(word.startswith(("-", "hydra.")) for word in case[0])]
+WHOLE = ("-", "hydra.", "outputs=")  # of what a composed job does not show
+JOBS = [case for case in REFUSED if not any(word.startswith(WHOLE) for word in case[0])]
 COMMANDS = [case for case in REFUSED if case not in JOBS or case[0][0] in TYPED]
 
 

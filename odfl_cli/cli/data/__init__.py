@@ -28,7 +28,8 @@ def main(arguments: list[str]) -> int:
             return 0 if arguments else BAD_INPUT
         case [verb, *rest] if verb in MODULES:
             return import_module(f"odfl_cli.cli.data.{MODULES[verb]}").main(rest)
-        case ["example", *_]:
-            raise UserError("data example: this is now odfl data export -o FILE experiment=stocks")
+        case ["example", *named]:
+            name = next(iter(named), "stocks")
+            raise UserError(f"data example: this is now odfl data export -o FILE experiment={name}")
     hint = did_you_mean(arguments[0], MODULES)
     raise UserError(f"data {arguments[0]}: there is no such verb; {hint}")
