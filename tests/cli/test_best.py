@@ -243,6 +243,8 @@ def test_several_sweeps_make_one_table(tmp_path, capsys) -> None:
     assert len(ranked(capsys, *sweeps)) == 5
     assert main([*sweeps, "nowhere", "--latex"]) == 0
     assert "left out: nowhere" in capsys.readouterr().err
+    assert main([*sweeps, "--where", "algo=spo"]) == 0
+    assert "left out: --where algo=spo" in capsys.readouterr().err
     with pytest.raises(UserError, match=r"^nowhere: no such.*; neither: no such"):
         main(["nowhere", "neither"])
 

@@ -359,7 +359,7 @@ REFUSED = {
     "feedback.delay=30: no cost arrives": ("algo=rls", "feedback.delay=30"),
     "feedback.delay": ("algo=rls", "feedback.delay=-1"),
     "algo=df_ogd needs all costs; choose algo=rls": ("algo=df_ogd", "feedback=bandit"),
-    "algo=ucb needs all costs": ("algo=ucb", "feedback=bandit", *BUDGET),
+    "algo=ucb takes it on the simplex alone": ("algo=ucb", "feedback=bandit", *BUDGET),
     "algo=vote needs all costs": ("algo=vote", "feedback=semi_bandit"),
     "algo=delayed_ogd needs all costs": ("algo=delayed_ogd", "feedback=semi_bandit"),
     "algo.nuisance: thompson explores": ("algo=dfhpg", "algo@algo.nuisance=thompson"),
