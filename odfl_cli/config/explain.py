@@ -176,6 +176,9 @@ def _unknown_key(key: str, arguments: list[str]) -> str:
         found = [re.fullmatch(rf"{group}\.([^_].*)", one) for one in known]
         keys = _its_keys(group, name, [f[1] for f in found if f])
         return f"{key}: {chosen} has no {name}; {_choices_with(group, name)}{keys}"
+    if listed:  # Hydra applies a single value to the default choice first
+        value = next((w.partition("=")[2] for w in arguments if w.startswith(f"{key}=")), "…")
+        return f"{key}: the default {group} lacks it; in a sweep over {group} write {key}=choice({value})"
     return f"{key}: cannot be set like that; see odfl run --cfg job"
 
 

@@ -88,6 +88,7 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
     ),
     (["data.gamma=${nope.nope}"], ["data.gamma: ", "nope.nope"]),
     (["engine=${nope.nope}"], ["engine=", "nope.nope"]),
+    (["-m", "algo=spo,pf_ogd", "algo.eta=0.1"], ["write algo.eta=choice(0.1)"]),
     (["-m", "data.gamma=${nope.nope},1"], ["data.gamma: ", "nope.nope"]),
     (["data.gamma='???'"], ["data.gamma: a value is needed"]),
     (["algo.c_eta='???'"], ["algo.c_eta: a value is needed"]),
