@@ -36,8 +36,9 @@ def explain_errors(arguments: list[str]) -> Iterator[None]:
         raise UserError(explain(error, arguments)) from error
     except Exception as error:
         if isinstance(error, OSError) and error.errno == ENAMETOOLONG:
-            longest = max(Path(error.filename).parts, key=len)
-            raise UserError(f"{longest}: the name is too long") from error
+            longest = Path(max(Path(error.filename).parts, key=len)).stem
+            word = next((word for word in arguments if longest in word), longest)
+            raise UserError(f"{word}: the name is too long") from error
         if isinstance(error, UserError | OSError) or not is_foreign(error, below=3):
             raise
         if isinstance(error.__cause__, OSError):  # a log that cannot be opened
