@@ -7,7 +7,7 @@ that an exact oracle minimises. Here the losses and the oracle are those of DF-F
 import math
 from collections.abc import Callable
 from dataclasses import field
-from functools import cached_property, partial
+from functools import cached_property
 
 from pydantic import SkipValidation
 
@@ -77,7 +77,7 @@ class FTPLA(Vote):
     def learners(self) -> tuple[Algorithm, ...]:
         """FTPL-D with each period; the last is T, without a restart."""
         return tuple(
-            build_learner(partial(self.base, period=period), "algo.base", self.problem)
+            build_learner(self.base, "algo.base", self.problem, period=period)
             for period in (*self.lengths, self.problem.rounds)
         )
 

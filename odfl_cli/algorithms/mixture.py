@@ -144,9 +144,9 @@ class Mixture(Algorithm):
             raise RowError(row, paid.shape[0], f"algo={self.name}: {pays}, which cannot be weighed")
 
 
-def build_learner(part: Any, key: str, problem: Problem) -> Any:
-    """The algorithm that the setting `key` describes, in units of the data where it needs them."""
-    return in_units(build(part, key, problem=problem))
+def build_learner(part: Any, key: str, problem: Problem, **settings: Any) -> Any:
+    """The algorithm that `key` describes, with further settings, in units of the data where it needs them."""
+    return in_units(build(part, key, problem=problem, **settings))
 
 
 def with_own_problem(part: partial[Any], problem: Problem) -> tuple[Any, Problem]:
