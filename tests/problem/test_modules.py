@@ -66,7 +66,6 @@ class WithoutDesign:
     parameter_count, predict, vjp = Linear().parameter_count, Linear().predict, Linear().vjp
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("metrics", some_of(["regret", "full"], 1))
 def test_regret_and_kappa_are_those_of_the_linear_predictor(metrics: str) -> None:
     """The comparators of a module, by autograd, are those by the linear predictor's own gradient."""

@@ -81,7 +81,8 @@ def constants_by_seed(problem: Problem, played: PlayedRounds, rounds: int) -> li
         known = measure_constants(Sample(one, X, costs, on_the_sphere(one, len(X))))
         slope, largest = known.slope, known.costs
         for X, costs in played.blocks(row):
-            slope = max(slope, float(slopes(Sample(one, X, costs, X[:0])).max()))
+            sample = Sample(one, X, costs, on_the_sphere(one, len(X)))
+            slope = max(slope, float(slopes(sample).max()))
             largest = max(largest, float(np.sqrt((costs**2).sum(-1)).max()))
         margin = known_margin(one, played.environment) or known.margin
         measured.append(replace(known, slope=slope, costs=largest, margin=margin))
