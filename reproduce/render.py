@@ -395,7 +395,7 @@ def small_jobs() -> str:
     ours, hydra = data.loc["odfl run -m", "time"], data.iloc[0]["time"]
     return (
         f"- **Small jobs are cheap.** In {section}, a job takes {ours}. "
-        f"A job that does nothing takes {hydra} in Hydra's own sweep."
+        f"A job that does nothing takes {hydra} in Hydra's own sweep (measured with version 0.3.0)."
     )
 
 
