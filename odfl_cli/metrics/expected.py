@@ -1,6 +1,7 @@
 """F_t(θ) = E⟨c_t, w*(θ, X_t)⟩ of what was played, and its infimum, from samples of the law."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +23,15 @@ Sample = tuple[Rounds, Rounds]  # to score and to search on
 
 
 class Expected(NamedTuple):
-    """Expected costs of one seed, at the evaluation rounds [E]; of S seeds [S, E]."""
+    """Expected costs of what one seed played, at the evaluation rounds [E]; of S seeds [S, E]."""
 
     cost: np.ndarray  # F_t(θ_t)
     error: np.ndarray  # the standard error of the last of them
+
+
+class Infimum(NamedTuple):
+    """The least expected costs of one seed, at the evaluation rounds [E]; of S seeds [S, E]."""
+
     best: np.ndarray  # inf_θ F_t(θ)
     best_fixed: np.ndarray  # inf_θ Σ_{s≤t} F_s(θ)
     uncertainty: np.ndarray  # of `best`
@@ -50,35 +56,47 @@ class ExpectedCosts:
 
     def measure(self, plays: Plays, row: int) -> Expected:
         """The expected costs of what seed number `row` of the run played."""
-        if not self.law.stationary:
-            return self._moving(plays, row)
-        sample, count = self._sample(self.t[-1]), len(self.t)
-        totals = plays.totals(self.losses, row, slice(None), sample[0], pair_ends(self.size))
-        theta, value, found = self._infimum(sample, self._truths(self.t[-1]))
-        best, uncertainty = np.full(count, value), np.full(count, found.uncertainty)
-        cost, error = totals[:, -1] / self.size, paired_error(totals[-1], self.size)
-        return Expected(cost, error, best, value * self.t, uncertainty, theta[None])
-
-    def _moving(self, plays: Plays, row: int) -> Expected:
-        """Every evaluation round has its own comparator; the search starts from the last one, too."""
-        stops, last = pair_ends(self.size), self.random[:0]
-        measured, searched = [], []
+        stops, sample = pair_ends(self.size), self._last_sample[0]
+        if self.law.stationary:
+            totals = plays.totals(self.losses, row, slice(None), sample, stops)
+            return Expected(totals[:, -1] / self.size, paired_error(totals[-1], self.size))
+        cost = []
         for e, t in enumerate(self.t):
+            part = slice(e, e + 1)
+            (totals,) = plays.totals(self.losses, row, part, self._sample(t)[0], stops)
+            cost.append(totals[-1] / self.size)
+        return Expected(np.array(cost), paired_error(totals, self.size))
+
+    def search(self) -> Infimum:
+        """The comparators, which do not depend on what was played."""
+        if not self.law.stationary:
+            return self._search_moving()
+        theta, value, found = self._infimum(self._last_sample, self._truths(self.t[-1]))
+        best, uncertainty = (np.full(len(self.t), x) for x in (value, found.uncertainty))
+        return Infimum(best, value * self.t, uncertainty, theta[None])
+
+    def _search_moving(self) -> Infimum:
+        """Every evaluation round has its own comparator; the search starts from the last one, too."""
+        last, measured, searched = self.random[:0], [], []
+        for t in self.t:
             sample, truths = self._sample(t), self._truths(t)
-            (totals,) = plays.totals(self.losses, row, slice(e, e + 1), sample[0], stops)
             theta, value, found = self._infimum(sample, truths, last)
-            measured.append((totals[-1] / self.size, value, found.uncertainty, theta))
+            measured.append((value, found.uncertainty, theta))
             searched.append(sample[1])
             last = found.finalists
-        cost, best, uncertainty, comparators = (np.array(x) for x in zip(*measured, strict=True))
+        best, uncertainty, comparators = (np.array(x) for x in zip(*measured, strict=True))
         near = np.concatenate([truths, evenly_spaced(comparators, MIXTURE_STARTS)])
         starts = add_random(near, self.random)
         found = find_comparator(self.losses, self._mix(searched), starts, self.steps)
         pool = np.concatenate([found.finalists, near, np.zeros_like(near[:1])])
         values = [self.losses.average(pool, self._sample(t)[0]) for t in self.t]
         best_fixed = interpolated_sums(self.t, np.stack(values, axis=-1)).min(0)
-        error = paired_error(totals, self.size)
-        return Expected(cost, error, best, best_fixed, uncertainty, comparators)
+        return Infimum(best, best_fixed, uncertainty, comparators)
+
+    @cached_property
+    def _last_sample(self) -> Sample:
+        """The sample of the last round, which is that of all rounds of a stationary law."""
+        return self._sample(self.t[-1])
 
     def _infimum(
         self, sample: Sample, truths: np.ndarray, near: np.ndarray | None = None

@@ -1,7 +1,9 @@
 """Regret as the paper defines it: expected costs, static and dynamic comparators."""
 
 import logging
-from typing import Annotated, Any
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -23,7 +25,7 @@ from odfl_cli.metrics.base import (
     standard_notes,
 )
 from odfl_cli.metrics.comparators import evenly_spaced, random_starts
-from odfl_cli.metrics.expected import Expected, ExpectedCosts, interpolated_sums
+from odfl_cli.metrics.expected import Expected, ExpectedCosts, Infimum, interpolated_sums
 from odfl_cli.metrics.hindsight import Effort, Hindsight, measure_hindsight
 from odfl_cli.metrics.losses import losses_for
 from odfl_cli.metrics.played import PlayedRounds, Plays
@@ -106,6 +108,19 @@ def evaluation_rounds(horizon: Horizon, count: int) -> np.ndarray:
     return np.unique(logged[np.searchsorted(logged, wanted)])
 
 
+class Comparators(NamedTuple):
+    """What the costs of one seed are compared with; nothing here depends on what was played."""
+
+    infimum: Infimum | None  # where the law is known
+    hindsight: Hindsight
+
+
+@lru_cache(maxsize=1024)
+def found_before(*key: Hashable) -> list[Comparators]:
+    """The comparators of a seed for the next run of the same rounds in this process; empty at first."""
+    return []
+
+
 def both_sides(switches: list[int], most: int) -> np.ndarray:
     """The last round before and the first round after each of the switches, or of `most` among them.
 
@@ -114,6 +129,11 @@ def both_sides(switches: list[int], most: int) -> np.ndarray:
     places = np.linspace(0, len(switches) - 1, min(len(switches), most)).round().astype(int)
     after = np.array(switches, dtype=np.int64)[places]
     return np.concatenate([after - 1, after])
+
+
+def stack_records(records: Sequence[Any]) -> Any:
+    """One record of arrays [S, …] from those of the seeds."""
+    return type(records[0])(*map(np.stack, zip(*records, strict=True)))
 
 
 class RegretRecorder(Recorder):
@@ -155,10 +175,12 @@ class RegretRecorder(Recorder):
         notes = {name: table.pop(name) for name in self._others}
         rows = np.searchsorted(self._logged, self._evaluated)
         paid = (table["avg_cost"] * table["t"])[:, rows]
-        expected, hindsight = zip(*on_threads(self._measure, len(self._run.seeds)), strict=True)
-        expected = Expected(*map(np.stack, zip(*expected, strict=True))) if self._law else None
-        hindsight = Hindsight(*map(np.stack, zip(*hindsight, strict=True)))
-        columns = self._regrets(paid, expected, hindsight) | self._oracle.columns()
+        played, found = zip(*on_threads(self._measure, len(self._run.seeds)), strict=True)
+        hindsight = stack_records([one.hindsight for one in found])
+        expected = infimum = None
+        if self._law:
+            expected, infimum = map(stack_records, (played, [one.infimum for one in found]))
+        columns = self._regrets(paid, expected, infimum, hindsight) | self._oracle.columns()
         at_rows = {name: values[:, rows] for name, values in notes.items()}
         bounds, constants = self._bound(at_rows, columns.get("xi"))
         for name, values in (columns | bounds).items():
@@ -166,37 +188,61 @@ class RegretRecorder(Recorder):
             table[name][:, rows] = values
         for name in self._choice.notes:
             table.setdefault(name, notes.get(name, np.full_like(table["cost"], np.nan)))
-        self._report = self._errors(expected, hindsight) | constants | self._oracle.report()
+        self._report = (
+            self._errors(expected, infimum, hindsight) | constants | self._oracle.report()
+        )
         self._report |= self._remarks(broken_assumptions(notes, self._logged))
         return table
 
     def report(self) -> dict[str, Any]:
         return self._report
 
-    def _measure(self, row: int) -> tuple[Expected | None, Hindsight]:
-        """The expected costs, where the law is known, and the costs in hindsight of seed number `row`."""
-        choice, seed, expected = self._choice, self._run.seeds[row], None
+    def _measure(self, row: int) -> tuple[Expected | None, Comparators]:
+        """The expected costs, where the law is known, and the comparators of seed number `row`."""
+        choice, seed, known = self._choice, self._run.seeds[row], self._found_before(row)
         losses = losses_for(self._run.algorithm.problem.rows(slice(row, row + 1)))
-        near = np.empty((0, losses.problem.parameters))
+        near, expected, infimum = np.empty((0, losses.problem.parameters)), None, None
         if self._law:
             starts = random_starts(losses.problem, seed, choice.starts)
             size, steps = choice.sample, choice.steps
             costs = ExpectedCosts(self._law, losses, seed, self._times, size, steps, starts)
             expected = costs.measure(self._plays, row)
-            near = evenly_spaced(expected.thetas, 1)
-        given = losses, self._played, row, self._evaluated, near
-        return expected, measure_hindsight(*given, choice.effort())
+        if not known:
+            if self._law:
+                infimum = costs.search()
+                near = evenly_spaced(infimum.thetas, 1)
+            given = losses, self._played, row, self._evaluated, near
+            known.append(Comparators(infimum, measure_hindsight(*given, choice.effort())))
+        return expected, known[0]
+
+    def _found_before(self, row: int) -> list[Comparators]:
+        """Where the comparators of seed number `row` are kept; new where parts have no value to compare."""
+        environment, algorithm, horizon, seeds = self._run
+        problem, choice = algorithm.problem, self._choice
+        parts = environment, problem.predictor, problem.polytope, problem.regularizer
+        searched = choice.sample, choice.evaluations, choice.starts, choice.steps, choice.effort()
+        key: Any = (seeds[row], *parts, problem.theta_set, horizon, *searched)
+        if not self._law or any(type(part).__eq__ is object.__eq__ for part in parts):
+            return []
+        try:
+            return found_before(*key)
+        except TypeError:  # a part of one's own that has no hash
+            return []
 
     def _regrets(
-        self, paid: np.ndarray, expected: Expected | None, hindsight: Hindsight
+        self,
+        paid: np.ndarray,
+        expected: Expected | None,
+        infimum: Infimum | None,
+        hindsight: Hindsight,
     ) -> dict[str, np.ndarray]:
         """The columns of regret at the evaluation rounds, [S, E]."""
         columns = dict.fromkeys(REGRETS, np.full_like(paid, np.nan))
         columns["static_regret"] = paid - hindsight.best_fixed
         columns["dynamic_regret"] = paid - hindsight.best_pieces
-        if expected:
-            static = interpolated_sums(self._times, expected.cost) - expected.best_fixed
-            dynamic = interpolated_sums(self._times, expected.cost - expected.best)
+        if expected and infimum:
+            static = interpolated_sums(self._times, expected.cost) - infimum.best_fixed
+            dynamic = interpolated_sums(self._times, expected.cost - infimum.best)
             columns["expected_cost"] = expected.cost[:, self._reported]
             columns["expected_static_regret"] = static[:, self._reported]
             columns["dynamic_regret"] = dynamic[:, self._reported]
@@ -216,7 +262,9 @@ class RegretRecorder(Recorder):
         column = bound(algorithm, constants, self._evaluated, notes, xi)
         return {"bound": column}, bound_report(seeds, constants, xi)
 
-    def _errors(self, expected: Expected | None, hindsight: Hindsight) -> dict[str, Any]:
+    def _errors(
+        self, expected: Expected | None, infimum: Infimum | None, hindsight: Hindsight
+    ) -> dict[str, Any]:
         """The comparators and the errors of the expected costs, by seed."""
         T, seeds = self._run.horizon.rounds, self._run.seeds
         fixed = {
@@ -224,14 +272,14 @@ class RegretRecorder(Recorder):
             "value": by_seed(seeds, hindsight.best_fixed[:, -1] / T),
             "uncertainty": by_seed(seeds, hindsight.uncertainty),
         }
-        if not expected:
+        if not expected or not infimum:
             pieces = by_seed(seeds, hindsight.best_pieces[:, -1] / T)
             kind = "realised: best parameter in hindsight between evaluation rounds"
             return {"comparator": {"kind": kind, "value": pieces}, "hindsight": fixed}
         comparator = {
             "kind": "law: infimum of the expected cost",
-            "value": by_seed(seeds, expected.best[:, -1]),
-            "uncertainty": by_seed(seeds, expected.uncertainty.max(-1)),
+            "value": by_seed(seeds, infimum.best[:, -1]),
+            "uncertainty": by_seed(seeds, infimum.uncertainty.max(-1)),
         }
         errors = by_seed(seeds, expected.error)
         return {"comparator": comparator, "hindsight": fixed, "expected_cost_error": errors}

@@ -22,12 +22,18 @@ from odfl_cli.environments.sin4 import Sin4
 from odfl_cli.metrics.comparators import find_comparator
 from odfl_cli.metrics.expected import count_nearest, interpolated_sums
 from odfl_cli.metrics.losses import Descent, LinearLosses, Losses, losses_for
-from odfl_cli.metrics.regret import NO_LAW, Regret, evaluation_rounds
+from odfl_cli.metrics.regret import NO_LAW, Regret, evaluation_rounds, found_before
 from odfl_cli.problem.problem import Horizon
 from odfl_cli.problem.surrogate import SmoothedCost
-from odfl_cli.runs.simulate import simulate
+from odfl_cli.runs import simulate as simulating
 
 QUICK = Regret(sample=400, evaluations=12, starts=8, steps=30)
+
+
+def simulate(*job, **options) -> simulating.Simulation:
+    """As in the package, with every comparator searched anew."""
+    found_before.cache_clear()
+    return simulating.simulate(*job, **options)
 
 
 def one_seed(rounds: Rounds) -> Rounds:
@@ -217,6 +223,22 @@ def test_regrets_of_two_algorithms_differ_by_what_they_paid(chosen):
     expected = interpolated_sums(t[rows], (one["expected_cost"] - other["expected_cost"])[:, rows])
     for column in ("dynamic_regret", "expected_static_regret"):
         np.testing.assert_allclose((one[column] - other[column])[:, rows], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("drift", ["paper", "switching"])
+def test_the_next_run_of_the_same_rounds_searches_nothing(drift, monkeypatch):
+    words = ("metrics=regret", "metrics.sample=100", "horizon.rounds=200", f"data.drift={drift}")
+    jobs = [composed_job(f"algo={algo}", "seeds=2", *words) for algo in ("df_ogd", "pf_ogd")]
+    alone = [simulate(job).table for job in jobs]
+    found_before.cache_clear()
+    simulating.simulate(jobs[0])
+    monkeypatch.setattr("odfl_cli.metrics.regret.measure_hindsight", None)
+    monkeypatch.setattr("odfl_cli.metrics.expected.find_comparator", None)
+    for job, table in zip(jobs, alone, strict=True):
+        shared = simulating.simulate(job).table
+        assert shared.keys() == table.keys()
+        for name, values in table.items():
+            np.testing.assert_array_equal(shared[name], values)
 
 
 def test_static_regret_against_a_search_of_the_plane():
