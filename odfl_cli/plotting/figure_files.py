@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # slow imports
     from matplotlib.figure import Figure
 
 DIGITS = "%.6g"  # of tables: the same on every machine
+ROUNDING = 1e-11  # of the largest number in a column: what is smaller is 0
 # Without dates: the same numbers give the same bytes.
 OPTIONS: dict[str, dict[str, Any]] = {
     "png": {"dpi": 200},
@@ -45,7 +46,11 @@ class Sheet(NamedTuple):
                 content = io.BytesIO()
                 figure.savefig(content, format=ending, **OPTIONS[ending])
                 yield content.getvalue()
-        yield self.numbers.to_csv(index=False, lineterminator="\n", float_format=DIGITS).encode()
+        table = self.numbers.copy()
+        for name in table.select_dtypes("float"):
+            size = table[name].abs()
+            table[name] = table[name].mask(size < ROUNDING * size.max(), 0.0)
+        yield table.to_csv(index=False, lineterminator="\n", float_format=DIGITS).encode()
 
     def owns(self, path: Path, content: bytes) -> bool:
         """Whether an existing file looks like one of these: drawn by matplotlib, or with two columns of it."""

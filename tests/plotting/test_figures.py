@@ -18,6 +18,7 @@ from support.synthetic_runs import harmonic, write_gamma_sweep, write_run, write
 
 from odfl_cli.cli.plot import main
 from odfl_cli.core.errors import UserError
+from odfl_cli.plotting.figure_files import Sheet
 from odfl_cli.plotting.request import Request
 
 ALGORITHMS = ("df_ogd", "df_ftpl", "pf_ogd", "uniform")
@@ -93,6 +94,14 @@ def test_pdfs_embed_truetype_fonts_and_are_reproducible(drawn, tmp_path):
     assert b"/Type3" not in content
     assert draw_elsewhere(tmp_path, tmp_path / "out") == []
     assert content == (tmp_path / "out" / "runs" / "forest.pdf").read_bytes()
+
+
+def test_a_table_has_no_rounding_errors():
+    numbers = pd.DataFrame(
+        {"algorithm": ["a", "b"], "regret": [68.5, 1.2e-12], "cost": [1e-13, -2e-13]}
+    )
+    (content,) = Sheet("summary", None, numbers).contents(())
+    assert content.decode().split() == ["algorithm,regret,cost", "a,68.5,1e-13", "b,0,-2e-13"]
 
 
 @pytest.mark.usefixtures("unrendered")
