@@ -1,5 +1,8 @@
 """`Learner` has the numbers of `odfl run`, in whatever form its rounds come."""
 
+import gc
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -245,3 +248,24 @@ def test_costs_may_come_late_and_in_any_order() -> None:
         learner.predict_one(x)
     learner.partial_fit(X[0], costs[0])
     assert_same(learner, simulation)
+
+
+@pytest.mark.parametrize("algo", ["df_ogd", "pf_ogd", "df_moments"])
+def test_memory_does_not_grow_with_the_rounds(algo: str) -> None:
+    learner, rng = started(algo), np.random.default_rng(0)
+
+    def held_after(rounds: int) -> int:
+        for _ in range(rounds):
+            X = rng.normal(size=(5, 10))
+            learner.predict_one(X)
+            learner.learn_one(X, X[:, 0])
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    held_after(50)
+    tracemalloc.start()
+    try:
+        before = held_after(400)
+        assert held_after(300) - before < 20_000  # they would take 132,000 if they were kept
+    finally:
+        tracemalloc.stop()
