@@ -112,7 +112,9 @@ def _print(found: Board, column: str, gap: str) -> None:
     print(f"\nFinal {words}{base}: mean ± 95% interval over {best.over.words}.", end=" ")
     print("* best learner, † not distinguishable from it (paired).")
     if all(entry.figure["ci95"] is None for entry in entries):
-        print("One seed has no interval, so nothing is distinguished. Try --over rounds.")
+        few = "So few rounds have" if best.over.words == "the rounds" else "One seed has"
+        advice = "" if best.over.words == "the rounds" else " Try --over rounds."
+        print(f"{few} no interval, so nothing is distinguished.{advice}")
     if single:
         print(f"To repeat the first:\n{printable(best.run.command)}")
 
