@@ -112,8 +112,9 @@ def _print(found: Board, column: str, gap: str) -> None:
     print(f"\nFinal {words}{base}: mean ± 95% interval over {best.over.words}.", end=" ")
     print("* best learner, † not distinguishable from it (paired).")
     if all(entry.figure["ci95"] is None for entry in entries):
-        few = "So few rounds have" if best.over.words == "the rounds" else "One seed has"
-        advice = "" if best.over.words == "the rounds" else " Try --over rounds."
+        over_seeds = best.over is leaderboard.SEEDS
+        few = "One seed has" if over_seeds else "So few rounds have"
+        advice = " Try --over rounds." if over_seeds else ""
         print(f"{few} no interval, so nothing is distinguished.{advice}")
     if single:
         print(f"To repeat the first:\n{printable(best.run.command)}")
