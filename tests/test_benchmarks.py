@@ -53,6 +53,7 @@ print(np.abs(simulate(job).table["cost"][0] - paid).max())
 
 
 @pytest.mark.skipif(find_spec("jax") is None, reason="the bench extra")
+@pytest.mark.thorough
 def test_the_scan_in_jax_pays_what_the_compiled_engine_pays(tmp_path):
     """In a process of its own: JAX has threads, and other tests fork theirs."""
     assert float(python("-c", SCAN, cwd=tmp_path).splitlines()[-1]) < 1e-9

@@ -199,17 +199,28 @@ def test_what_one_draws_no_other_does(algo):
     assert {stream.split("/")[0] for stream in streams} <= owners
 
 
+RUN_OFTEN = {
+    ("data", "replay"),
+    ("data", "sin4"),
+    ("engine", "torch"),
+    ("experiment", "main"),
+    ("horizon", "recorded"),
+    ("oracle", "exact"),
+    ("predictor", "torch"),
+    ("tune", "oracle"),
+    ("until", "decided"),
+}
+"""One choice of every other group."""
+
+
 @pytest.mark.parametrize(
     ("group", "choice"),
     marked(
         [(group, choice) for group in groups() for choice in choices(group)],
-        # algorithms play in the tests above; a large stream, torch and HiGHS take seconds
+        # algorithms play in the tests above, and many parts in those of their room
         lambda pair: (
-            (
-                pair[0] not in ("algo", "experiment")
-                and pair[1] not in ("stocks", "electricity", "terrain", "model")
-            )
-            or pair in (("experiment", "main"), ("experiment", "knapsack"))
+            (pair[0] in ("feedback", "metrics", "polytope", "regularizer") and pair[1] != "model")
+            or pair in RUN_OFTEN
         ),
     ),
 )

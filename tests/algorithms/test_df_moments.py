@@ -61,6 +61,7 @@ def test_noiseless_linear_costs_give_the_decisions_of_least_squares():
     assert differing[50:].mean() < 0.01
 
 
+@pytest.mark.thorough
 def test_an_even_link_is_learnt_where_least_squares_has_nothing_to_learn():
     """On the paper's data θ* is found up to its sign, and costs less than DF-OGD on every seed."""
     size = ("horizon.rounds=2000", "seeds=[1000,1001,1002]")

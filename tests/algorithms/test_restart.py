@@ -5,6 +5,7 @@ import pytest
 from support.commands import odfl
 from support.playing import final_regret, play
 from support.problems import composed_job, make_problem, random_rounds
+from support.samples import some_of
 
 from odfl_cli.algorithms.df_ogd import DFOGD
 from odfl_cli.algorithms.gradient import PFOGD
@@ -123,14 +124,17 @@ def test_in_a_switching_world_the_adaptive_win(adaptive, rigid):
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [
-        (["algo.base.c_eta=-1"], ["algo.base.c_eta=-1", "greater than 0"]),
-        (["algo.base.c_etta=1"], ["algo.base.c_etta", "did you mean algo.base.c_eta?"]),
-        (["algo@algo.base=uniform"], ["algo.base: uniform learns nothing"]),
-        (["algo@algo.base=guard"], ["algo.base: guard decides by more than θ"]),
-        (["algo@algo.base=nope"], ["nope: no such choice", "rls"]),
-        (["algo.shortest=0"], ["algo.shortest=0", "greater than or equal to 1"]),
-    ],
+    some_of(
+        [
+            (["algo.base.c_eta=-1"], ["algo.base.c_eta=-1", "greater than 0"]),
+            (["algo.base.c_etta=1"], ["algo.base.c_etta", "did you mean algo.base.c_eta?"]),
+            (["algo@algo.base=uniform"], ["algo.base: uniform learns nothing"]),
+            (["algo@algo.base=guard"], ["algo.base: guard decides by more than θ"]),
+            (["algo@algo.base=nope"], ["nope: no such choice", "rls"]),
+            (["algo.shortest=0"], ["algo.shortest=0", "greater than or equal to 1"]),
+        ],
+        2,
+    ),
     ids=" ".join,
 )
 def test_a_wrong_base_is_refused_in_one_line(arguments, words, tmp_path):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.commands import odfl
 from support.processes import Start, starting
+from support.samples import marked
 
 from odfl_cli.cli.completion.query import config_directory, question
 from odfl_cli.cli.dispatch import VERBS
@@ -66,7 +67,7 @@ class Shell:
         os.close(self.ours)
 
 
-@pytest.fixture(scope="module", params=sorted(SHELLS))
+@pytest.fixture(scope="module", params=marked(sorted(SHELLS), "bash".__eq__))
 def shell(request: pytest.FixtureRequest, home: Path):
     if shutil.which(request.param) is None:
         pytest.skip(f"{request.param} is not installed")
@@ -109,6 +110,7 @@ def test_the_beginning_of_a_hash_is_completed_in_bash(home: Path) -> None:
     shell.close()
 
 
+@pytest.mark.thorough
 def test_what_is_answered(home: Path) -> None:
     for line, expected in {
         "odfl run algo=df_": "algo=df_ftpl algo=df_moments algo=df_ogd",

@@ -31,7 +31,11 @@ VERBS = ("list", "show", "best", "export", "plot", "report", "completion")
     [
         ([["--help"]], [*HEAVY, "numpy", "pydantic"]),
         ([*([verb, "--help"] for verb in VERBS), ["list", "."], ["best", "."]], HEAVY),
-        ([["plot", ".", "--y", "avg_cost", "--out", "x.png"]], ["torch", "hydra", "numba", "seaborn"]),
+        pytest.param(
+            [["plot", ".", "--y", "avg_cost", "--out", "x.png"]],
+            ["torch", "hydra", "numba", "seaborn"],
+            marks=pytest.mark.thorough,
+        ),
     ],
     ids=["help", "reading", "drawing"],
 )  # fmt: skip

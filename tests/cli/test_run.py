@@ -160,6 +160,7 @@ def test_the_verb_warm_is_answered(tmp_path: Path) -> None:
     assert done.stderr == ("odfl: warm: this verb is gone; a run compiles what it needs\n")
 
 
+@pytest.mark.thorough
 def test_interrupt_leaves_no_half_written_result(tmp_path: Path, start: Start) -> None:
     process = start(*ODFL, "run", "horizon.rounds=100000000", cwd=tmp_path)
     while not list(tmp_path.rglob(".lock")):

@@ -22,7 +22,7 @@ def parsed(text: str):
     return override.value()
 
 
-@examples(0.5)
+@examples(0.3)
 @given(st.recursive(SCALARS, st.lists, max_leaves=6))
 def test_values_come_back_from_hydras_grammar(value) -> None:
     found = parsed(quote("key", value))

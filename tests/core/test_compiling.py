@@ -57,6 +57,7 @@ def scaled(place: Path, warning: str = "") -> tuple[float, bool]:
     return float(done.stdout), "compiling small_kernel.scale" in done.stderr
 
 
+@pytest.mark.thorough
 def test_a_second_process_compiles_nothing(place) -> None:
     assert scaled(place) == (42.0, False)
 

@@ -31,7 +31,7 @@ def test_make_lists_every_target() -> None:
 SHOWN = [command for command in RUNS if command not in WITH_OWN_PARTS]
 
 
-@pytest.mark.parametrize("words", some_of([[*command] for command in SHOWN], 20), ids=" ".join)
+@pytest.mark.parametrize("words", some_of([[*command] for command in SHOWN], 10), ids=" ".join)
 def test_every_run_is_composed(words: list[str]) -> None:
     words = [word for word in words if not word.startswith("-") and word != "job"]
     composed(*(first_of(word) for word in words if not of_a_plugin(word)))

@@ -26,6 +26,7 @@ def test_tables_are_those_of_the_data(page: str) -> None:
     assert render.rendered(PAGES[page]) == PAGES[page], "run make documents"
 
 
+@pytest.mark.thorough
 def test_tables_in_files_are_those_of_the_data_and_are_linked() -> None:
     files = render.filed()
     assert set((render.DOCS / "tables").iterdir()) == set(files)

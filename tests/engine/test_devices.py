@@ -61,6 +61,7 @@ def test_a_module_is_evaluated_where_its_features_are() -> None:
 
 
 @pytest.mark.parametrize("algo", some_of(["pf_ogd", "df_ogd", "df_ftpl"], 1))
+@pytest.mark.thorough
 def test_single_precision_is_near_double_precision(algo: str) -> None:
     double, single = (
         simulate(job_of(algo, *NET, f"engine.dtype={dtype}")) for dtype in ("float64", "float32")

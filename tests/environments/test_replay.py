@@ -190,6 +190,7 @@ def test_a_generator_has_no_end_to_play_to(key):
         composed_job(f"{key}=null")
 
 
+@pytest.mark.thorough
 def test_an_explicit_horizon_names_the_run_as_with_any_other_data(exported):
     """The default horizon of replayed rounds adds nothing to the identity of older runs."""
     file = f"data.file={exported}/rounds.npz"

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from support.samples import some_of
 
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.environments.sin4 import Sin4
@@ -77,7 +78,7 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize("settings", LAWS, ids=str)
+@pytest.mark.parametrize("settings", some_of(LAWS, 3), ids=str)
 def test_fresh_costs_are_conditional_means(settings):
     """E[c | x] for a few x, against 200 000 draws of the drift and of the noise.
 

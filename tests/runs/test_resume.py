@@ -215,6 +215,7 @@ def test_a_newer_versions_directory_is_refused(run, tmp_path):
     assert "format 99" in refused(tmp_path, *SWEEP, "seeds=5")
 
 
+@pytest.mark.thorough
 def test_results_of_two_configurations_are_never_mixed(run, tmp_path):
     place = f"hydra.run.dir={run}"
     assert "another configuration" in refused(tmp_path, *JOB, "data.gamma=0.5", place)

@@ -96,6 +96,7 @@ def test_two_of_six_fail_and_only_they_are_computed_again(flaky):
 GRID = ("run", "-m", "algo=uniform", "horizon=smoke", "sweep=mine")
 
 
+@pytest.mark.thorough
 def test_plain_lines_count_the_jobs_and_show_their_results(tmp_path):
     done = odfl(*GRID, "data.gamma=0,0.5,1", "seeds=2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -181,6 +182,7 @@ def test_other_jobs_of_an_experiment_leave_its_sweep_alone(tmp_path):
     assert len(list((tmp_path / "outputs/sweeps").iterdir())) == 2
 
 
+@pytest.mark.thorough
 def test_a_name_makes_a_sweep_of_one_job(tmp_path):
     """A sweep can be built job by job; the name used to be ignored without -m."""
     for algo in ("uniform", "frozen"):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-LIMIT = 1200
+LIMIT = 300
 """Seconds after which a test gives up on a process: more than any load makes of them."""
 ODFL = (sys.executable, "-m", "odfl_cli")
 Process = subprocess.Popen[str]
