@@ -144,7 +144,7 @@ def _describe(config: DictConfig, hydra: Any, tuned: list[str]) -> dict[str, Any
     folders = [os.path.relpath(one.path) for one in sources if one.provider == "command-line"]
     return {
         "job": identity(values),
-        "choices": chosen(hydra),
+        "choices": find_choices(hydra),
         "tuned": tuned,
         "config": values,
         "overrides": overrides,
@@ -152,7 +152,7 @@ def _describe(config: DictConfig, hydra: Any, tuned: list[str]) -> dict[str, Any
     }
 
 
-def chosen(hydra: Any) -> dict[str, str]:
+def find_choices(hydra: Any) -> dict[str, str]:
     """Group → choice, of the groups that a user chooses from or that tune for a pair of choices."""
     left_out = ("hydra/", "tuned/inside")
     groups = {str(k): v for k, v in hydra.runtime.choices.items() if not k.startswith(left_out)}
