@@ -61,7 +61,7 @@ class Algorithm:
     needs_horizon: ClassVar[bool] = False
     """Whether its own numbers depend on T before the last round."""
     reported: ClassVar[tuple[str, ...]] = ()
-    """Those of `noted` that are columns of every run, whatever the metrics."""
+    """The names in `noted` that are columns of every run, whatever the metrics."""
 
     @property
     def theorem(self) -> int | None:

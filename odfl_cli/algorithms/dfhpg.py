@@ -25,7 +25,7 @@ from odfl_cli.feedback.base import Seen
 
 Share = Annotated[Real, Field(ge=0, le=1)]
 MEMORY, SMOOTHING, BASELINE = 0.98, 0.05, 0.95
-"""Of the moving averages of squared errors, of α and of what is paid, as in the authors' code."""
+"""Factors of the moving averages of squared errors, of α and of what is paid, as in the authors' code."""
 
 
 class DFHPGState(NamedTuple):

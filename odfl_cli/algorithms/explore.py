@@ -46,7 +46,7 @@ class Explorer(PartialLearner):
 
     @abstractmethod
     def chance(self, t: int) -> float:
-        """Of a random decision in round t."""
+        """The probability of a random decision in round t."""
 
     @cached_property
     def learner(self) -> Algorithm:

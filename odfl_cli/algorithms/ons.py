@@ -16,7 +16,7 @@ from odfl_cli.core.settings import Positive, settings
 from odfl_cli.problem.offers import mark_missing
 
 NEWTON_STEPS = 30
-"""Of the projection's multiplier; it converges from below, at the end by squares."""
+"""Iterations for the projection's multiplier; it converges from below, at the end by squares."""
 
 
 class ONSState(NamedTuple):

@@ -140,7 +140,7 @@ class Vote(Mixture):
         )
 
     def shares(self, state: VoteState) -> Array:
-        """Of each expert in what is played, [S, N]."""
+        """The share of each expert in what is played, [S, N]."""
         return state.weights if self.play == "mixed" else heaviest(state.weights)
 
     def leader(self, state: VoteState) -> Array:

@@ -16,6 +16,7 @@ RENAMED = {
     r"belief=(horizon|parameters|faces)_tenfold": r"algo.belief.\1=10",
     r"belief(=.*)?": "algo.belief.horizon=0.1, algo.belief.parameters=… or algo.belief.faces=…",
     r"belief\.(\w+=.*)": r"algo.belief.\1",
+    r"save_weights=.*": "save_state=true, whose files predictor.weights reads too",
     r"zip\(.*": "data.items=tag(zip,choice(5,80)) horizon.rounds=tag(zip,choice(1000,5000))",
     r"algo\.guard=.*": "algo=guard (guarded) or algo=df_moments (not)",
     r"predictor=conv": "--config-dir reproduce/conf experiment=terrain, in odfl's clone",

@@ -186,8 +186,8 @@ def _unknown_key(key: str, arguments: list[str]) -> str:
 def _class_has(choice: DictConfig, name: str) -> bool:
     """Whether the class of a choice has a field with a default that its file leaves out."""
     try:
-        of: Any = get_class(choice["_target_"])
-        return not of.__pydantic_fields__[name].is_required()
+        component: Any = get_class(choice["_target_"])
+        return not component.__pydantic_fields__[name].is_required()
     except Exception:  # no such field, or a class of yours that is not there
         return False
 

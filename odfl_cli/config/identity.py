@@ -109,11 +109,11 @@ def content(node: Any, key: str = "", path: str = "") -> Any:
 def file_checksum(path: Path) -> str:
     """The hash of a file's content, with its suffix."""
     status = path.stat()
-    return f"{_hashed(path.absolute(), status.st_size, status.st_mtime_ns)}{path.suffix}"
+    return f"{_hash_file(path.absolute(), status.st_size, status.st_mtime_ns)}{path.suffix}"
 
 
 @lru_cache
-def _hashed(path: Path, size: int, modified: int) -> str:
+def _hash_file(path: Path, size: int, modified: int) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -25,7 +25,6 @@ class TopLevel(BaseModel):
     force: Annotated[bool, Field(strict=True)] = False
     retry: Literal["failed"] | None = None
     most_jobs: PositiveInt = 1000
-    save_weights: Annotated[bool, Field(strict=True)] = False
     save_state: Annotated[bool, Field(strict=True)] = False
     continued: Annotated[str | None, Field(alias="continue", min_length=1)] = None
 

@@ -1,1 +1,1 @@
-"""What every room uses and what knows none of them."""
+"""Shared utilities; imports no other subpackage."""

@@ -17,7 +17,7 @@ YAML_LARGEST = 1 << 17
 DEEPEST = 50
 """Levels of lists and mappings, so that no reader recurses too deeply; configurations have five."""
 MOST_DIGITS = 18
-"""Of a whole number; a longer one is read as a float, which every calculation can take."""
+"""Digits of a whole number; a longer one is read as a float, which every calculation can take."""
 FAST_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -131,7 +131,7 @@ def flatten(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def interpolated(value: Any, flat: Mapping[str, Any]) -> Any:
+def follow_reference(value: Any, flat: Mapping[str, Any]) -> Any:
     """What a plain reference such as ${data.items} stands for; any other value as it is."""
     if isinstance(value, str) and value.startswith("${") and value.endswith("}"):
         return flat.get(value[2:-1], value)

@@ -58,7 +58,7 @@ def table(rows: Iterable[Sequence[str]], elastic: int | None = None) -> str:
         (" " * INDENT * (band.start > 0) + "  ".join(map(str.ljust, line, widths[band]))).rstrip()
         for row in cells
         for band in bands
-        for line in _folded(row[band], widths[band])
+        for line in _fold(row[band], widths[band])
     )
 
 
@@ -193,7 +193,7 @@ def _bands(widths: Sequence[int], screen: int) -> list[slice]:
     return [*bands, slice(start, len(widths))]
 
 
-def _folded(row: Sequence[str], widths: Sequence[int]) -> Iterable[tuple[str, ...]]:
+def _fold(row: Sequence[str], widths: Sequence[int]) -> Iterable[tuple[str, ...]]:
     """The lines of a row: a cell that is too wide goes on below."""
     cells = [
         [cell] if len(cell) <= width else textwrap.wrap(cell, width, break_on_hyphens=False)

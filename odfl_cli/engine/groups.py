@@ -38,10 +38,10 @@ def split(whole: Group, size: int) -> Iterator[Group]:
     """Groups of so many seeds."""
     algorithm, state, rounds, draws = whole
     for first in range(0, len(rounds.costs), size):
-        some = slice(first, first + size)
-        take = itemgetter(some)
+        part = slice(first, first + size)
+        take = itemgetter(part)
         drawn = {name: take(values) for name, values in draws.items()}
-        group = on_problem(algorithm, algorithm.problem.rows(some))
+        group = on_problem(algorithm, algorithm.problem.rows(part))
         own = map_arrays(state, np.ndarray, take), Rounds(*map(take, rounds))
         yield Group(group, *own, drawn)
 

@@ -20,7 +20,7 @@ class Form(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, items: Any, features: Any) -> "Form":
-        """That of the first round's X, with the counts or lists of names that are given."""
+        """The form of the first round's X, with the counts or lists of names that are given."""
         table, sizes = by_name(X), np.shape(X)
         keys = list(zip(("items", "features"), (items, features), strict=True))
         is_named = table is not None or any(not isinstance(one, int | None) for _, one in keys)

@@ -127,7 +127,7 @@ class Session:
         return settings_of(values | own | {"shape": list(self.form.shape)})
 
     def parts(self, horizon: int | None, offers_all: bool) -> Parts:
-        """Those for T rounds, or for horizon.rounds; made when they are first needed."""
+        """The parts for T rounds, or for horizon.rounds; built when they are first needed."""
         if (horizon, offers_all) not in self._parts:
             job = self._make(horizon, offers_all)
             algorithm, T = for_seeds(job.algorithm, (self.seed,)), job.horizon.rounds

@@ -49,7 +49,7 @@ class PlayedBlock(NamedTuple):
     mean_cost: np.ndarray | None = None  # ⟨E[c_t | X_t], w_t⟩ where it is known, [S, B]
 
     def select(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Those of the rounds t (from 1) that are in the block, and their positions in it."""
+        """The rounds among t (from 1) that are in the block, and their positions in it."""
         places = places_of(t, self.start, self.start + self.best_cost.shape[1])
         return places + self.start + 1, places
 
@@ -115,7 +115,7 @@ def standard_notes(algorithm: Algorithm) -> tuple[str, ...]:
 
 
 def standard_columns(environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
-    """Those of every run, and the notes of the algorithm and of the problem's parts."""
+    """The columns of every run, and the notes of the algorithm and of the problem's parts."""
     means = MEAN_COLUMNS if knows_means(environment) else ()
     return (*COLUMNS, *means, *standard_notes(algorithm))
 

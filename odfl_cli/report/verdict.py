@@ -57,13 +57,13 @@ def leader_of(entries: Sequence[Entry]) -> str | None:
 def headline(leaders: Sequence[str | None]) -> str:
     """One sentence on several comparisons, given who leads each."""
     counts = Counter(leader for leader in leaders if leader is not None)
-    of = f"{len(leaders)} comparisons"
+    total = f"{len(leaders)} comparisons"
     if not counts:
-        return f"In none of the {of} is one algorithm clearly ahead of all others."
+        return f"In none of the {total} is one algorithm clearly ahead of all others."
     parts = [f"{name} in {count}" for name, count in counts.most_common()]
     undecided = len(leaders) - counts.total()
     rest = f"; no algorithm in {undecided}" if undecided else ""
-    return f"Of {of}, clearly ahead of all others: {', '.join(parts)}{rest}."
+    return f"Of {total}, clearly ahead of all others: {', '.join(parts)}{rest}."
 
 
 def _undecided(rival: Entry) -> str:

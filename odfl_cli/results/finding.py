@@ -39,9 +39,9 @@ def locate(name: str | Path, outputs: Path = OUTPUTS) -> Path:
         return found[0]
     if found:
         kinds = " and ".join(dict.fromkeys(path.parent.name for path in reversed(found)))
-        some = ", ".join(path.name for path in found[:MOST_NAMED])
+        names = ", ".join(path.name for path in found[:MOST_NAMED])
         more = ", …" if len(found) > MOST_NAMED else ""
-        raise UserError(f"{name}: {len(found)} {kinds} begin like that: {some}{more}")
+        raise UserError(f"{name}: {len(found)} {kinds} begin like that: {names}{more}")
     near = nearest(str(name), [path.name for path in known])
     hint = f"; did you mean {near[0]}?" if near else ""
     raise UserError(f"{name}: no such directory, sweep or run in {outputs}{hint}")

@@ -71,7 +71,7 @@ class Gap(NamedTuple):
             place = {**theirs.settings, **ours.settings, **varying}
             if key is None or key in place:
                 x, rest = (0, varying) if key is None else (place[key], without(varying, key))
-                apart = self._paired(ours.final(column), theirs.final(column))
+                apart = self._subtract(ours.final(column), theirs.final(column))
                 found.append((self._name(ours), rest, x, apart))
         return join_points(found)
 
@@ -81,7 +81,7 @@ class Gap(NamedTuple):
 
         found = []
         for ours, theirs in self._pairs(groups, column):
-            table = self._paired(by_seed(ours, column), by_seed(theirs, column))
+            table = self._subtract(by_seed(ours, column), by_seed(theirs, column))
             found.append(curve(self._name(ours), self._varying(ours, theirs), table))
         return found
 
@@ -118,7 +118,7 @@ class Gap(NamedTuple):
             raise UserError(f"--gap {self.words}: no two runs agree in all other settings")
         return pairs
 
-    def _paired(self, ours: Any, theirs: Any) -> Any:
+    def _subtract(self, ours: Any, theirs: Any) -> Any:
         """ours − theirs by seed: a Series, or a table with a row per round that both logged."""
         differences = type(ours)(paired_differences(ours, theirs)).dropna()
         if differences.empty:

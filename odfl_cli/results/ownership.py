@@ -19,7 +19,7 @@ from odfl_cli.results.summary import FAILURE, SUMMARY, seed_file, versions_of
 
 LOG, HYDRA = "run.log", ".hydra"
 HYDRA_FILES = ("overrides.yaml", "config.yaml", "hydra.yaml")
-SEED_FILE = re.compile(r"seed-[0-9]+\.(csv|(state\.)?safetensors)")
+SEED_FILE = re.compile(r"seed-[0-9]+\.(csv|state\.safetensors)")
 KEYS = {SUMMARY: {"choices", "config"}, FAILURE: {"error"}}
 CLASS_OF_ODFL = re.compile(rb"_target_: ['\"]?odfl")
 

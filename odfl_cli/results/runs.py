@@ -17,7 +17,7 @@ from odfl_cli.config.directory import is_tuning
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import open_regular
 from odfl_cli.core.locks import holder, is_locked
-from odfl_cli.core.reading import UnreadableError, flatten, interpolated, read_json, read_yaml
+from odfl_cli.core.reading import UnreadableError, flatten, follow_reference, read_json, read_yaml
 from odfl_cli.core.seeds import seeds_word
 from odfl_cli.results.ownership import HYDRA, LOG
 from odfl_cli.results.summary import (
@@ -128,7 +128,7 @@ class StoredRun:
     def settings(self) -> Mapping[str, Any]:
         """Dotted keys, and each group with its choice."""
         flat = flatten(self.config)
-        values = {key: interpolated(value, flat) for key, value in flat.items()}
+        values = {key: follow_reference(value, flat) for key, value in flat.items()}
         return values | {g: choice for g, choice in self.choices.items() if not is_tuning(g)}
 
     @property

@@ -72,11 +72,6 @@ def seed_file(seed: int) -> str:
     return f"seed-{seed}.csv"
 
 
-def weights_file(seed: int) -> str:
-    """The name of the file with the weights that a seed learned."""
-    return f"seed-{seed}.safetensors"
-
-
 def state_file(seed: int) -> str:
     """The name of the file with the state after a seed's last round."""
     return f"seed-{seed}.state.safetensors"

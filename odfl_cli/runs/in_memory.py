@@ -28,7 +28,7 @@ from odfl_cli.problem.regularizers.base import default_regularizer
 from odfl_cli.results.grouping import freeze
 from odfl_cli.results.tables import EXTRAS, Run, with_averages
 from odfl_cli.runs.build import build, refuse_sweep_groups
-from odfl_cli.runs.prepare import chosen
+from odfl_cli.runs.prepare import find_choices
 from odfl_cli.runs.records import summarise
 from odfl_cli.runs.simulate import Job, Simulation, simulate
 from odfl_cli.runs.states import learnt_module
@@ -154,7 +154,7 @@ def _rows(job: Job, simulation: Simulation) -> pd.DataFrame:
 
 
 def _experiment_axes(master: DictConfig) -> Axes:
-    """The grid of the chosen experiment."""
+    """The grid of the find_choices experiment."""
     if master.hydra.mode != RunMode.MULTIRUN:
         return {}
     if not is_grid(str(master.hydra.sweeper._target_)):
@@ -172,7 +172,7 @@ def _plan(config: DictConfig, setting: Setting) -> Job:
     given = given_parts(setting)
     config = _with_extent_of(given.get("data"), config, setting)
     job = build(config, **given)
-    problem, choices = job.algorithm.problem, chosen(config.hydra)
+    problem, choices = job.algorithm.problem, find_choices(config.hydra)
     made: dict[str, Any] = {
         "algo": job.algorithm, "regularizer": problem.regularizer, "polytope": problem.polytope,
     }  # fmt: skip

@@ -25,7 +25,6 @@ from odfl_cli.results.summary import (
     Summary,
     seed_file,
     state_file,
-    weights_file,
 )
 from odfl_cli.runs.prepare import PreparedJob, check_directory, outdated
 from odfl_cli.runs.records import (
@@ -37,13 +36,13 @@ from odfl_cli.runs.records import (
     write_seed,
 )
 from odfl_cli.runs.simulate import simulate
-from odfl_cli.runs.states import write_states, write_weights
+from odfl_cli.runs.states import write_states
 
 log = logging.getLogger("odfl")
 
 IDLE = "the decision was zero in every round, because no other was predicted to pay off"
 """The notice for a run that chose nothing, which is rarely intended."""
-FILES = (seed_file, weights_file, state_file)
+FILES = (seed_file, state_file)
 """The files of a seed, by name."""
 Progress = Callable[[int], None]
 
@@ -181,8 +180,6 @@ def _compute(
     for row, seed in enumerate(missing):
         written = write_seed(directory, seed, simulation.table, row)
         files[seed_file(seed)] = written | {"sources": prepared.sources}
-    if prepared.top.save_weights:
-        files |= write_weights(directory, job, simulation.state)
     if keep:
         files |= write_states(directory, job, simulation)
     done = time.perf_counter()

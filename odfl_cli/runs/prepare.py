@@ -21,10 +21,10 @@ from odfl_cli.environments.base import known_law
 from odfl_cli.environments.look import look
 from odfl_cli.results.ownership import check_place
 from odfl_cli.results.runs import StoredRun, inspect, repeating_words
-from odfl_cli.results.summary import state_file, weights_file
+from odfl_cli.results.summary import state_file
 from odfl_cli.runs.build import build, check_objective, top_level, with_seeds
 from odfl_cli.runs.simulate import Job, Past
-from odfl_cli.runs.states import check_has_weights, read_past
+from odfl_cli.runs.states import read_past
 
 LOOKED_AT = 200
 """Rounds that are looked at before a run starts."""
@@ -68,11 +68,8 @@ class PreparedJob:
     def missing(self, state: StoredRun) -> list[int]:
         """The seeds to compute: those asked for that are not there, damaged ones, outdated ones."""
         there = set(state.seeds) - set(outdated(state, self.sources))
-        for wanted, name in (
-            (self.top.save_weights, weights_file),
-            (self.top.save_state, state_file),
-        ):
-            there = {seed for seed in there if not wanted or state.has_file(name(seed))}
+        if self.top.save_state:
+            there = {seed for seed in there if state.has_file(state_file(seed))}
         asked = [seed for seed in self.top.seed_list() if self.top.force or seed not in there]
         return sorted({*asked, *(seed for seed in state.listed if seed not in there)})
 
@@ -102,8 +99,6 @@ def prepare(config: DictConfig, hydra: Any, directory: Path) -> PreparedJob:
         return prepared
     job = replace(build(config), choices=record["choices"])
     check_objective(top.objective, job)
-    if top.save_weights:
-        check_has_weights(job, "save_weights=true")
     prepared = replace(prepared, built=job, tuned=[*lines, *_estimate(job), *_remarks(job)])
     prepared.read_past(prepared.missing(state))
     return prepared
@@ -149,7 +144,7 @@ def _describe(config: DictConfig, hydra: Any, tuned: list[str]) -> dict[str, Any
     folders = [os.path.relpath(one.path) for one in sources if one.provider == "command-line"]
     return {
         "job": identity(values),
-        "choices": chosen(hydra),
+        "choices": find_choices(hydra),
         "tuned": tuned,
         "config": values,
         "overrides": overrides,
@@ -157,7 +152,7 @@ def _describe(config: DictConfig, hydra: Any, tuned: list[str]) -> dict[str, Any
     }
 
 
-def chosen(hydra: Any) -> dict[str, str]:
+def find_choices(hydra: Any) -> dict[str, str]:
     """Group → choice, of the groups that a user chooses from or that tune for a pair of choices."""
     left_out = ("hydra/", "tuned/inside")
     groups = {str(k): v for k, v in hydra.runtime.choices.items() if not k.startswith(left_out)}

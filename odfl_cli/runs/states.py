@@ -1,4 +1,4 @@
-"""What a run keeps after its last round: states that runs go on from, and the weights of torch modules."""
+"""The states that a run stores after its last round, with the weights of torch modules; runs continue from them."""
 
 from collections.abc import Mapping
 from operator import itemgetter
@@ -15,7 +15,7 @@ from odfl_cli.environments.base import shape_of
 from odfl_cli.metrics.base import Run
 from odfl_cli.results.finding import locate
 from odfl_cli.results.runs import StoredRun, inspect
-from odfl_cli.results.summary import state_file, weights_file
+from odfl_cli.results.summary import state_file
 from odfl_cli.runs.records import write_file
 from odfl_cli.runs.simulate import Job, Past, Simulation
 from odfl_cli.runs.snapshot import Snapshot, pack, read_snapshot, settings_of
@@ -102,19 +102,13 @@ def _trace_of(arrays: Mapping[str, np.ndarray]) -> Trace:
     return Trace(**fields, notes=notes)
 
 
-def check_has_weights(job: Job, key: str) -> None:
-    """Refuses a predictor that is not a torch module, in the name of `key`."""
-    predictor = job.algorithm.problem.predictor
-    if not hasattr(predictor, "trained"):
-        raise UserError(f"{key}: predictor {type(predictor).__name__} is not a torch module")
-
-
 def learnt_module(job: Job, state: Any, seed: int) -> Any:
     """The torch module of a seed with the parameters that the last state holds."""
-    check_has_weights(job, "module")
+    predictor: Any = job.algorithm.problem.predictor
+    if not hasattr(predictor, "trained"):
+        raise UserError(f"module: predictor {type(predictor).__name__} is not a torch module")
     if seed not in job.seeds:
         raise UserError(f"module: there is no seed {seed}; there are {list(job.seeds)}")
-    predictor: Any = job.algorithm.problem.predictor
     return predictor.trained(state.theta[job.seeds.index(seed)], seed)
 
 
@@ -124,15 +118,3 @@ def module_arrays(predictor: Any, theta: np.ndarray, seed: int) -> dict[str, np.
         return {}
     tensors = predictor.trained(theta, seed).state_dict()
     return {f"module.{name}": tensor.numpy() for name, tensor in tensors.items()}
-
-
-def write_weights(directory: Path, job: Job, state: Any) -> dict[str, dict[str, Any]]:
-    """Writes seed-<seed>.safetensors for every seed; the records of the files, by name."""
-    from odfl_cli.problem.predictors.torch_module import packed_weights
-
-    return {
-        weights_file(seed): write_file(
-            directory / weights_file(seed), packed_weights(learnt_module(job, state, seed))
-        )
-        for seed in job.seeds
-    }

@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.torch import save
 from support.problems import block_of, choices, composed, composed_job, make_problem, random_rounds
 from support.samples import examples, marked
 
@@ -23,7 +24,6 @@ from odfl_cli.engine.array_engine import ArrayEngine
 from odfl_cli.engine.auto import Auto
 from odfl_cli.environments.base import Rounds
 from odfl_cli.problem.predictors.mlp import MLP
-from odfl_cli.problem.predictors.torch_module import packed_weights
 from odfl_cli.runs.simulate import simulate
 
 ITEMS = 3
@@ -262,7 +262,7 @@ def test_one_line_refusals(overrides, message):
 def test_weights_of_an_experts_predictor_that_are_not_numbers_are_refused(tmp_path):
     network = MLP(width=2).network(10)
     torch.nn.init.constant_(network[2].bias, float("nan"))
-    (tmp_path / "nan.safetensors").write_bytes(packed_weights(network))
+    (tmp_path / "nan.safetensors").write_bytes(save(network.state_dict()))
     more = "algo.experts=[spo,spo/mlp]", "algo.predictors.mlp.width=2"
     refused = r"^algo\.predictors\.mlp: predictor\.weights=.*: 2\.bias holds numbers that are not"
     with pytest.raises(UserError, match=refused):

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save
 from support.problems import composed_job, finite_difference
 from support.samples import some_of
 
 from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.problem.predictors.base import Predictor
 from odfl_cli.problem.predictors.mlp import MLP
-from odfl_cli.problem.predictors.torch_module import packed_weights
 from odfl_cli.runs.simulate import simulate
 
 SHAPES = [MLP(depth=1), MLP(depth=2, width=5), MLP(depth=3, width=4, bias=False)]
@@ -56,7 +56,7 @@ def test_a_file_of_weights_is_the_start_and_its_radius_that_of_the_set(tmp_path:
     played = simulate(job)
     learnt = job.algorithm.problem.predictor.trained(played.state.theta[1], 1)
     file = tmp_path / "seed-1.safetensors"
-    file.write_bytes(packed_weights(learnt))
+    file.write_bytes(save(learnt.state_dict()))
     again = composed_job(*common, f"predictor.weights={file}", "predictor.radius=7").algorithm
     assert again.problem.theta_set.radius == 7
     X, zero = random(5, 10), np.zeros(again.problem.parameters)

@@ -17,28 +17,35 @@ def test_weights_lie_beside_the_csv_and_are_a_start(tmp_path: Path) -> None:
     (folder,) = run_directories(tmp_path)
     assert not list(folder.glob("*.safetensors"))
     # asked for later, the seeds are computed again, for files do not hold the parameters
-    done = odfl(*JOB, "save_weights=true", cwd=tmp_path)
+    done = odfl(*JOB, "save_state=true", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [one.name for one in sorted(folder.glob("*.safetensors"))] == [
-        "seed-0.safetensors",
-        "seed-1.safetensors",
+        "seed-0.state.safetensors",
+        "seed-1.state.safetensors",
     ]
     listed = json.loads((folder / "summary.json").read_text())["files"]
-    assert {"seed-0.csv", "seed-0.safetensors"} <= listed.keys()
-    first, second = (load_file(folder / f"seed-{seed}.safetensors") for seed in (0, 1))
-    assert first.keys() == {"0.weight", "0.bias", "2.weight", "2.bias"}
-    assert not np.array_equal(first["2.weight"], second["2.weight"])
+    assert {"seed-0.csv", "seed-0.state.safetensors"} <= listed.keys()
+    first, second = (load_file(folder / f"seed-{seed}.state.safetensors") for seed in (0, 1))
+    weights = {"module.0.weight", "module.0.bias", "module.2.weight", "module.2.bias"}
+    assert weights == {name for name in first if name.startswith("module.")}
+    assert not np.array_equal(first["module.2.weight"], second["module.2.weight"])
     # a file that is not what was written is not believed
-    written = (folder / "seed-1.safetensors").read_bytes()
-    (folder / "seed-1.safetensors").write_bytes(written[:-1] + bytes([written[-1] ^ 1]))
-    done = odfl(*JOB, "save_weights=true", cwd=tmp_path)
+    written = (folder / "seed-1.state.safetensors").read_bytes()
+    (folder / "seed-1.state.safetensors").write_bytes(written[:-1] + bytes([written[-1] ^ 1]))
+    done = odfl(*JOB, "save_state=true", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "computing seeds [1]" in (folder / "run.log").read_text()
-    assert (folder / "seed-1.safetensors").read_bytes() == written
+    assert (folder / "seed-1.state.safetensors").read_bytes() == written
     refused = odfl("run", "save_weights=true", "seeds=1", cwd=tmp_path)
     assert refused.returncode == 2
-    assert "save_weights=true: predictor Linear is not a torch module" in refused.stderr
+    assert "save_weights=true: this is written as save_state=true" in refused.stderr
     assert len(run_directories(tmp_path)) == 1
+    start = f"predictor.weights={folder / 'seed-1.state.safetensors'}"
+    started = odfl(*JOB, start, "save_state=true", "algo.eta=1e-300", cwd=tmp_path)
+    assert started.returncode == 0, started.stderr
+    (other,) = (one for one in run_directories(tmp_path) if one != folder)
+    kept = load_file(other / "seed-0.state.safetensors")
+    assert all(np.array_equal(kept[name], second[name]) for name in weights)
 
 
 @pytest.mark.thorough

@@ -106,7 +106,7 @@ class Oracle:
 
 
 def best_of(candidates: Array, values: Array) -> Array:
-    """Of candidates [N, S, m] with values [N, S] every seed's lowest, [S, m]; the first of equals."""
+    """The candidate of least value for every seed, [S, m], from [N, S, m] and values [N, S]; ties: the first."""
     xp = array_namespace(values)
     best = xp.argmin(values, axis=0)
     return candidates[best, xp.arange(best.shape[0], device=best.device)]

@@ -44,9 +44,9 @@ def cheapest_rows(vertices: np.ndarray, costs: np.ndarray) -> np.ndarray:
     chosen = np.empty(len(costs), dtype=np.int64)
     length = max(1, AT_ONCE // len(vertices))
     for start in range(0, len(costs), length):
-        some = costs[start : start + length]
-        totals = np.zeros((len(some), len(vertices)))
+        part = costs[start : start + length]
+        totals = np.zeros((len(part), len(vertices)))
         for i in range(vertices.shape[1]):  # in the kernel's order, so that ties are the same
-            totals += some[:, i, None] * vertices[:, i]
+            totals += part[:, i, None] * vertices[:, i]
         chosen[start : start + length] = totals.argmin(axis=1)
     return vertices[chosen]

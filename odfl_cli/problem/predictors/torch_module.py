@@ -15,7 +15,7 @@ import torch
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 from safetensors import SafetensorError
-from safetensors.torch import load, save
+from safetensors.torch import load
 
 from odfl_cli.core.errors import UserError, message
 from odfl_cli.core.settings import CONFIG, Positive
@@ -154,6 +154,9 @@ def load_weights(module: torch.nn.Module, file: str | None) -> torch.nn.Module:
             f"{key}: not a safetensors file; "
             "pickles are not loaded, write it with safetensors.torch.save_file"
         ) from error
+    if "trace.cost" in found:  # the state of a run
+        named = {name.partition(".")[::2]: tensor for name, tensor in found.items()}
+        found = {name: tensor for (part, name), tensor in named.items() if part == "module"}
     module = copy.deepcopy(module).double()
     own = module.state_dict()
     for name in sorted(own.keys() ^ found.keys()):
@@ -167,8 +170,3 @@ def load_weights(module: torch.nn.Module, file: str | None) -> torch.nn.Module:
             raise UserError(f"{key}: {name} holds numbers that are not finite")
     module.load_state_dict(found)
     return module
-
-
-def packed_weights(module: torch.nn.Module) -> bytes:
-    """The content of a safetensors file with the module's state_dict."""
-    return save({name: tensor.clone().contiguous() for name, tensor in module.state_dict().items()})

@@ -191,7 +191,7 @@ def _check_jobs(config: DictConfig, local: Local | None, cells: list[Cell]) -> S
             raise UserError(f"{directory}: cannot write there")
         if identities.setdefault(directory, identity) != identity:
             raise UserError(f"{directory}: different jobs would share it")
-        same = identity, top.seed_list(), top.save_weights, top.save_state
+        same = identity, top.seed_list(), top.save_state
         if same in asked:
             continue
         asked.add(same)
