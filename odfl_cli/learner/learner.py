@@ -155,11 +155,13 @@ class Learner:
         `params` has the parameters that were objects, which no file holds. Others are checked: a file
         that was made with other settings is refused.
         """
+        _check_names(params)
         return cls._unpack(read_snapshot(Path(path)), params)
 
     @classmethod
     def from_run(cls, run: str | Path, seed: int | None = None, **params: Any) -> "Learner":
         """Returns the learner that a run with save_state=true has trained; `run` is its name or path."""
+        _check_names(params)
         stored = inspect_run(locate(run))
         seed = min(stored.seeds, default=0) if seed is None else seed
         snapshot = read_state(stored, seed)
@@ -214,8 +216,7 @@ class Learner:
 
     def set_params(self, **params: Any) -> "Learner":
         """Changes arguments of the constructor, before anything is learned."""
-        if unknown := sorted(set(params).difference(self.get_params())):
-            raise ValueError(f"{unknown[0]}: a Learner has no such parameter")
+        _check_names(params)
         if params and self.rounds_:
             raise UserError("set_params: it has learned already; clone() has the same parameters")
         vars(self).update(params, _session=None)
@@ -246,3 +247,9 @@ class Learner:
         if self._session is None:
             raise AttributeError("it has not seen a round yet")
         return self._place
+
+
+def _check_names(params: Mapping[str, Any]) -> None:
+    """Refuses what is no argument of the constructor; a ValueError, as scikit-learn has it."""
+    if unknown := sorted(set(params).difference(inspect.signature(Learner).parameters)):
+        raise ValueError(f"{unknown[0]}: a Learner has no such parameter")

@@ -42,6 +42,8 @@ def check_place(directory: Path, seeds: Iterable[int] = (), hydra: str | None = 
 
     `hydra` is the name of Hydra's folder in it; None where there will be none.
     """
+    if hydra and (directory / hydra).exists() and not (directory / hydra).is_dir():
+        raise UserError(f"{directory / hydra}: it is in the way of Hydra's folder")
     if not directory.is_dir() and not directory.is_symlink():
         return
     _refuse_link(directory, "name the directory that it points to")

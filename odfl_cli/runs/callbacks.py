@@ -1,5 +1,6 @@
 """Hydra's callbacks: everything is checked before the first file is written."""
 
+import copy
 import logging
 import sys
 from collections.abc import Iterator
@@ -7,9 +8,11 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hydra.core.utils import configure_log
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.utils import configure_log, env_override
 from hydra.experimental.callback import Callback
-from omegaconf import DictConfig, OmegaConf
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
 from odfl_cli.config.compose import require_extras
 from odfl_cli.config.explain import explain_errors
@@ -42,7 +45,7 @@ class CheckBeforeStart(Callback):
                 raise UserError(f"{named[-1]}: a single job has no sweep; leave out hydra.mode=RUN")
             refuse_sweep_groups(config, "it is for the jobs of a sweep; add -m")
             self.prepared = prepare(config, config.hydra, Path(config.hydra.run.dir))
-            check_logging(config)
+            check_late_keys(config)
             make_writable(self.prepared.directory)
             for line in self.prepared.tuned:
                 tell(line)
@@ -54,13 +57,13 @@ class CheckBeforeStart(Callback):
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
         """Checks the launcher and the sweeper; starts a sweep unless its sweeper does it itself."""
-        from odfl_cli.runs.sweep.grid import check_numbers, is_grid
+        from odfl_cli.runs.sweep.grid import check_plugins, is_grid
         from odfl_cli.runs.sweep.start import start_search
 
         with exit_on_user_error():
             require_extras(config)
-            check_numbers(config)
-            check_logging(config)
+            check_plugins(config)
+            check_late_keys(config)
             if not is_grid(str(config.hydra.sweeper._target_)):
                 refuse_sweep_groups(config, "only for grids, not with another sweeper")
                 self.search = start_search(config)
@@ -77,15 +80,29 @@ class CheckBeforeStart(Callback):
         return {}
 
 
-def check_logging(config: DictConfig) -> None:
-    """Sets up the log but opens no file: Hydra would do it after it has made directories."""
-    trial: Any = OmegaConf.create(OmegaConf.to_container(config))  # which may be changed
-    with explain_errors(sys.argv[1:]):
-        trial.hydra.runtime.output_dir = "."
-        for handler in trial.hydra.job_logging.handlers.values():
+def check_late_keys(config: DictConfig) -> None:
+    """Reads what Hydra reads only after it has made directories; sets up the log but opens no file."""
+    trial, known = copy.deepcopy(config), HydraConfig.instance()
+    before, hydra = known.cfg, trial.hydra
+    with (
+        explain_errors(sys.argv[1:]),
+        open_dict(trial),
+        read_write(trial),
+        read_write(hydra.runtime),
+    ):
+        hydra.runtime.output_dir = "."
+        for handler in hydra.job_logging.handlers.values():
             if "filename" in handler:
                 handler.delay = True
-        configure_log(trial.hydra.job_logging, trial.hydra.verbose)
+        # Hydra reads what follows of a single job in a copy that has its own keys alone.
+        own = trial if hydra.mode == RunMode.MULTIRUN else OmegaConf.masked_copy(trial, ["hydra"])
+        known.cfg = trial  # type: ignore[assignment]  # for ${hydra:…}
+        try:
+            _ = hydra.output_subdir, own.hydra.job.chdir
+            with env_override(own.hydra.job.env_set):
+                configure_log(hydra.job_logging, hydra.verbose)
+        finally:
+            known.cfg = before
 
 
 class LogFile(logging.FileHandler):

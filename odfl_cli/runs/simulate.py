@@ -12,7 +12,7 @@ import numpy as np
 
 from odfl_cli.algorithms.base import Algorithm, for_seeds
 from odfl_cli.core.cores import at_most
-from odfl_cli.core.errors import RoundError, RowError, UserError
+from odfl_cli.core.errors import RoundError, RowError, UserError, message
 from odfl_cli.core.streams import draw_all
 from odfl_cli.engine.base import MEANS, SOLVER_LIMITS, Engine, Trace
 from odfl_cli.environments.base import Environment, Rounds, mean_costs, shape_of
@@ -148,6 +148,9 @@ def _advance(
             state, trace = job.engine.advance(job.algorithm, state, part, drawn)
         except RoundError as error:
             raise name_round(error, job.algorithm, job.seeds, start + first) from error
+        except np.linalg.LinAlgError as error:
+            rounds = f"rounds {start + first + 1} to {start + last}"
+            raise UserError(f"{job.algorithm.name}, {rounds}: {message(error)}") from error
         traces.append(trace)
     return state, Trace.join(traces, axis=1)
 

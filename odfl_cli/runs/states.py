@@ -71,7 +71,10 @@ def read_past(name: str, outputs: Path, job: Job) -> Past:
     recorder = job.metrics.recorder(Run(environment, algorithm, job.horizon, job.seeds))
     if len(recorder.watched):
         raise UserError(f"{key}: these metrics follow θ, which is not kept; choose metrics=basic")
-    run = inspect(locate(name, outputs))
+    try:
+        run = inspect(locate(name, outputs))
+    except UserError as error:
+        raise UserError(f"continue: {error}") from error
     snapshots = [read_state(run, seed) for seed in job.seeds]
     for snapshot in snapshots:
         snapshot.check_settings(settings_of(job.config), MAY_DIFFER)

@@ -118,6 +118,15 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
         ["hydra.job_logging.formatters.simple.format: ", "threads_per_job"],
     ),
     (["-m", "hydra.job_logging.handlers.console.level=${oc.env:NOPE}"], ["NOPE"]),
+    (["hydra.job.chdir=${nope.nope}"], ["hydra.job.chdir: ", "nope.nope"]),
+    (["-m", "hydra.job.chdir='???'"], ["hydra.job.chdir: a value is needed"]),
+    (["hydra.job.chdir=${data.items}"], ["hydra.job.chdir: ", "data.items"]),
+    (["-m", "hydra.job.env_set='???'"], ["hydra.job.env_set: a value is needed"]),
+    (["+hydra.job.env_set.A=${nope.nope}"], ["hydra.job.env_set.A: ", "nope.nope"]),
+    (["-m", "hydra.launcher._target_=abc"], ["hydra.launcher._target_=abc: not a launcher"]),
+    (["-m", "hydra.sweeper._target_=abc"], ["hydra.sweeper._target_=abc: not a sweeper"]),
+    (["-m", "hydra.sweeper.params=abc"], ["hydra.sweeper.params=abc: should be keys"]),
+    (["hydra.output_subdir=/dev/null"], ["/dev/null: it is in the way of Hydra's folder"]),
     (["hydra.job.env_copy=[1]"], ["hydra.job.env_copy=[1]: KeyError"]),
     (["--experimental-rerun", "nofile"], ["--experimental-rerun nofile: there is no such file"]),
     (["-sc"], ["install", "query"]),
@@ -125,6 +134,7 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
     (["data.gamma=" + "x" * 100_000], ["data.gamma=" + "x" * 69 + "…: should be a valid number"]),
     (["outputs=" + "q" * 5000], ["outputs=" + "q" * 72 + "…: the name is too long"]),
     (["data.gamma=[" + "1," * 600 + "1]"], ["data.gamma=[1, 1, ", "…]: should be a valid number"]),
+    (["continue=nonesuch"], ["continue: nonesuch: no such directory, sweep or run in outputs"]),
     (["algo=vote", "algo.experts=[[1],[2]]"], ["algo.experts: no [1] in algo.settings"]),
     (["seeds=[" + "1," * 600 + "1]"], ["seeds=", "…", "no seed may appear twice"]),
 ]
@@ -146,7 +156,7 @@ CONTRACTS = [
 
 TYPED = ("data.gama=0.5", "data.gamma=2", "algo=nope", "polytope=custom", "nonsense", "seeds='???'")
 """What the command is tried with where the mistake is one of a single job."""
-WHOLE = ("-", "hydra.", "outputs=")  # of what a composed job does not show
+WHOLE = ("-", "hydra.", "+hydra.", "outputs=")  # of what a composed job does not show
 JOBS = [case for case in REFUSED if not any(word.startswith(WHOLE) for word in case[0])]
 COMMANDS = [case for case in REFUSED if case not in JOBS or case[0][0] in TYPED]
 

@@ -122,11 +122,11 @@ def target_cases() -> Iterator[Case]:
 
 
 def hydra_cases() -> Iterator[Case]:
-    """Hydra's own keys × values."""
+    """Hydra's own keys × values, of a job and of a sweep."""
     hydra = OmegaConf.to_container(compose_job([]).hydra, resolve=False)
     names = [name for name in flatten({"hydra": hydra}) if not UNSAID.match(name)]
-    for key, value in product(names, VALUES):
-        yield Case("hydra", "", key, value, 0)
+    for mode, key, value in product(("", "-m"), names, VALUES):
+        yield Case("hydra", mode, key, value, 0)
 
 
 def group_cases() -> Iterator[Case]:

@@ -139,6 +139,11 @@ def _key(case: Case, here: Path) -> list[str]:
     return ["run", *given, f"{case.change}={case.word}"]
 
 
+def _hydra(case: Case, here: Path) -> list[str]:
+    mode = [case.place] if case.place else []
+    return ["run", *mode, *SMALL, "algo=uniform", f"{case.change}={case.word}"]
+
+
 def _file(case: Case, here: Path) -> list[str]:
     outputs = here / "outputs"
     shutil.copytree(_outputs(), outputs)
@@ -246,7 +251,7 @@ def _way(case: Case, here: Path) -> list[str]:
 
 WORDS_OF = {
     "file": _file, "rounds": _rounds, "column": _column, "way": _way, "sweep": _sweep, "zip": _zip,
-    "state": _state,
+    "state": _state, "hydra": _hydra,
 }  # fmt: skip
 
 

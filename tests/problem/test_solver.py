@@ -144,6 +144,10 @@ def test_a_function_that_never_returns_is_left_behind():
     np.testing.assert_array_equal(polytope.minimise(COSTS[3:]), pack_rows(COSTS[3:]))
 
 
+def test_a_limit_may_be_longer_than_a_clock_can_wait():
+    np.testing.assert_array_equal(solver(pack, seconds=1e30).minimise(COSTS), pack_rows(COSTS))
+
+
 def test_what_it_prints_goes_to_stderr(capsys):
     def talks(costs):
         print("hello")

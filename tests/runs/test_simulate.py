@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.problems import make_job
+from support.problems import composed_job, make_job
 
 from odfl_cli.algorithms.gradient import PFOGD
 from odfl_cli.algorithms.references import Uniform
@@ -90,6 +90,12 @@ class Overflowing(Sin4):
     def rounds(self, seeds, start, stop):
         data = super().rounds(seeds, start, stop)
         return Rounds(data.X, np.exp(1e6 * (1 + data.costs)) * 0.0)
+
+
+def test_a_matrix_that_cannot_be_solved_is_named():
+    words = ("algo=ons", "algo.epsilon=1e-320", "horizon.rounds=2", "seeds=1", "engine=array")
+    with pytest.raises(UserError, match=r"^ons, rounds 1 to 2: LinAlgError: Singular matrix"):
+        simulate(composed_job(*words))
 
 
 def test_data_that_overflow_are_refused_without_a_warning():

@@ -120,6 +120,15 @@ def test_a_job_that_is_asked_for_twice_counts_once(tmp_path):
     assert [job["overrides"][1] for job in index["jobs"]] == ["data.gamma=0", "data.gamma=1"]
 
 
+def test_a_job_can_run_in_its_own_directory(tmp_path):
+    words = ["algo=uniform", "horizon.rounds=2", "seeds=1", "engine=array", "hydra.job.chdir=true"]
+    done = odfl("run", "-m", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (directory,) = run_directories(tmp_path / "outputs")
+    assert (directory / "seed-0.csv").is_file()
+    assert [path.name for path in tmp_path.iterdir()] == ["outputs"]
+
+
 @pytest.mark.thorough
 def test_swept_seeds_meet_in_one_directory(tmp_path):
     done = odfl(*GRID, "seeds=[0],[1],[0,1,2]", cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""Writes the rounds of a configuration to a file that data=replay reads."""
+"""Writes the rounds of a configuration to a file that data=replay reads, after standardise, intercept and on_missing."""
 
 import csv
 import shlex

@@ -28,7 +28,7 @@ class Caller:
         self, solve: Callable[..., Any], dimension: int, batch: bool, seconds: float | None
     ) -> None:
         self._solve, self._dimension = solve, dimension
-        self._batch, self._seconds = batch, seconds
+        self._batch, self._seconds = batch, seconds and min(seconds, threading.TIMEOUT_MAX)
         self.lock = threading.Lock()
         self.memo: dict[bytes, np.ndarray] = {}  # costs → decision
         self.limited: list[tuple[int, int]] = []  # (row, rows) in which a limit stopped the solver

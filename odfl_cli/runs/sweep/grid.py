@@ -9,6 +9,9 @@ from typing import Any
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, OverrideType
+from hydra.core.plugins import Plugins
+from hydra.plugins.launcher import Launcher
+from hydra.plugins.sweeper import Sweeper
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
 from odfl_cli.config.arguments import word_axes, zip_tag
@@ -130,8 +133,16 @@ def sweep_directory(config: DictConfig) -> Path:
     return Path(config.outputs).absolute() / "sweeps" / str(config.sweep)
 
 
-def check_numbers(master: DictConfig) -> None:
-    """Refuses numbers of jobs at a time that a launcher or a sweeper would fail with."""
+def check_plugins(master: DictConfig) -> None:
+    """Refuses a launcher or a sweeper that Hydra does not know, and settings that they fail with."""
+    for kind, contract in (("launcher", Launcher), ("sweeper", Sweeper)):
+        key, known = f"hydra.{kind}._target_", Plugins.instance().discover(contract)
+        target = OmegaConf.select(master, key)
+        if target not in [f"{one.__module__}.{one.__name__}" for one in known]:
+            raise UserError(f"{key}={target}: not a {kind} of Hydra; choose one with hydra/{kind}=")
+    params = OmegaConf.select(master, "hydra.sweeper.params")
+    if not isinstance(params, DictConfig | None):
+        raise UserError(f"hydra.sweeper.params={params}: should be keys with their values")
     for key in ("hydra.launcher.at_once", "hydra.sweeper.max_batch_size"):
         value = OmegaConf.select(master, key)
         if value is not None and (type(value) is not int or value < 1):

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from contextlib import chdir, nullcontext, suppress
+from contextlib import ExitStack, chdir, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,17 +88,15 @@ class Local:
 
         def begin() -> PreparedJob:
             _write_first_files(config, directory)
-            if prepared is None:
-                return prepare(config, config.hydra, directory)
+            job = prepared or prepare(config, config.hydra, directory)
+            if config.hydra.job.chdir:
+                inside.enter_context(chdir(directory))
             overrides = typed_overrides(config.hydra)  # the sweep's name is known only now
-            return replace(
-                prepared, config=config, record={**prepared.record, "overrides": overrides}
-            )
+            return replace(job, config=config, record={**job.record, "overrides": overrides})
 
-        with env_override(config.hydra.job.env_set):
+        with env_override(config.hydra.job.env_set), ExitStack() as inside:
             self._callbacks.on_job_start(config=config, task_function=self._task)
-            with chdir(directory) if config.hydra.job.chdir else nullcontext():
-                value = run_sweep_job(config, config.hydra, directory, begin)
+            value = run_sweep_job(config, config.hydra, directory, begin)
         self._callbacks.on_job_end(config=config, job_return=job_return(cell, value))
         return value
 
