@@ -54,7 +54,10 @@ def main(names: list[str]) -> None:
     done = pd.read_csv(PLACE) if PLACE.exists() else pd.DataFrame(columns=columns)
     before = set(pd.read_csv(FOREIGN).groupby(["problem", "algo"]).groups)
     before |= set(done.groupby(["problem", "algo"]).groups)
-    for problem in [p for p in (*OWN, *FOREIGN_PROBLEMS) if p in names] or [*OWN, *FOREIGN_PROBLEMS]:
+    for problem in [p for p in (*OWN, *FOREIGN_PROBLEMS) if p in names] or [
+        *OWN,
+        *FOREIGN_PROBLEMS,
+    ]:
         for algo in [a for a in ALGORITHMS if a in names] or ALGORITHMS:
             if (problem, algo) not in before:
                 done = pd.concat([done, pd.DataFrame(measure(problem, algo))])
