@@ -1,31 +1,36 @@
-"""Tables of docs/data/foreign.csv."""
+"""Tables of docs/data/foreign.csv and, of all learners, docs/data/rankings.csv."""
 
 from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-from cells import table
+from cells import gap, table
 from foreign import PLACE, PROBLEMS, STEPS
+from rankings import read
+
+MIXTURES = {"pool": "df_ogd", "ftpl_a": "ftpl_d"}
+"""They have no step size of their own: they are compared with the tuned form of what they mix."""
 
 
 def means() -> pd.DataFrame:
     """The mean regret by algorithm, problem (rows) and form (columns)."""
-    return pd.read_csv(PLACE).groupby(["algo", "problem", "form"])["regret"].mean().unstack("form")
-
-
-def known() -> list[str]:
-    """The learners with step sizes that the file has; a loss that lists vertices lacks a problem."""
-    return [algo for algo in STEPS if algo in means().index]
+    found = pd.read_csv(PLACE).groupby(["algo", "problem", "form"])["regret"].mean().unstack("form")
+    for mixture, learner in MIXTURES.items():
+        mixed = found.loc[[learner]].rename(index={learner: mixture}, level="algo")
+        mixed["default"] = [read()[problem, mixture].mean() for _, problem in mixed.index]
+        found = pd.concat([found, mixed])
+    return found
 
 
 def ratios() -> str:
     """Defaults against the best of the grid, by problem and over all, now and with theta_radius=1."""
     worst, mean = "worst", "geometric mean"
     was = [f"{what} with theta_radius=1" for what in (worst, mean)]
-    rows = [["algorithm", *PROBLEMS, worst, mean, *was]]
-    for algo in known():
-        own = means().loc[algo].reindex(PROBLEMS)
+    rows, found = [["algorithm", *PROBLEMS, worst, mean, *was]], means()
+    for algo in (*STEPS, *MIXTURES):
+        own = found.loc[algo].reindex(PROBLEMS)
         now, before = (own[form] / own["tuned"] for form in ("default", "before"))
+        before = before if algo in STEPS else before * np.nan
         over_all = [f(x) for x in (now, before) for f in (np.max, geometric_mean)]
         cells = [*now, *over_all]
         rows.append([f"`{algo}`", *(f"{value:.2f}" if value == value else "–" for value in cells)])
@@ -38,12 +43,26 @@ def geometric_mean(values: pd.Series) -> float:
 
 
 def regrets() -> str:
-    """The regret a round with defaults."""
-    found, rows = means()["default"].unstack("problem"), [["algorithm", *PROBLEMS]]
-    for algo in known():
-        own = found.loc[algo].reindex(PROBLEMS)
-        rows.append([f"`{algo}`", *(f"{value:.3g}" if value == value else "–" for value in own)])
+    """Place and regret a round with defaults; in bold if not distinguishable from the first."""
+    values, rows = read(), [["algorithm", *PROBLEMS]]
+    columns = {problem: _places(values[problem].dropna(how="all")) for problem in PROBLEMS}
+    names = sorted({algo for cells in columns.values() for algo in cells})
+    place = {a: np.mean([c[a][0] for c in columns.values() if a in c]) for a in names}
+    for algo in sorted(names, key=place.__getitem__):
+        cells = (columns[problem].get(algo, (0, "–"))[1] for problem in PROBLEMS)
+        rows.append([f"`{algo}`", *cells])
     return table(rows)
+
+
+def _places(own: pd.DataFrame) -> dict[str, tuple[int, str]]:
+    """Algorithm → its place, and the cell."""
+    own = own.dropna(axis=1)
+    mean, cells = own.mean().sort_values(), {}
+    for place, algo in enumerate(mean.index, 1):
+        first = place == 1 or gap(own[algo], own[mean.index[0]])[1] != "positive"
+        cell = f"{place}: {mean[algo]:.3g}"
+        cells[algo] = place, f"**{cell}**" if first else cell
+    return cells
 
 
 TABLES: dict[str, Callable[[], str]] = {"foreign-regrets": regrets}

@@ -2,7 +2,7 @@
 
 Seeds 140001 to 140010 and 1,000 rounds of `main`, `high_dimension` and `drift` (a new parameter every 250
 rounds); of the foreign problems what docs/data/foreign.csv lacks, with its seeds and rounds.
-`python reproduce/rankings.py [PROBLEM …]` computes what is missing.
+`python reproduce/rankings.py [PROBLEM or ALGORITHM …]` computes what is missing of those named, or of all.
 """
 
 import sys
@@ -48,14 +48,17 @@ def measure(problem: str, algo: str) -> list[dict]:
     return [{"problem": problem, "algo": algo, "seed": int(s), "value": v} for s, v in pairs]
 
 
-def main(problems: list[str]) -> None:
+def main(names: list[str]) -> None:
     """Adds what is missing to the file."""
     columns = ["problem", "algo", "seed", "value"]
     done = pd.read_csv(PLACE) if PLACE.exists() else pd.DataFrame(columns=columns)
     before = set(pd.read_csv(FOREIGN).groupby(["problem", "algo"]).groups)
     before |= set(done.groupby(["problem", "algo"]).groups)
-    for problem in problems:
-        for algo in ALGORITHMS:
+    for problem in [p for p in (*OWN, *FOREIGN_PROBLEMS) if p in names] or [
+        *OWN,
+        *FOREIGN_PROBLEMS,
+    ]:
+        for algo in [a for a in ALGORITHMS if a in names] or ALGORITHMS:
             if (problem, algo) not in before:
                 done = pd.concat([done, pd.DataFrame(measure(problem, algo))])
                 done.to_csv(PLACE, index=False, float_format="%.8g")
@@ -121,4 +124,4 @@ def _place(own: pd.DataFrame, algo: str) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or [*OWN, *FOREIGN_PROBLEMS])
+    main(sys.argv[1:])

@@ -144,14 +144,14 @@ def readings() -> str:
 def wrong_sizes() -> str:
     """Average dynamic regret where the schedules take T, m or n for another number."""
     data, keys = read("misspecified_horizon"), {"horizon": "T", "parameters": "m", "faces": "n"}
-    right = data[[f"belief.{key}" for key in keys]].eq(1.0).all(axis=1)
+    right = data[[f"belief.{key}" for key in keys]].fillna(1.0).eq(1.0).all(axis=1)
     cases = {"right sizes": right} | {
         f"{symbol} × {by:g}": data[f"belief.{key}"] == by for key, symbol in keys.items() for by in (0.1, 10)
     }  # fmt: skip
     rows = [["believed", *(f"`{algo}`" for algo in OURS)]]
     for name, chosen in cases.items():
-        regrets = data[chosen].groupby("algo")["avg_dynamic_regret"]
-        rows.append([name, *(estimate(regrets.get_group(algo)) for algo in OURS)])
+        regrets = [data[chosen & (data["algo"] == algo)]["avg_dynamic_regret"] for algo in OURS]
+        rows.append([name, *(estimate(values) if len(values) else "–" for values in regrets)])
     return captioned("misspecified_horizon", rows)
 
 

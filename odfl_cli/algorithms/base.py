@@ -26,13 +26,8 @@ class State(NamedTuple):
 
 @settings
 class Belief:
-    """Factors by which the schedules of α and η are wrong about the sizes they depend on.
+    """The factor by which the schedules of α and η are wrong about n; nothing else is affected."""
 
-    Nothing else is affected: a run still has T rounds and θ has m parameters.
-    """
-
-    horizon: Positive = 1.0  # of T
-    parameters: Positive = 1.0  # of m
     faces: Positive = 1.0  # of n, which is ln d for the entropy
 
 

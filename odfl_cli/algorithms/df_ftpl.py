@@ -33,6 +33,14 @@ class DFFTPLState(NamedTuple):
 
 
 @settings
+class SizesBelief(Belief):
+    """The factors for all three sizes: a run still has T rounds and θ has m parameters."""
+
+    horizon: Positive = 1.0  # of T
+    parameters: Positive = 1.0  # of m
+
+
+@settings
 class DFFTPL(Algorithm):
     """Plays the oracle's minimiser of all smoothed losses so far minus a random linear term.
 
@@ -43,7 +51,7 @@ class DFFTPL(Algorithm):
 
     c_alpha: Positive = 1.0
     c_eta: Positive = 1000.0
-    belief: Belief = Field(default_factory=Belief)
+    belief: SizesBelief = Field(default_factory=SizesBelief)
     name = "df_ftpl"
     takes_offers = True
     needs_units = needs_horizon = True

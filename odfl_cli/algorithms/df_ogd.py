@@ -41,8 +41,7 @@ class DFOGD(Stepper):
     α_t = c_α n^{−1/2} t^{−1/4} (1 + P_{t−1})^{1/4}  and  η_t = c_η n^{−1/2} t^{−3/4} (1 + P_t)^{3/4}.
     α_t takes P_{t−1} because P_t is known only once the oracle has minimised f̃_t, which needs α_t.
     A number for `delta` fixes every δ_t: 1 descends at θ_t, so that the oracle acts through P_t alone.
-    Of what `belief` scales, these schedules depend on n alone. Where steps are adaptive, AdaGrad
-    takes the place of η_t.
+    `belief.faces` scales n. Where steps are adaptive, AdaGrad takes the place of η_t.
     """
 
     c_alpha: Positive = 1.0

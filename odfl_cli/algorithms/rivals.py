@@ -8,10 +8,12 @@ v_t, a (sub)gradient in ĉ_t of the loss; w* minimises a linear cost over W, h i
     dbb          (w*(ĉ + hc) − w*(ĉ)) / h          Vlastelica et al., ICLR 2020
     nid          −c                                Sahoo et al., ICLR 2023
     imle         mean (w*(ĉ + εG + hc) − w*(ĉ + εG)) / h, G sums of gammas: Niepert et al., NeurIPS 2021
-    ltr          Σ_w (w*(c) − w) [⟨ĉ, w*(c) − w⟩ > 0] / (N − 1) over the N vertices: Mandi et al., ICML 2022
+    ltr          Σ_w (w*(c) − w) [⟨ĉ, w*(c) − w⟩ ≥ 0] / (N − 1) over the N vertices: Mandi et al., ICML 2022
     lava         Σ_w (w*(c) − w) [⟨ĉ, w*(c) − w⟩ > −h] over the neighbours of w*(c): arXiv 2505.22224
 
-Z is normal. Those of dbb, nid and imle are of the cost ⟨c, w⟩ itself, whose gradient in w is c.
+Z is normal. Those of dbb, nid and imle are of the cost ⟨c, w⟩ itself, whose gradient in w is c. pg_forward and
+dbb learn from w*(ĉ): where predictions tie, as at θ_1 = 0, what they learn depends on the order of the items.
+ltr counts ties as wrong, since it would never leave θ_1 = 0 otherwise.
 """
 
 from functools import cached_property
@@ -81,7 +83,7 @@ class Rival(GradientLearner):
         predicted = dot(points, prediction[:, None, :])
         gaps = xp.take_along_axis(predicted, first[:, None], axis=-1) - predicted
         if self.loss == "ltr":
-            wrong = xp.astype(gaps > 0.0, points.dtype) / max(len(vertices) - 1, 1)
+            wrong = xp.astype(gaps >= 0.0, points.dtype) / max(len(vertices) - 1, 1)
         else:
             wrong = xp.astype(gaps > -self.width, points.dtype) * like(points, neighbours)[first]
         return wrong.sum(-1)[:, None] * points[first] - (wrong[..., None] * points).sum(-2)

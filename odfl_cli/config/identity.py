@@ -39,6 +39,8 @@ LATER_KEYS: dict[str, Any] = {
 }  # fmt: skip
 NONE = object()
 """Keys that came later, with the values that leave a job what it was."""
+FORMER_KEYS: dict[str, dict[str, Any]] = {"belief": {"horizon": 1.0, "parameters": 1.0}}
+"""Keys that DF-OGD had and did not read: they still count, so that its runs keep their names."""
 
 
 def choice_of(group: str, *, _root_: DictConfig) -> str:
@@ -90,6 +92,7 @@ def digest(value: Any) -> str:
 def content(node: Any, key: str = "", path: str = "") -> Any:
     """A configuration with files by their content and classes of this package by their name."""
     if isinstance(node, dict):
+        node = FORMER_KEYS.get(key, {}) | node
         below = {name: f"{path}.{name}" if path else str(name) for name in node}
         return {
             name: content(child, key if key in FILE_KEYS else str(name), below[name])

@@ -115,6 +115,12 @@ def test_ranking_losses_have_the_gradient_of_their_hinges(loss, seed):
     np.testing.assert_allclose(ours, finite_difference(value, prediction), atol=1e-7)
 
 
+def test_ltr_learns_from_ties():
+    """At θ = 0 nothing is predicted worse than the best, and a strict hinge would stay there."""
+    ours = rival("ltr").direction(np.zeros((1, ITEMS)), np.arange(ITEMS, dtype=float)[None], {})
+    np.testing.assert_allclose(ours[0], [1.0, *[-1.0 / (ITEMS - 1)] * (ITEMS - 1)])
+
+
 def test_edges_of_a_square():
     box = Box(dimension=2)
     points = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])

@@ -37,7 +37,8 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
     (["solver.kappa=0.1"], ["solver.kappa=0.1", "written as kappa=0.1"]),
     (["solver=exact"], ["solver=exact", "written as kappa=0"]),
     (["belief=faces_tenfold"], ["belief=faces_tenfold", "written as algo.belief.faces=10"]),
-    (["belief.horizon=3"], ["belief.horizon=3", "written as algo.belief.horizon=3"]),
+    (["belief.horizon=3"], ["belief.horizon=3", "written as algo=df_ftpl algo.belief.horizon=3"]),
+    (["algo.belief.horizon=3"], ["algo.belief.horizon", "df_ogd has no belief.horizon"]),
     (["nonsense"], ["nonsense", "key=value"]),
     (
         ["data.gamma=0,", "0.5"],

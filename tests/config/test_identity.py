@@ -224,3 +224,12 @@ def test_where_a_class_of_the_package_lies_does_not_count():
     assert named("odfl_cli.algorithms.DFOGD") == named("odfl_cli.algorithms.df_ogd.DFOGD")
     assert named("odfl_cli.algorithms.DFOGD") != named("odfl_cli.algorithms.PFOGD")
     assert len({named(target) for target in ("mine.DFOGD", "other.DFOGD", "odfl_cli.DFOGD")}) == 3
+
+
+def test_keys_that_df_ogd_did_not_read_are_gone_and_its_name_is_the_same():
+    node = {"_target_": "odfl_cli.DFOGD", "belief": {"faces": 2.0}}
+    before = node | {"belief": {"horizon": 1, "parameters": 1.0, "faces": 2}}
+    assert identity({"algo": node}) == identity({"algo": before})
+    assert identity({"settings": {"df_ogd": node}}) == identity({"settings": {"df_ogd": before}})
+    before["belief"]["horizon"] = 2.0
+    assert identity({"algo": node}) != identity({"algo": before})

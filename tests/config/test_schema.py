@@ -85,7 +85,7 @@ def test_refusals(override, says):
             ("metrics=decisions metrics.of=null", ["metrics.of", "metrics@metrics.of=NAME"]),
             ("oracle=exact", ["oracle=exact", "3 parameters at most", "10 here"]),
             ("oracle=multistart oracle.rule=newton", ["oracle.rule=newton", "'adam'"]),
-            ("algo.belief.horizon=0", ["algo.belief.horizon=0", "greater than 0"]),
+            ("algo.belief.faces=0", ["algo.belief.faces=0", "greater than 0"]),
             ("polytope=box regularizer=entropy", ["regularizer", "log_barrier"]),
             ("polytope=budget polytope.k=9 regularizer=log_barrier", ["polytope", "k"]),
             ("polytope=knapsack polytope.capacity=0", ["polytope.capacity=0", "greater than 0"]),
