@@ -122,3 +122,7 @@ def test_df_ogd_learns_on_a_ball():
     chosen = ("polytope=ball", "data=polynomial", "data.items=5", "data.maximise=true", "seeds=2")
     table = simulate(composed_job(*chosen, "horizon.rounds=150", "theta_radius=10")).table
     assert (table["cost"][:, 50:].mean(1) < 0).all()
+
+
+def test_a_radius_whose_square_is_no_number_smooths_by_infinity():
+    assert Quadratic(polytope=Ellipsoid(dimension=3, radius=1e308)).suboptimality == np.inf

@@ -40,7 +40,7 @@ class Quadratic:
         barrier the number of faces: an α of the same size smooths differently.
         """
         if reach := getattr(self.polytope, "reach", None):  # max ‖w − w₀‖, where it is known
-            return reach**2 / 2
+            return reach * reach / 2
         lower, upper = self.extent
         centre = self.polytope.interior_point()
         chord = lower + upper - 2 * centre
