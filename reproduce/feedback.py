@@ -71,6 +71,11 @@ def played(problem: str, algo: str, kind: str, *words: str) -> pd.DataFrame:
     return odfl_cli.sweep(*job, progress=False).final.reset_index()
 
 
+def own_words(problem: str, algo: str) -> tuple[str, ...]:
+    """What an algorithm is called with on some problems alone."""
+    return ("algo@algo.base=pf_ogd",) if algo == "weighted" and problem in SETS else ()
+
+
 def jobs(problem: str) -> Iterator[tuple[str, str, int]]:
     """Every algorithm, kind of feedback and delay that is played."""
     yield "clairvoyant", "full", 0
@@ -98,8 +103,8 @@ def run(*problems: str) -> None:
             name = NAMES.get(algo, algo)
             if (problem, name, kind, delay) in done:
                 continue
-            base = ("algo@algo.base=pf_ogd",) if algo == "weighted" and problem in SETS else ()
-            rows = played(problem, algo, kind, f"feedback.delay={delay}", *base)
+            words = (f"feedback.delay={delay}", *own_words(problem, algo))
+            rows = played(problem, algo, kind, *words)
             rows = rows[["seed", "t", "avg_mean_cost"]]
             for place, (key, value) in enumerate(
                 {"problem": problem, "algo": name, "kind": kind, "delay": delay}.items()
