@@ -7,7 +7,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import yaml
 from feedback import DOCS, PROBLEMS, SETS, own_words, played
@@ -32,10 +31,10 @@ def candidates(grid: dict[str, Any]) -> list[str]:
 
 
 def winners(tried: pd.DataFrame) -> dict[str, str]:
-    """Algorithm → its constants with the least geometric mean of the regrets over the problems."""
-    logs = np.log(tried.set_index(["algo", "constants", "problem"])["regret"].unstack())
-    means = logs[list(PROBLEMS)].mean(axis=1, skipna=False)
-    return {algo: best[1] for algo, best in means.groupby("algo", sort=False).idxmin().items()}
+    """Algorithm → its constants whose regret is at worst the fewest times the best one's; of equals the first."""
+    best = tried.groupby(["algo", "problem"])["regret"].transform("min")
+    worst = (tried["regret"] / best).groupby([tried["algo"], tried["constants"]], sort=False).max()
+    return {algo: one[1] for algo, one in worst.groupby("algo", sort=False).idxmin().items()}
 
 
 def seen(problem: str, algo: str) -> tuple[str, str]:
@@ -63,7 +62,9 @@ def main() -> None:
                 regret = played(problem, algo, kind, *words)["avg_mean_cost"].mean() - floor
                 row = pd.DataFrame([[problem, algo, constants, regret]],
                                    columns=["problem", "algo", "constants", "regret"])  # fmt: skip
-                row.to_csv(FILE, mode="a", header=not FILE.exists(), index=False, float_format="%.6g")
+                row.to_csv(
+                    FILE, mode="a", header=not FILE.exists(), index=False, float_format="%.6g"
+                )
     for algo, constants in winners(pd.read_csv(FILE)).items():
         print(algo, constants)
 

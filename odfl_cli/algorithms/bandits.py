@@ -42,7 +42,7 @@ class LinearBandit(RLS):
 class Thompson(LinearBandit):
     """Plays the best decision for θ̃ ~ N(θ̂, (scale·σ)² A⁻¹), a draw from the posterior of a Gaussian model."""
 
-    scale: Positive = 0.1
+    scale: Positive = 0.001
     name = "thompson"
     explores = True
 
@@ -68,7 +68,7 @@ class Thompson(LinearBandit):
 class UCB(LinearBandit):
     """Plays the best decision for costs ĉ_i − width·σ √(d_iᵀ A⁻¹ d_i), with d_i the rows of D."""
 
-    width: Positive = 0.03
+    width: Positive = 0.1
     name = "ucb"
 
     def takes_feedback(self, kind: str) -> bool:

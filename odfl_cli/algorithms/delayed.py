@@ -35,7 +35,7 @@ class DelayedOGD(PartialLearner):
     """
 
     c_alpha: Positive = 3.0
-    c_eta: Positive = 3.0
+    c_eta: Positive = 1.0
     gradient: Literal["stale", "transported"] = "stale"
     name = "delayed_ogd"
     needs_units = True
@@ -77,7 +77,7 @@ class IGTOMD(DelayedOGD):
     """
 
     c_alpha: Positive = 1.0
-    c_eta: Positive = 1.0
+    c_eta: Positive = 0.3
     gradient: Literal["stale", "transported"] = "transported"
     name = "igt_omd"
 

@@ -58,7 +58,7 @@ class DFHPG(PartialLearner):
     nuisance: SkipValidation[Callable[..., Algorithm]]
     eta: Positive = 0.1
     offset: NonNegative = 100.0
-    sigma: Positive = 0.01
+    sigma: Positive = 0.001
     alpha_max: Share = 0.5
     alpha_min: Share = 0.05
     warmup: NonNegative = 100

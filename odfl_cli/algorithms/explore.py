@@ -123,7 +123,7 @@ class EpsilonGreedy(Explorer):
     """
 
     epsilon: Positive = 1.0
-    power: NonNegative = 1.0
+    power: NonNegative = 6.0
     name = "epsilon_greedy"
 
     def chance(self, t: int) -> float:
@@ -158,7 +158,7 @@ class Weighted(Explorer):
     costs of all that may be played: Cesa-Bianchi & Lugosi, *Combinatorial Bandits*, JCSS 78, 2012.
     """
 
-    explore: Annotated[Real, Field(gt=0, le=1)] = 0.1
+    explore: Annotated[Real, Field(gt=0, le=1)] = 0.003
     name = "weighted"
     noted = ("propensity", "estimate_square")
     reported = noted
