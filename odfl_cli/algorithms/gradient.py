@@ -149,13 +149,6 @@ class Perturbed(GradientLearner):
         return (above_mean * noise).sum(-2) / (self.epsilon * (self.samples - 1))
 
 
-def spo_plus_loss(polytope: DecisionSet, prediction: Array, costs: Array) -> Array:
-    """ℓ(ĉ, c) = max_w (c − 2ĉ)ᵀw + 2ĉᵀw*(c) − cᵀw*(c), over the last axis."""
-    best = polytope.minimise(mark_missing(costs, prediction))
-    worst = polytope.minimise(2.0 * prediction - costs)
-    return dot(costs - 2.0 * prediction, worst) + dot(2.0 * prediction - costs, best)
-
-
 def spo_plus_subgradient(polytope: DecisionSet, prediction: Array, costs: Array) -> Array:
     """∂ℓ/∂ĉ = 2 (w*(c) − w*(2ĉ − c))."""
     best = polytope.minimise(mark_missing(costs, prediction))

@@ -111,11 +111,8 @@ def _print(found: Board, column: str, gap: str) -> None:
     print(table(rows, elastic=0))
     print(f"\nFinal {words}{base}: mean ± 95% interval over {best.over.words}.", end=" ")
     print("* best learner, † not distinguishable from it (paired).")
-    if all(entry.figure["ci95"] is None for entry in entries):
-        over_seeds = best.over is leaderboard.SEEDS
-        few = "One seed has" if over_seeds else "So few rounds have"
-        advice = " Try --over rounds." if over_seeds else ""
-        print(f"{few} no interval, so nothing is distinguished.{advice}")
+    if best.over is leaderboard.SEEDS and all(one.figure["ci95"] is None for one in entries):
+        print("One seed has no interval, so nothing is distinguished. Try --over rounds.")
     if single:
         print(f"To repeat the first:\n{printable(best.run.command)}")
 

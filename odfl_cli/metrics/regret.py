@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Annotated, Any, NamedTuple
 
@@ -222,25 +223,19 @@ class RegretRecorder(Recorder):
         parts = environment, problem.predictor, problem.polytope, problem.regularizer
         searched = choice.sample, choice.evaluations, choice.starts, choice.steps, choice.effort()
         key: Any = (seeds[row], *parts, problem.theta_set, horizon, *searched)
-        if not self._law or any(type(part).__eq__ is object.__eq__ for part in parts):
-            return []
-        try:
-            return found_before(*key)
-        except TypeError:  # a part of one's own that has no hash
-            return []
+        valued = all(type(part).__eq__ is not object.__eq__ for part in parts)
+        with suppress(TypeError):  # a part of one's own that has no hash
+            return found_before(*key) if self._law and valued else []
+        return []
 
     def _regrets(
-        self,
-        paid: np.ndarray,
-        expected: Expected | None,
-        infimum: Infimum | None,
-        hindsight: Hindsight,
+        self, paid: np.ndarray, expected: Any, infimum: Any, hindsight: Hindsight
     ) -> dict[str, np.ndarray]:
         """The columns of regret at the evaluation rounds, [S, E]."""
         columns = dict.fromkeys(REGRETS, np.full_like(paid, np.nan))
         columns["static_regret"] = paid - hindsight.best_fixed
         columns["dynamic_regret"] = paid - hindsight.best_pieces
-        if expected and infimum:
+        if expected:
             static = interpolated_sums(self._times, expected.cost) - infimum.best_fixed
             dynamic = interpolated_sums(self._times, expected.cost - infimum.best)
             columns["expected_cost"] = expected.cost[:, self._reported]
@@ -262,9 +257,7 @@ class RegretRecorder(Recorder):
         column = bound(algorithm, constants, self._evaluated, notes, xi)
         return {"bound": column}, bound_report(seeds, constants, xi)
 
-    def _errors(
-        self, expected: Expected | None, infimum: Infimum | None, hindsight: Hindsight
-    ) -> dict[str, Any]:
+    def _errors(self, expected: Any, infimum: Any, hindsight: Hindsight) -> dict[str, Any]:
         """The comparators and the errors of the expected costs, by seed."""
         T, seeds = self._run.horizon.rounds, self._run.seeds
         fixed = {
@@ -272,7 +265,7 @@ class RegretRecorder(Recorder):
             "value": by_seed(seeds, hindsight.best_fixed[:, -1] / T),
             "uncertainty": by_seed(seeds, hindsight.uncertainty),
         }
-        if not expected or not infimum:
+        if not expected:
             pieces = by_seed(seeds, hindsight.best_pieces[:, -1] / T)
             kind = "realised: best parameter in hindsight between evaluation rounds"
             return {"comparator": {"kind": kind, "value": pieces}, "hindsight": fixed}

@@ -46,10 +46,9 @@ class Sheet(NamedTuple):
                 content = io.BytesIO()
                 figure.savefig(content, format=ending, **OPTIONS[ending])
                 yield content.getvalue()
-        table = self.numbers.copy()
-        for name in table.select_dtypes("float"):
-            size = table[name].abs()
-            table[name] = table[name].mask(size < ROUNDING * size.max(), 0.0)
+        floats = self.numbers.select_dtypes("float")
+        zeros = floats.abs() < ROUNDING * floats.abs().max()
+        table = self.numbers.assign(**floats.mask(zeros, 0.0))
         yield table.to_csv(index=False, lineterminator="\n", float_format=DIGITS).encode()
 
     def owns(self, path: Path, content: bytes) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from odfl_cli.algorithms.base import Algorithm, Wrapper
+from odfl_cli.algorithms.base import Algorithm
 from odfl_cli.config.compose import tuned_values
 from odfl_cli.config.identity import identity, resolve, typed_overrides
 from odfl_cli.config.schema import TopLevel
@@ -99,8 +99,7 @@ def prepare(config: DictConfig, hydra: Any, directory: Path) -> PreparedJob:
         return prepared
     job = replace(build(config), choices=record["choices"])
     check_objective(top.objective, job)
-    lines += [*_estimate(job), *_unused(job, record["overrides"]), *_remarks(job)]
-    prepared = replace(prepared, built=job, tuned=lines)
+    prepared = replace(prepared, built=job, tuned=[*lines, *_estimate(job), *_remarks(job)])
     prepared.read_past(prepared.missing(state))
     return prepared
 
@@ -116,24 +115,6 @@ def _estimate(job: Job) -> list[str]:
     return [
         f"oracle: {steps:.1e} gradient steps, at least {least}; oracle.steps and every set them"
     ]
-
-
-def _unused(job: Job, overrides: list[str]) -> list[str]:
-    """A line on settings of the oracle for an algorithm that calls none."""
-    typed = [word for word in overrides if word.lstrip("+").startswith(("oracle=", "oracle."))]
-    if not typed or _may_call_oracle(job.algorithm):
-        return []
-    return [f"{' '.join(typed)}: without effect, {job.algorithm.name} calls no oracle"]
-
-
-def _may_call_oracle(algorithm: Algorithm) -> bool:
-    """Whether it or an algorithm inside it calls the oracle, which a user's class may do unannounced."""
-    inside = (*algorithm.learners, *(getattr(algorithm, key, None) for key in ("base", "learner")))
-    if any(_may_call_oracle(one) for one in inside if isinstance(one, Algorithm)):
-        return True
-    announced = type(algorithm).oracle_call is not Algorithm.oracle_call
-    own = type(algorithm).__module__.startswith("odfl_cli.")
-    return not isinstance(algorithm, Wrapper) and (announced or not own)
 
 
 def _remarks(job: Job) -> list[str]:

@@ -6,11 +6,13 @@ error of that size.
 
 import numpy as np
 
-from odfl_cli.algorithms.gradient import spo_plus_loss
+from odfl_cli.core.arrays import dot
 from odfl_cli.metrics.theory.bound import longest_vertex, measure_constants, steepness
 from odfl_cli.metrics.theory.margin import margin_sample
 from odfl_cli.metrics.theory.sample import Sample, slopes
 from odfl_cli.metrics.theory.theorems import Margin, smoothing_distance
+from odfl_cli.problem.offers import mark_missing
+from odfl_cli.problem.polytopes.linear import DecisionSet
 from odfl_cli.problem.surrogate import SmoothedCost
 
 NODES = 256
@@ -74,6 +76,13 @@ def convexity_gap(sample: Sample, alpha: float, loss: str = "smoothed") -> float
         return spo_plus_loss(problem.polytope, prediction, sample.costs)
 
     return float((value((theta + other) / 2) - (value(theta) + value(other)) / 2).max())
+
+
+def spo_plus_loss(polytope: DecisionSet, prediction: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    """ℓ(ĉ, c) = max_w (c − 2ĉ)ᵀw + 2ĉᵀw*(c) − cᵀw*(c), over the last axis."""
+    best = polytope.minimise(mark_missing(costs, prediction))
+    worst = polytope.minimise(2.0 * prediction - costs)
+    return dot(costs - 2.0 * prediction, worst) + dot(2.0 * prediction - costs, best)
 
 
 def _loss(sample: Sample, alpha: float) -> SmoothedCost:

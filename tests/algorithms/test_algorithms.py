@@ -14,12 +14,13 @@ from support.problems import block_of, finite_difference, make_job, make_problem
 
 from odfl_cli.algorithms.df_ftpl import DFFTPL
 from odfl_cli.algorithms.df_ogd import DFOGD
-from odfl_cli.algorithms.gradient import PFOGD, SPO, SPOPrinted, spo_plus_loss, spo_plus_subgradient
+from odfl_cli.algorithms.gradient import PFOGD, SPO, SPOPrinted, spo_plus_subgradient
 from odfl_cli.algorithms.references import Clairvoyant, Frozen, Uniform
 from odfl_cli.core.errors import UserError
 from odfl_cli.problem.polytopes.simplex import Simplex
 from odfl_cli.problem.problem import Horizon
 from odfl_cli.runs.simulate import simulate
+from reproduce.claims.lemmas import spo_plus_loss
 
 # ---- the mathematics once more, in plain Python over lists ----
 

@@ -248,5 +248,4 @@ def test_a_huge_oracle_says_so_before_it_starts(tmp_path: Path) -> None:
     expected = f"oracle: {5e6 * 2 * rounds:.1e} gradient steps, at least {5 * 2 * rounds // 60} m; "
     assert line.startswith(expected)
     config = compose_job(["algo=pf_ogd", "oracle.steps=1000000", "seeds=2", "horizon=smoke"])
-    (line,) = prepare(config, config.hydra, tmp_path / "run").tuned
-    assert line == "oracle.steps=1000000: without effect, pf_ogd calls no oracle"
+    assert prepare(config, config.hydra, tmp_path / "run").tuned == []  # it calls no oracle

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from support import networks
 from torch import nn
 
-from odfl_cli.algorithms.gradient import SPO, spo_plus_loss
+from odfl_cli.algorithms.gradient import SPO
 from odfl_cli.problem.ball import Ball
 from odfl_cli.problem.oracles.descent import SGD
 from odfl_cli.problem.polytopes.shortest_path import ShortestPath
@@ -20,6 +20,7 @@ from odfl_cli.problem.regularizers.entropy import Entropy
 from odfl_cli.problem.regularizers.log_barrier import LogBarrier
 from odfl_cli.problem.regularizers.quadratic import Quadratic
 from odfl_cli.problem.surrogate import SmoothedCost
+from reproduce.claims.lemmas import spo_plus_loss
 
 ALPHA = 0.5
 
