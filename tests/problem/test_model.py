@@ -192,7 +192,7 @@ def test_a_file_of_200_mb_is_refused_before_it_is_read(tmp_path):
     ("variables", "reason"),
     [
         (("x1", "y2"), "there is no variable y2; there are x"),
-        ("y*", r"no variable fits y\*; there are x0"),
+        ("y*", r"no variable fits polytope.variables=y\*; there are x0"),
         (("x1", "x1"), "named twice"),
     ],
 )

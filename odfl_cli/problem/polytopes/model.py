@@ -135,7 +135,7 @@ class Program:
             chosen = [i for i, name in enumerate(names) if fnmatchcase(name, pattern)]
             if not chosen:
                 raise self._refusal(
-                    f"no variable fits {pattern}; there are {', '.join(names[:FEW])}, …"
+                    f"no variable fits polytope.variables={pattern}; there are {', '.join(names[:FEW])}, …"
                 )
             return np.array(chosen, dtype=np.int32)
         numbers = {name: i for i, name in enumerate(names)}
