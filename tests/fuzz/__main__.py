@@ -3,6 +3,7 @@
 import argparse
 import json
 import math
+import resource
 import sys
 import time
 from collections import Counter
@@ -15,6 +16,7 @@ from fuzz.cases import Case, all_cases
 from fuzz.judge import tried
 
 TASKS_PER_WORKER = 500
+MEMORY = 12 * 2**30  # bytes of address space: a case that wants more must say so
 
 
 def main() -> int:
@@ -34,7 +36,12 @@ def main() -> int:
     begun, counts, found = time.monotonic(), Counter[str](), 0
     spawn = get_context("spawn")
     # A worker imports torch and keeps what it has composed: new ones bound the memory.
-    with ProcessPoolExecutor(mp_context=spawn, max_tasks_per_child=TASKS_PER_WORKER) as pool:
+    with ProcessPoolExecutor(
+        mp_context=spawn,
+        max_tasks_per_child=TASKS_PER_WORKER,
+        initializer=resource.setrlimit,
+        initargs=(resource.RLIMIT_AS, (MEMORY, MEMORY)),
+    ) as pool:
         for some in batched(islice(chosen, arguments.cases), 100):
             if counts.total() % 1000 == 0:
                 print(f"{counts.total()} cases, {found} failed", file=sys.stderr, flush=True)

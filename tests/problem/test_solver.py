@@ -17,6 +17,7 @@ from odfl_cli import UserError, run
 from odfl_cli.core.cores import at_most
 from odfl_cli.core.errors import RowError
 from odfl_cli.engine import array_engine, groups
+from odfl_cli.problem.polytopes.assignment import Assignment
 from odfl_cli.problem.polytopes.linear import DecisionSet
 from odfl_cli.problem.polytopes.solver import Solver
 from odfl_cli.runs.simulate import simulate
@@ -247,6 +248,17 @@ def test_an_object_with_minimise_alone_is_a_set():
     settings = {"algo": "ogd", "data": {"items": 15}, "horizon": {"rounds": 4}, "seeds": 2}
     one, other = run(polytope=Tour(), **settings), run(polytope=tour, **settings)
     np.testing.assert_array_equal(one.rows["cost"], other.rows["cost"])
+
+
+def test_a_set_of_another_length_is_refused_before_its_faces_are_listed():
+    """Those of a million items would fill the memory."""
+
+    class Vast(Assignment):
+        def equalities(self):
+            raise AssertionError("listed")
+
+    with pytest.raises(UserError, match=r"data\.items=5: .* decisions of length 1000000"):
+        run(polytope=Vast(size=1000), regularizer="log_barrier")
 
 
 def test_what_is_no_set_is_refused():

@@ -142,7 +142,8 @@ def as_decision_set(part: Any, items: int) -> Any:
         sense: Any = "max" if part.modelSense == -1 else "min"
         return Solver(dimension=part.num_cost, solve=partial(_solve_pyepo, part), sense=sense)
     if hasattr(part, "minimise"):
-        if hasattr(part, "dimension") and hasattr(part, "constant_sum"):
+        # by the class first: to compute a property may take long
+        if all(hasattr(type(part), n) or hasattr(part, n) for n in ("dimension", "constant_sum")):
             return part
         return Solver(dimension=getattr(part, "dimension", items), solve=part.minimise)
     if not callable(part):
