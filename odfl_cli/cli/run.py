@@ -102,21 +102,22 @@ def _run_single(prepared: PreparedJob) -> float:
     if outcome.event == "skipped" and outcome.summary:
         tell(f"{directory.name}: finished already; force=true computes it again")
     if outcome.summary:
-        _print_result(outcome, outcome.summary, directory)
+        _print_result(outcome, outcome.summary, prepared)
     value = outcome.objective(prepared.top.objective)
     return math.nan if value is None else value
 
 
-def _print_result(outcome: Outcome, summary: Summary, directory: Path) -> None:
+def _print_result(outcome: Outcome, summary: Summary, prepared: PreparedJob) -> None:
     """The closing table of a run, one line high; averages are over the seeds asked for."""
-    regrets = [column for column in REGRETS if column in summary.final]
+    asked = dict.fromkeys((*REGRETS, prepared.top.objective))
+    others = [c for c in asked if c in summary.final and c not in ("avg_cost", "avg_mse")]
     row = {
         "algorithm": summary.content["choices"]["algo"],
         "average cost": outcome.average("avg_cost"),
         "average MSE": outcome.average("avg_mse"),
-        **{to_unicode(column_words(column)): outcome.average(column) for column in regrets},
+        **{to_unicode(column_words(column)): outcome.average(column) for column in others},
         "seeds": str(len(outcome.seeds)),
         "seconds": f"{summary.content['seconds']['wall']:.1f}",
-        "files": relative(directory),
+        "files": relative(prepared.directory),
     }
     print(table([list(row), list(row.values())]))

@@ -56,7 +56,8 @@ def key_label(key: str) -> str:
 
 def column_words(column: str) -> str:
     """A column in words."""
-    return COLUMNS[column][0] if column in COLUMNS else escape(column.replace("_", " "))
+    known = COLUMNS.get(column)
+    return known[0] if known else escape(column.replace("avg_", "average ").replace("_", " "))
 
 
 def column_label(column: str, final: bool = False) -> str:

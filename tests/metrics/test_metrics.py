@@ -167,6 +167,7 @@ def test_a_metric_is_one_class_in_one_file(tmp_path: Path) -> None:
     (tmp_path / "hits.py").write_text(HITS)
     chosen = ("algo=df_ogd", "horizon.rounds=40", "horizon.rows=8", "seeds=2")
     done = odfl("run", "metrics._target_=hits.Hits", *chosen, "objective=avg_hit", cwd=tmp_path)
+    assert "average hit" in done.stdout
     assert done.returncode == 0, done.stderr
     (directory,) = run_directories(tmp_path)
     found = np.genfromtxt(directory / "seed-1.csv", delimiter=",", names=True)
