@@ -11,9 +11,12 @@ v_t, a (sub)gradient in ĉ_t of the loss; w* minimises a linear cost over W, h i
     ltr          Σ_w (w*(c) − w) [⟨ĉ, w*(c) − w⟩ ≥ 0] / (N − 1) over the N vertices: Mandi et al., ICML 2022
     lava         Σ_w (w*(c) − w) [⟨ĉ, w*(c) − w⟩ > −h] over the neighbours of w*(c): arXiv 2505.22224
 
-Z is normal. Those of dbb, nid and imle are of the cost ⟨c, w⟩ itself, whose gradient in w is c. pg_forward and
-dbb learn from w*(ĉ): where predictions tie, as at θ_1 = 0, what they learn depends on the order of the items.
-ltr counts ties as wrong, since it would never leave θ_1 = 0 otherwise.
+Z is normal. Those of dbb, nid and imle are of the cost ⟨c, w⟩ itself, whose gradient in w is c. pg_forward is the
+one-sided loss of the paper and of PyEPO, a backward difference of V(c) = min ⟨c, w⟩ in spite of its name; dbb is the
+forward one. For any h, pg_forward learns nothing where w*(ĉ) is a worst decision for c, such as a wrong item where
+all others but one cost the same. Where predictions tie, as at θ_1 = 0, w*(ĉ) is the first item's; with adaptive steps
+it is the best for c of those that tie in pg_forward, the worst in dbb, a subgradient as well: then the order of items
+has no effect. ltr counts ties as wrong, since it would never leave θ_1 = 0 otherwise.
 """
 
 from functools import cached_property
@@ -31,6 +34,7 @@ from odfl_cli.problem.polytopes.linear import Polytope, check_faces
 from odfl_cli.problem.polytopes.vertices import vertices_of
 
 Loss = Literal["pg_forward", "pg_central", "pfyl", "dbb", "nid", "imle", "ltr", "lava"]
+TIE = 1e-6  # a width in units that decides ties alone
 GAMMAS = 10
 """Terms of a sum of gammas, the first ones of a series whose limit is Gumbel's distribution."""
 
@@ -57,22 +61,21 @@ class Rival(GradientLearner):
         return {"rival/noise": Draw("normal", shape)} if self.loss == "pfyl" else {}
 
     def direction(self, prediction: Array, costs: Array, draws: dict[str, Array]) -> Array:
-        best, h, step = self.problem.polytope.minimise, self.width, self.width * costs
+        best, h = self.problem.polytope.minimise, self.width
         match self.loss:
-            case "pg_forward":
-                return (best(prediction) - best(prediction - step)) / h
-            case "pg_central":
-                return (best(prediction + step) - best(prediction - step)) / (2.0 * h)
+            case "pg_forward" | "pg_central" | "dbb":
+                tie = TIE if self.adaptive else 0.0
+                back, ahead = {"pg_forward": (h, tie), "dbb": (tie, h)}.get(self.loss, (h, h))
+                moved = best(prediction + ahead * costs) - best(prediction - back * costs)
+                return moved / (back + ahead)
             case "pfyl":
                 noisy = prediction[:, None, :] + self.epsilon * draws["rival/noise"]
                 return best(costs) - best(noisy).mean(-2)
-            case "dbb":
-                return (best(prediction + step) - best(prediction)) / h
             case "nid":
                 return -costs
             case "imle":
                 noisy = prediction[:, None, :] + self.epsilon * sum_gammas(draws["rival/noise"])
-                return (best(noisy + step[:, None, :]) - best(noisy)).mean(-2) / h
+                return (best(noisy + h * costs[:, None, :]) - best(noisy)).mean(-2) / h
         return self._rank(prediction, costs)
 
     def _rank(self, prediction: Array, costs: Array) -> Array:

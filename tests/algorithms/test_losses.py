@@ -6,15 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.problems import composed_job, finite_difference, make_problem
 
-from odfl_cli.algorithms.rivals import GAMMAS, Rival, find_edges, sum_gammas
+from odfl_cli.algorithms.rivals import GAMMAS, TIE, Rival, find_edges, sum_gammas
 from odfl_cli.core.errors import UserError
 from odfl_cli.problem.polytopes.box import Box
 
 WIDTH, EPSILON, SAMPLES, ITEMS = 0.7, 0.4, 6, 4
 
 
-def rival(loss):
-    return Rival(problem=make_problem(), loss=loss, width=WIDTH, epsilon=EPSILON, samples=SAMPLES)
+def rival(loss, width=WIDTH, **step):
+    return Rival(
+        problem=make_problem(), loss=loss, width=width, epsilon=EPSILON, samples=SAMPLES, **step
+    )
 
 
 def given_rounds(seed=0, rows=5):
@@ -119,6 +121,39 @@ def test_ltr_learns_from_ties():
     """At θ = 0 nothing is predicted worse than the best, and a strict hinge would stay there."""
     ours = rival("ltr").direction(np.zeros((1, ITEMS)), np.arange(ITEMS, dtype=float)[None], {})
     np.testing.assert_allclose(ours[0], [1.0, *[-1.0 / (ITEMS - 1)] * (ITEMS - 1)])
+
+
+@given(
+    seed=st.integers(0, 1000),
+    width=st.floats(0.01, 100.0),
+    step=st.sampled_from(["scheduled", "adaptive"]),
+)
+def test_pg_forward_learns_nothing_from_a_worst_decision(seed, width, step):
+    """A worst item that ĉ minimises minimises ĉ − hc too; with one right item, all others are worst."""
+    rng = np.random.default_rng(seed)
+    right = 1.0 - np.eye(ITEMS)[rng.integers(ITEMS)]
+    for costs in (right, rng.random(ITEMS)):
+        prediction = rng.normal(size=ITEMS)
+        worst = costs.argmax()
+        prediction[worst] = prediction.min() - 0.1
+        ours = rival("pg_forward", width, step=step).direction(prediction[None], costs[None], {})
+        np.testing.assert_array_equal(ours, 0.0)
+
+
+@pytest.mark.parametrize("loss", ["pg_forward", "dbb"])
+def test_ties_with_adaptive_steps_by_hand(loss):
+    """Items 0 to 2 tie, and cost 2, 3 and 5; item 3 is predicted to cost too much to be chosen.
+
+    Of those that tie, pg_forward compares the best with w*(ĉ − hc), item 2, and dbb the worst with
+    w*(ĉ + hc), item 0. Listing them in another order lists what is learnt in that order.
+    """
+    prediction, costs = np.array([0.0, 0.0, 0.0, 9.0]), np.array([2.0, 3.0, 5.0, 0.0])
+    expected = np.array([1.0, 0.0, -1.0, 0.0]) / (WIDTH + TIE)
+    for order in ([0, 1, 2, 3], [2, 1, 0, 3], [1, 3, 2, 0]):
+        ours = rival(loss, step="adaptive").direction(
+            prediction[None, order], costs[None, order], {}
+        )
+        np.testing.assert_allclose(ours[0], expected[order], rtol=1e-12)
 
 
 def test_edges_of_a_square():

@@ -52,10 +52,8 @@ class Polytope(DecisionSet, Protocol):
 def check_faces(polytope: DecisionSet, part: str, instead: str) -> None:
     """A UserError where W does not state its faces, which `part` needs; it says what to choose instead."""
     if not hasattr(polytope, "faces"):
-        name = type(polytope).__name__
-        raise UserError(
-            f"{part} needs the faces of the set, which {name} does not state; {instead}"
-        )
+        words = f"the faces of the set, which {type(polytope).__name__} does not state"
+        raise UserError(f"{part} needs {words}; {instead}")
 
 
 def is_simplex(polytope: DecisionSet) -> bool:
