@@ -48,7 +48,7 @@ class Pool(Vote):
 
     @property
     def _part(self) -> Any:
-        return find_part(self.settings, self.learner, "algo.settings")
+        return find_part(self.settings, self.learner, "algo.settings", "algo.learner")
 
     @property
     def _constant(self) -> str:

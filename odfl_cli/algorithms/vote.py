@@ -201,13 +201,13 @@ class Vote(Mixture):
         return reached + state.scale + state.detour
 
 
-def find_part(parts: dict[str, Any], name: str, key: str) -> Any:
+def find_part(parts: dict[str, Any], name: str, key: str, asked: str = "algo.experts") -> Any:
     """The part of that name of the setting `key`, or a UserError that lists those there are."""
     if not isinstance(parts, dict):
         raise UserError(f"{key}={parts}: parts by name, see conf/algo/vote.yaml")
     if name not in parts:
         there = ", ".join(sorted(parts)) or "none"
-        raise UserError(f"algo.experts: no {name} in {key}; there are {there}")
+        raise UserError(f"{asked}: no {name} in {key}; there are {there}")
     return parts[name]
 
 

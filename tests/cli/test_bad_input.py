@@ -137,6 +137,7 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
     (["data.gamma=[" + "1," * 600 + "1]"], ["data.gamma=[1, 1, ", "…]: should be a valid number"]),
     (["continue=nonesuch"], ["continue: nonesuch: no such directory, sweep or run in outputs"]),
     (["algo=vote", "algo.experts=[[1],[2]]"], ["algo.experts: no [1] in algo.settings"]),
+    (["algo=pool", "algo.learner=red"], ["algo.learner: no red in algo.settings"]),
     (["seeds=[" + "1," * 600 + "1]"], ["seeds=", "…", "no seed may appear twice"]),
 ]
 CONTRACTS = [
