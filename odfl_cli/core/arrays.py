@@ -13,11 +13,11 @@ import numpy as np
 Array = Any  # numpy.ndarray or torch.Tensor
 
 TINY = 1e-300
-"""Replaces a zero that would divide a zero, or whose logarithm would be taken."""
+"""Replaces zeros before a division or a logarithm."""
 
 
 def array_namespace(x: Array) -> Any:
-    """The array API of x's library. Numpy has it natively; torch gets it from array-api-compat."""
+    """The array API namespace of x: numpy itself, or array-api-compat's wrapper of torch."""
     if isinstance(x, (np.ndarray, np.generic)):  # a union of types is slower
         return np
     import array_api_compat
@@ -36,12 +36,12 @@ def dot(a: Array, b: Array) -> Array:
 
 
 def positive(x: Array) -> Array:
-    """x ≥ 0 with TINY for 0, or in single precision, which has no such number, the least normal one."""
+    """x ≥ 0 with zeros replaced by TINY, or by the smallest normal number in single precision."""
     return x.clip(TINY if x.dtype.itemsize == 8 else 2.0**-126)
 
 
 def to_type(x: Array, dtype: Any) -> Array:
-    """x in another type of numbers; numpy's function of the array API takes three times as long."""
+    """x converted to a dtype. Numpy's `astype` of the array API is three times slower than the method."""
     return x.astype(dtype) if isinstance(x, np.ndarray) else x.to(dtype)
 
 
@@ -58,7 +58,7 @@ def like(x: Array, values: np.ndarray) -> Array:
 
 
 def to_numpy(values: Array) -> np.ndarray:
-    """As a numpy array, fetched from wherever a tensor lives."""
+    """The values as a numpy array; a tensor is copied from its device."""
     return values if isinstance(values, np.ndarray) else np.asarray(values.cpu())
 
 
@@ -76,9 +76,7 @@ def on_rows(function: Callable[..., np.ndarray], *values: Array) -> Array:
 
 
 def _rows(array: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
-    """The last axis as rows, with the leading axes broadcast to `lead`, [N, d]; compiled functions
-    take arrays in C order that can be written.
-    """
+    """The array broadcast to `lead` and flattened to [N, d]: contiguous and writable, as kernels need it."""
     if array.shape[:-1] != lead:
         array = np.broadcast_to(array, (*lead, array.shape[-1]))
     rows = np.ascontiguousarray(array.reshape(-1, array.shape[-1]), dtype=np.float64)
@@ -99,12 +97,12 @@ def map_tree(function: Callable[..., Any], *trees: Any, path: str = "") -> Any:
 
 
 def map_arrays(state: Any, kind: type, convert: Callable[[Any], Any]) -> Any:
-    """The same named record with its arrays of that kind converted."""
+    """The named record with `convert` applied to its arrays of type `kind`."""
     return map_tree(lambda _, x: convert(x) if isinstance(x, kind) else x, state)
 
 
 def join_arrays(states: Sequence[Any]) -> Any:
-    """Named records of the same kind as one: their numpy arrays joined along the first axis."""
+    """Concatenates the numpy arrays of equal named records along the first axis."""
     return map_tree(
         lambda _, x, *more: np.concatenate([x, *more]) if isinstance(x, np.ndarray) else x, *states
     )

@@ -1,4 +1,4 @@
-"""A bar of what is done and the time left, for those who wait."""
+"""Progress bars on stderr."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Bar:
-    """A bar on stderr with the time spent and left, and a text; gone when it is closed."""
+    """A progress bar with the time spent, the time left and a text; closing it removes it."""
 
     def __init__(self, total: int | None, console: Any = None) -> None:
         from rich.console import Console
@@ -47,7 +47,7 @@ class Bar:
 def progress_bar(
     label: str, total: int | None, show: bool | None = None, unit: str = "rounds"
 ) -> Iterator[Callable[[int], None]]:
-    """A bar of rounds or other units; by default on a terminal or in a notebook.
+    """Shows a progress bar; by default only on a terminal or in a notebook.
 
     Yields a function that is called with the number of units done.
     """
@@ -70,6 +70,6 @@ def progress_bar(
 
 
 def is_watched() -> bool:
-    """Whether somebody sees a bar: on a terminal, or in a notebook that has the widgets for it."""
+    """True on a terminal, or in a notebook that has the widgets for a bar."""
     in_notebook = "ipykernel" in sys.modules and find_spec("ipywidgets") is not None
     return sys.stderr.isatty() or in_notebook

@@ -31,11 +31,11 @@ OPTIONS = {"fastmath": REORDER, **COMMON}
 # fresh one does, and the two could differ in the last digit.
 inner = numba.njit(forceinline=True, **OPTIONS)
 exact = numba.njit(forceinline=True, fastmath=False, **COMMON)
-"""For functions that kernels call; `exact` ones keep the order of sums, so that a tie stays a tie."""
+"""For functions that kernels call. `exact` keeps the order of sums, so that ties stay ties."""
 ordered = numba.njit(forceinline=True, fastmath={"contract"}, **COMMON)
-"""As `exact`, but a·b + c may be rounded once."""
+"""Like `exact`, but a·b + c may be rounded once."""
 strict = numba.njit(fastmath=False, **COMMON)
-"""As `exact` but not inlined, which compiles faster: without reordering every copy gives the same digits."""
+"""Like `exact` but not inlined, which compiles faster: without reordering, all copies give the same digits."""
 
 _configuring = RLock()
 """Held while numba's configuration names the folder of a kernel."""
@@ -74,7 +74,7 @@ def _compile(function: Callable[..., Any], signature: Any, folder: Path | None) 
 
 
 def _kernel_folder(function: Any) -> Path | None:
-    """The cache folder of a kernel, or None where there is no private place for it."""
+    """The cache folder of a kernel; None without a private directory."""
     directory = cache_directory(numba.config.CACHE_DIR)
     digest = hashlib.sha256(numba.__version__.encode())
     for ingredient in _ingredients(function, set()):
@@ -94,7 +94,7 @@ def cache_directory(chosen: str) -> Path | None:
 
 
 def _ingredients(function: Any, seen: set[Any]) -> Iterator[bytes]:
-    """The source files of a function and of all compiled functions that it calls, and the values of constants."""
+    """The sources of a function and of the compiled functions it calls, and the constants they use."""
     for path in (function.__code__.co_filename, __file__):
         if path not in seen:
             seen.add(path)
@@ -109,7 +109,7 @@ def _ingredients(function: Any, seen: set[Any]) -> Iterator[bytes]:
 
 
 def _named_values(function: Any) -> Iterator[tuple[str, Any]]:
-    """The globals that a function names, and the attributes that it names of modules among them."""
+    """The globals that a function uses, and the attributes of modules among them."""
     names, package = sorted(_names(function.__code__)), function.__module__.split(".")[0]
     for name in names:
         value = function.__globals__.get(name)

@@ -1,4 +1,4 @@
-"""How many cores there are, and how many of them one job may use."""
+"""The number of cores and the number of threads of a job."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -18,14 +18,14 @@ T = TypeVar("T")
 
 
 def available_cores() -> int:
-    """The cores this process may use, fewer than the machine's where it is bound to some."""
+    """The number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def allotted_threads() -> int:
-    """The threads that this job may use: by `at_most`, else by the launcher, else one per core."""
+    """The number of threads of this job: set by `at_most`, else by the launcher, else one per core."""
     if limit := _limit.get():
         return limit
     text = os.environ.get(VARIABLE, "")
@@ -45,13 +45,13 @@ def threads_per_job(workers: int) -> int:
 
 
 def jobs_at_once(threads: int) -> int:
-    """How many jobs of so many threads fit on the cores."""
+    """The number of jobs with `threads` threads each that fit on the cores."""
     return max(1, available_cores() // max(1, threads))
 
 
 @contextmanager
 def at_most(threads: int | None) -> Iterator[None]:
-    """Within it, a job uses no more than so many threads; None changes nothing."""
+    """Limits the threads of a job inside the block; None changes nothing."""
     before = _limit.set(threads or _limit.get())
     try:
         yield
@@ -60,9 +60,9 @@ def at_most(threads: int | None) -> Iterator[None]:
 
 
 def on_threads(function: Callable[[int], T], count: int, threads: int | None = None) -> list[T]:
-    """function(0), …, function(count − 1) in the caller's context, on `threads` or all allotted threads.
+    """Returns function(0), …, function(count − 1), computed on `threads` (default: all allotted) threads.
 
-    A function must not call this one with several numbers: all threads could wait for each other.
+    Calls must not be nested, as all threads could wait for each other.
     """
     threads = min(count, threads or allotted_threads()) if count > 1 else 1
     if threads == 1:
@@ -74,7 +74,7 @@ def on_threads(function: Callable[[int], T], count: int, threads: int | None = N
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """One for all blocks and jobs of the process."""
+    """The thread pool that all blocks and jobs of the process share."""
     return ThreadPoolExecutor(threads)
 
 

@@ -1,4 +1,4 @@
-"""Errors: what a user is shown of each, and the exit code it leads to."""
+"""Errors, their messages and their exit codes."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from odfl_cli.core.text import shorten, tell
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 """Exit codes: a run that failed, input refused before anything was written, Ctrl-C."""
 FULL = "ODFL_FULL_ERROR"
-"""Set to 1 where a user asked for whole tracebacks; HYDRA_FULL_ERROR is always set for Hydra."""
+"""Set to 1 if the user asks for whole tracebacks; HYDRA_FULL_ERROR is always set for Hydra."""
 TORCH_HINT = "only torch modules and engine=torch do; the README says how to install it"
 PACKAGE = str(Path(__file__).resolve().parents[1])
 STANDARD_LIBRARY = sysconfig.get_path("stdlib")
@@ -35,7 +35,7 @@ class RowError(UserError):
 
 
 class RoundError(UserError):
-    """A round of a block could not be played; counts from 0 within the block."""
+    """A round of a block could not be played; the indices count from 0 within the block."""
 
     def __init__(self, round_index: int, seed_index: int, message: str) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ class RoundError(UserError):
 
 
 def message(error: BaseException) -> str:
-    """What went wrong in one line; an error that is not the user's begins with its class."""
+    """The error's message in one line; for other errors than UserError it begins with the class."""
     kind, text = type(error).__name__, " ".join(str(error).split())
     if isinstance(error, MemoryError):
         return f"out of memory ({text}); fewer seeds or oracle.history=window take less"
@@ -54,7 +54,7 @@ def message(error: BaseException) -> str:
 
 @contextmanager
 def without_exits() -> Iterator[None]:
-    """A part that ends the program is an error like any other: exit codes are for odfl to choose."""
+    """Turns a SystemExit raised by a component into a UserError."""
     try:
         yield
     except SystemExit as error:
@@ -78,7 +78,7 @@ def refuse_missing_torch() -> Iterator[None]:
 def report(error: BaseException, user_error: int = BAD_INPUT) -> int:
     """Prints the error on stderr and returns the exit code.
 
-    `user_error` is the code of mistakes in the input: 1 where they show after files were written.
+    `user_error` is the exit code for a UserError: 1 if files were already written.
     """
     if isinstance(error, BrokenPipeError):  # `odfl … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -97,7 +97,7 @@ def report(error: BaseException, user_error: int = BAD_INPUT) -> int:
 
 
 def _find_torch_failure(error: BaseException | None) -> BaseException | None:
-    """The first of an error and its causes that says that torch is missing, or broke on import."""
+    """The first error in the chain of causes which says that torch is missing or fails to import."""
     while error is not None:
         if isinstance(error, ModuleNotFoundError) and error.name == "torch":
             return error
@@ -113,7 +113,7 @@ def _find_torch_failure(error: BaseException | None) -> BaseException | None:
 
 
 def short_traceback(error: BaseException) -> str:
-    """The error after its frames in a user's own files; without any, those outside Hydra."""
+    """The traceback with the frames in the user's own files only, or those outside Hydra if there are none."""
     if os.environ.get(FULL) == "1":
         return "".join(traceback.format_exception(error)).rstrip()
     frames = traceback.extract_tb(error.__traceback__)
@@ -129,13 +129,13 @@ def short_traceback(error: BaseException) -> str:
 
 
 def is_foreign(error: BaseException, below: int) -> bool:
-    """Whether neither odfl's code nor a user's has a frame of the traceback after the first `below`."""
+    """True if no frame after the first `below` is in odfl's or the user's code."""
     files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)[below:]]
     return not any(file.startswith(PACKAGE) or is_users_file(file) for file in files)
 
 
 def is_users_file(file: str) -> bool:
-    """Whether a module's file belongs neither to this package nor to an installed one."""
+    """True if a module's file belongs neither to this package nor to an installed one."""
     if file.startswith(("<", PACKAGE, STANDARD_LIBRARY)):
         return False
     return not {"site-packages", "dist-packages"}.intersection(Path(file).parts)

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and are never reached through a link."""
+"""Atomic writing, and reading that follows no links."""
 
 import errno
 import fcntl
@@ -20,20 +20,20 @@ TEMPORARY = re.compile(r"\.odfl-[0-9a-f]{8}-(?P<name>.+)\.part")
 LARGEST = 1 << 26
 """Bytes of the largest record that is read."""
 ENDS = 1 << 16
-"""Bytes at either end of a file by which its writer is recognised."""
+"""Bytes at either end of a file that tell who wrote it."""
 NOT_REGULAR = (errno.ELOOP, errno.ENXIO, errno.EISDIR, errno.ENOTDIR, errno.ENODEV)
-"""What the kernel says of a link, a FIFO, a directory or a device that is opened as a file."""
+"""Error numbers for a link, a FIFO, a directory or a device opened as a file."""
 
 
 class NotRegularError(UserError):
-    """There is something else than a regular file, or it is reached through a link."""
+    """The path is a link or not a regular file."""
 
 
 @contextmanager
 def atomic(path: Path, mode: str = "w", durable: bool = True) -> Iterator[IO[Any]]:
-    """A new file (mode "w" or "wb") that takes its name only once it is complete.
+    """Opens a new file (mode "w" or "wb") that gets its name only when it is complete.
 
-    `durable`: complete on the disk, which takes a while. Without, a power failure may damage it.
+    `durable` flushes it to the disk first, which is slow; otherwise a power failure may damage it.
     """
     temporary = path.with_name(f".odfl-{secrets.token_hex(4)}-{path.name}.part")
     try:
@@ -51,9 +51,9 @@ def atomic(path: Path, mode: str = "w", durable: bool = True) -> Iterator[IO[Any
 
 @contextmanager
 def explain_write_errors(path: Path) -> Iterator[None]:
-    """Turns an OSError while a file is written that the user named into a UserError.
+    """Turns an OSError while writing a file that the user named into a UserError.
 
-    What killed processes have written of the file is removed.
+    Removes unfinished versions of the file that killed processes left.
     """
     try:
         if path.parent.is_dir():
@@ -65,7 +65,7 @@ def explain_write_errors(path: Path) -> Iterator[None]:
 
 
 def hold(descriptor: int) -> None:
-    """Marks an open file as one of a living process."""
+    """Marks an open file as in use by a living process."""
     with suppress(OSError):  # a file system without locks, where nothing is removed either
         fcntl.flock(descriptor, fcntl.LOCK_SH)
 
@@ -79,13 +79,13 @@ def remove_abandoned(files: Iterable[Path]) -> None:
 
 
 def write_json(path: Path, content: Any, durable: bool = True) -> None:
-    """A JSON file, whole or not at all."""
+    """Writes a JSON file atomically."""
     with atomic(path, durable=durable) as file:
         file.write(json.dumps(content, indent=2) + "\n")
 
 
 def open_regular(path: Path | str, flags: int = os.O_RDONLY) -> int:
-    """A descriptor of a regular file; never blocks on a FIFO, and follows no link."""
+    """Opens a regular file and returns its descriptor; never blocks on a FIFO and follows no link."""
     try:
         safe = flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         descriptor = os.open(path, safe, 0o666)
@@ -100,7 +100,7 @@ def open_regular(path: Path | str, flags: int = os.O_RDONLY) -> int:
 
 
 def read_regular(path: Path | str, largest: int = LARGEST) -> bytes:
-    """The content of a regular file; a UserError where it has more than `largest` bytes."""
+    """The content of a regular file; raises a UserError beyond `largest` bytes."""
     with os.fdopen(open_regular(path), "rb") as file:
         length = os.fstat(file.fileno()).st_size  # read allocates as much as it is asked for
         content = file.read(min(length, largest) + 1)
@@ -110,7 +110,7 @@ def read_regular(path: Path | str, largest: int = LARGEST) -> bytes:
 
 
 def check_writable_in_place(path: Path) -> None:
-    """Refuses a link, a hard link or a device: writing there would change another file."""
+    """Raises for a link, a hard link or a device: writing there would change another file."""
     try:
         found = path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -120,9 +120,9 @@ def check_writable_in_place(path: Path) -> None:
 
 
 def check_replaceable(path: Path, is_ours: Callable[[bytes], bool], force: bool = False) -> None:
-    """Refuses a target that is no regular file, or one that odfl did not write unless `force`.
+    """Raises if the target is not a regular file, or if odfl did not write it, unless `force`.
 
-    `is_ours` judges by the first and the last `ENDS` bytes; an empty file may be replaced.
+    `is_ours` is called with the first and last `ENDS` bytes; an empty file may be replaced.
     """
     if not os.path.lexists(path):
         return
@@ -141,10 +141,7 @@ def check_replaceable(path: Path, is_ours: Callable[[bytes], bool], force: bool 
 
 
 def make_private(directory: Path) -> bool:
-    """Makes a directory that nobody else can enter, for others could plant files there.
-
-    Returns whether there is one and it can be written.
-    """
+    """Makes a directory that only this user can enter; returns whether it exists and is writable."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = directory.lstat()
@@ -162,7 +159,7 @@ def user_cache() -> Path | None:
 
 
 def make_writable(directory: Path) -> None:
-    """Makes the directory, or refuses it before anything is computed."""
+    """Makes the directory; raises a UserError if it cannot be written."""
     missing = [one for one in (directory, *directory.parents) if not os.path.lexists(one)]
     try:
         directory.mkdir(parents=True, exist_ok=True)

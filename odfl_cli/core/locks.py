@@ -1,8 +1,8 @@
-"""One writer per directory, by a lock that the kernel drops when its holder dies.
+"""Locks on directories, released by the kernel when the process ends.
 
 flock works between the processes of one machine, and between machines on file systems that support
-it (NFS 4, Lustre with -o flock). The file names its holder for people; only the kernel decides.
-A file of this name that odfl did not write is refused and left as it is.
+it (NFS 4, Lustre with -o flock). The lock file names its holder for information only.
+A file of this name that odfl did not write is left as it is and raises an error.
 """
 
 import fcntl
@@ -23,12 +23,12 @@ PATIENCE = 0.5
 POLL = 0.02
 LARGEST = 512
 OURS = re.compile(rb"(?:odfl lock: )?(?P<holder>\S+ \d+)\n|")
-"""The content of a lock: who took it last, up to 0.2.0 without a mark; or nothing yet."""
+"""The content of a lock file: its last holder (without a prefix up to 0.2.0), or nothing."""
 
 
 @contextmanager
 def locked(directory: Path, tell: Callable[[str], None] = lambda holder: None) -> Iterator[None]:
-    """Waits for the directory's lock and holds it; a long wait calls `tell` once with the holder."""
+    """Waits for the directory's lock and holds it; calls `tell` once with the holder if the wait is long."""
     begun, reported = time.monotonic(), False
     while (handle := _try(directory)) is None:
         if not reported and time.monotonic() - begun > PATIENCE:
@@ -44,7 +44,7 @@ def locked(directory: Path, tell: Callable[[str], None] = lambda holder: None) -
 
 
 def is_locked(directory: Path) -> bool:
-    """Whether a living process holds the lock."""
+    """True if a living process holds the lock."""
     try:
         handle = open_regular(directory / LOCK)
     except (OSError, UserError):
@@ -59,7 +59,7 @@ def is_locked(directory: Path) -> bool:
 
 
 def holder(directory: Path) -> str | None:
-    """The process that took the lock last, "host pid"; None where odfl has not worked."""
+    """The last holder of the lock, "host pid"; None if there is none."""
     with suppress(OSError, UserError):
         found = OURS.fullmatch(read_regular(directory / LOCK, LARGEST))
         return found["holder"].decode(errors="replace") if found and found[0] else None
@@ -67,7 +67,7 @@ def holder(directory: Path) -> str | None:
 
 
 def check_lock(directory: Path) -> None:
-    """Refuses a file in the lock's place that odfl did not write."""
+    """Raises if odfl did not write the file at the lock's path."""
     path = directory / LOCK
     check_writable_in_place(path)
     try:
@@ -79,7 +79,7 @@ def check_lock(directory: Path) -> None:
 
 
 def _try(directory: Path) -> int | None:
-    """An open, locked file; None while another process holds it."""
+    """The descriptor of the locked file; None while another process holds it."""
     handle = open_regular(directory / LOCK, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Worker processes that run tasks side by side, and end with the process that started them."""
+"""Worker processes that run tasks in parallel and end with their parent."""
 
 import os
 import signal
@@ -23,8 +23,8 @@ POLL = 0.5
 def side_by_side(count: int, workers: int, task: Task) -> Iterator[tuple[int, float]]:
     """Yields (number, task(number)) for the numbers below `count` as they end, from forked workers.
 
-    A task whose process is killed, or that raises, yields nothing. A killed process ends its pool:
-    the tasks that were lost with it are run again, each in a process of its own.
+    A task that raises or whose process is killed yields nothing. A killed process breaks its pool:
+    the tasks lost with it are run again, each in its own process.
     """
     lost = yield from _run_pool(range(count), workers, task)
     for number in lost:
@@ -34,7 +34,7 @@ def side_by_side(count: int, workers: int, task: Task) -> Iterator[tuple[int, fl
 def _run_pool(
     numbers: Iterable[int], workers: int, task: Task
 ) -> Generator[tuple[int, float], None, list[int]]:
-    """The same in one pool; returns the numbers that a killed process has lost."""
+    """The same in one pool; returns the numbers of the tasks lost with a killed process."""
     lost = []
     with _pool(workers, task) as pool:
         futures = {pool.submit(_call, number): number for number in numbers}
@@ -53,12 +53,12 @@ def _run_pool(
 def _pool(workers: int, task: Task) -> Iterator[ProcessPoolExecutor]:
     """An executor of forked processes, which are killed if the block is left early."""
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()  # else every worker would write what is waiting, too
+        stream.flush()  # otherwise every worker would write the buffer again
     before = set(active_children())
     pool = ProcessPoolExecutor(workers, get_context("fork"), _start_worker, (task,))
     try:
         with warnings.catch_warnings():
-            # Python warns of forks beside threads: ours hold no lock that a worker needs
+            # Python warns about forks beside threads; ours hold no lock that a worker needs
             warnings.simplefilter("ignore", DeprecationWarning)
             yield pool
         pool.shutdown()
@@ -69,7 +69,7 @@ def _pool(workers: int, task: Task) -> Iterator[ProcessPoolExecutor]:
 
 
 _task: Task | None = None
-"""In a worker: the function it calls. It is inherited by the fork, for closures cannot be pickled."""
+"""The function that a worker calls; inherited by the fork, as closures cannot be pickled."""
 
 
 def _start_worker(task: Task) -> None:
@@ -91,7 +91,7 @@ def _call(number: int) -> float | None:
 
 @cache
 def serve_parent() -> None:
-    """Lets this process end with its parent, however that one ends, and leave Ctrl-C to it."""
+    """Makes this process exit when its parent does, and ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = os.getppid()
 
@@ -105,7 +105,7 @@ def serve_parent() -> None:
 
 @contextmanager
 def children_ignore_sigint() -> Iterator[None]:
-    """Processes that this thread starts within the block never see Ctrl-C; other threads here do."""
+    """Processes started by this thread inside the block ignore Ctrl-C; other threads do not."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

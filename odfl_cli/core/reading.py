@@ -1,4 +1,4 @@
-"""JSON and YAML that anybody may have written: regular files only, bounded in size and depth."""
+"""Safe readers of JSON and YAML: regular files only, limited in size and depth."""
 
 import hashlib
 import json
@@ -17,16 +17,16 @@ YAML_LARGEST = 1 << 17
 DEEPEST = 50
 """Levels of lists and mappings, so that no reader recurses too deeply; configurations have five."""
 MOST_DIGITS = 18
-"""Digits of a whole number; a longer one is read as a float, which every calculation can take."""
+"""The largest number of digits of an integer; longer ones are read as floats."""
 FAST_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class UnreadableError(UserError):
-    """A file that is not what its name promises: the message says why, without the path."""
+    """A file whose content is not as expected; the message says why, without the path."""
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object; a FileNotFoundError where there is no file."""
+    """Reads a JSON object; raises a FileNotFoundError if there is no file."""
     content = _read(path, JSON_LARGEST)
     try:
         value = json.loads(content, parse_int=_number)
@@ -39,12 +39,12 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def as_read(content: dict[str, Any]) -> dict[str, Any]:
-    """What `read_json` gives back of a record that `write_json` wrote."""
+    """The record as `read_json` returns it after `write_json`."""
     return json.loads(json.dumps(content), parse_int=_number)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """A YAML mapping as JSON could hold it; an alias is refused, for it multiplies what it names."""
+    """Reads a YAML mapping as JSON types; aliases are refused, as they can multiply the content."""
     content, depth = _read(path, YAML_LARGEST), 0
     try:
         for event in yaml.parse(content, FAST_LOADER):
@@ -86,7 +86,7 @@ def _check_depth(value: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Without YAML's dates, sets and bytes, which become text."""
+    """The value with YAML's dates, sets and bytes as text."""
     if isinstance(value, dict):
         return {str(key): _plain(child) for key, child in value.items()}
     if isinstance(value, list):
@@ -109,12 +109,12 @@ def seal(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_intact(record: dict[str, Any]) -> bool:
-    """Whether the record is what was sealed; not where it has no seal."""
+    """True if the record has a seal that matches its content."""
     return record.get(SEAL) == checksum(record)
 
 
 def checksum(record: dict[str, Any]) -> str:
-    """The SHA-256 of all entries but the seal, whatever their order and layout."""
+    """The SHA-256 of all entries but the seal, independent of their order and layout."""
     content = {name: value for name, value in record.items() if name != SEAL}
     canonical = json.dumps(as_read(content), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
@@ -132,7 +132,7 @@ def flatten(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def follow_reference(value: Any, flat: Mapping[str, Any]) -> Any:
-    """What a plain reference such as ${data.items} stands for; any other value as it is."""
+    """The value of a plain reference such as ${data.items}; any other value unchanged."""
     if isinstance(value, str) and value.startswith("${") and value.endswith("}"):
         return flat.get(value[2:-1], value)
     return value

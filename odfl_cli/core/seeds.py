@@ -10,7 +10,7 @@ PART = re.compile(r"(\d{1,10})(?:\s*[-–]\s*(\d{1,10}))?")
 
 
 def parse_seeds(seeds: str | int | Iterable[int], key: str = "seeds") -> tuple[int, ...]:
-    """The seeds that a text, a count or a list names; a UserError that names the key for anything else."""
+    """The seeds of a text, a count or a list; raises a UserError that names the key for anything else."""
     if not isinstance(seeds, str | int):
         return parse_seeds(str(list(seeds)), key)
     text = str(seeds).strip()
@@ -40,7 +40,7 @@ def format_seeds(seeds: Iterable[int]) -> str:
 
 
 def seeds_word(seeds: Sequence[int]) -> str:
-    """`seeds=3` for 0, 1, 2; otherwise those that there are, as in `seeds=1000-1019`."""
+    """`seeds=3` for 0, 1, 2; otherwise the seeds themselves, as in `seeds=1000-1019`."""
     if list(seeds) == list(range(len(seeds))):
         return f"seeds={len(seeds)}"
     text = format_seeds(seeds)

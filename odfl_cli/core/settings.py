@@ -1,4 +1,4 @@
-"""Frozen, validated hyperparameters: the decorator every configurable component wears."""
+"""Frozen, validated hyperparameters: the decorator of every configurable component."""
 
 from typing import Annotated, Any, TypeVar, dataclass_transform
 
@@ -25,6 +25,6 @@ PositiveInt = Annotated[Integer, Field(ge=1)]
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def settings(cls: type[Class]) -> type[Class]:
-    """A dataclass whose fields are the keys of one YAML file; it refuses wrong values."""
+    """Makes a class a frozen dataclass that validates its fields, the keys of one YAML file."""
     checked: Any = dataclass(frozen=True, kw_only=True, config=CONFIG)(cls)
     return checked

@@ -1,4 +1,4 @@
-"""Means over seeds, slopes on logarithmic axes, their intervals, and decisions that may be awaited."""
+"""Means over seeds, slopes on logarithmic axes, their intervals, and sequential decisions."""
 
 import math
 from bisect import bisect_left
@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypedDict
 import numpy as np
 
 TIGHTEST = 200
-"""The number of samples at which `always_valid` is narrowest beside a fixed interval."""
+"""The number of samples at which `always_valid` is narrowest relative to a fixed interval."""
 
 
 def mean_ci95(samples: np.ndarray, axis: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -43,10 +43,10 @@ def paired_differences(first: Any, second: Any) -> dict[int, Any]:
 
 
 def always_valid(deviation: float, count: int, error: float) -> float:
-    """Half the width of an interval for a mean that holds for all counts at once.
+    """Half the width of an interval for a mean that is valid for all counts at once.
 
     The asymptotic confidence sequence of the normal mixture (Waudby-Smith et al., arXiv
-    2103.06476): whoever looks after every sample and stops when it suits finds the mean outside
+    2103.06476): even if one looks after every sample and stops at will, the mean lies outside
     with probability `error` at most. `deviation` is that of the first `count` samples.
     """
     log = -2 * math.log(error)
@@ -58,7 +58,7 @@ def always_valid(deviation: float, count: int, error: float) -> float:
 
 
 class Decision(NamedTuple):
-    """What a number of paired differences decide about their mean."""
+    """The verdict of paired differences on their mean."""
 
     verdict: Literal["less", "more", "equal", "undecided"]
     seeds: int
@@ -70,7 +70,7 @@ class Decision(NamedTuple):
 def decide(
     differences: Sequence[float], looks: Iterable[int], margin: float, error: float
 ) -> Decision:
-    """The verdict at the first of the looks (numbers of differences) that has one, or at the last.
+    """The first verdict among the looks (numbers of differences), or that of the last look.
 
     *less*: the interval is below 0; *more*: above; *equal*: within ± margin.
     """
@@ -99,7 +99,7 @@ def count_for(half: float, deviation: float, error: float) -> int:
 
 @cache
 def student_quantile(freedom: int) -> float:
-    """t with P(|T| ≤ t) = 0.95, by bisection. Importing scipy for it would take longer than a run."""
+    """t with P(|T| ≤ t) = 0.95, by bisection; importing scipy would take longer than a run."""
     if freedom > 10_000:
         z = NormalDist().inv_cdf(0.975)
         return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
@@ -127,8 +127,8 @@ def central_probability(t: float, freedom: int) -> float:
 def loglog_slope(x: np.ndarray, values: np.ndarray) -> tuple[float, float]:
     """The slope of ln(mean over seeds) against ln x, and half its 95% interval over the seeds.
 
-    `values` is [S, n]. The interval is the jackknife's: a single seed may be negative where only
-    the mean of many is not, so that it need not have a slope. NaN where the mean is not
+    `values` is [S, n]. The interval is the jackknife's, since a single seed may have negative values
+    and hence no slope although the mean of many has one. NaN where the mean is not
     positive, or where there is one seed.
     """
     seeds = len(values)

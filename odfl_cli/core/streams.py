@@ -2,8 +2,8 @@
 
 Round t of a stream is drawn by `np.random.default_rng([seed, stable_hash(name), block])`, in blocks of
 a fixed number of rounds. Numpy promises the numbers of PCG64 for good, but not those of
-`standard_normal` and the like: should a release change them, results of earlier runs cannot be
-repeated with it. tests/core/test_streams.py holds numbers of today and fails then.
+`standard_normal` and the like: if a release changes them, results of earlier runs cannot be
+repeated with it, and tests/core/test_streams.py fails.
 """
 
 import hashlib
@@ -21,14 +21,14 @@ METHODS = {"uniform": "random", "normal": "standard_normal", "exponential": "sta
 """Kind → the method of numpy's Generator."""
 
 MANY = 2**16
-"""Numbers for which it pays to wake threads."""
+"""The count of numbers from which threads are worth their overhead."""
 
 BLOCK_BUDGET = 2**14
 SHORTEST_BLOCK, LONGEST_BLOCK = 16, 256
 
 
 class Draw(NamedTuple):
-    """What one round asks of a stream: a standard distribution and a shape."""
+    """The draws of one round: a standard distribution and a shape."""
 
     kind: Kind
     shape: tuple[int, ...] = ()
@@ -68,7 +68,7 @@ def draw(
 
 
 def _draw_seed(seed: int, name: str, spec: Draw, start: int, out: np.ndarray) -> None:
-    """Draws of one seed from round `start` on into out [B, *shape]."""
+    """Fills out [B, *shape] with the draws of one seed from round `start` on."""
     length, stop = block_length(spec.shape), start + len(out)
     for block in range(start // length, -(-stop // length)):
         # Three words below 2^32 each: shorter and longer lists could name the same stream.
@@ -83,7 +83,7 @@ def _draw_seed(seed: int, name: str, spec: Draw, start: int, out: np.ndarray) ->
 
 @cache
 def block_length(shape: tuple[int, ...]) -> int:
-    """Rounds drawn by one generator. It defines the numbers, so it depends on the shape alone."""
+    """The number of rounds drawn by one generator: it defines the numbers, so it depends on the shape alone."""
     fitting = BLOCK_BUDGET // max(1, math.prod(shape))
     power_of_two = 1 << max(fitting, 1).bit_length() - 1
     return min(max(power_of_two, SHORTEST_BLOCK), LONGEST_BLOCK)

@@ -1,4 +1,4 @@
-"""Text for people: tables, means with their intervals, sizes, ages, suggestions, lines on stderr."""
+"""Text formatting: tables, means with intervals, sizes, ages, suggestions, lines on stderr."""
 
 import difflib
 import itertools
@@ -13,9 +13,9 @@ from typing import Any
 
 INDENT = 4
 MOST_NAMED = 30
-"""Words in a message on an unknown one."""
+"""The most names listed in a message about an unknown one."""
 LONGEST = 1000
-"""Characters of a message."""
+"""The most characters of a message."""
 UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
@@ -27,7 +27,7 @@ def printable(text: str) -> str:
 
 
 def shorten(text: str) -> str:
-    """The text with at most 80 characters of every word and list, and its ends where it is very long."""
+    """The text with at most 80 characters of every word and list, cut in the middle beyond LONGEST."""
     text = re.sub(r"([\[{][^\]}]{80})[^\]}]+", r"\1…", text)
     text = re.sub(r"([^\s/]{80})[^\s/]+?([:;,]?)(?=[\s/]|$)", r"\1…\2", text)
     half = LONGEST // 2 - 2
@@ -35,13 +35,13 @@ def shorten(text: str) -> str:
 
 
 def tell(line: str) -> None:
-    """One line on stderr."""
+    """Prints one line on stderr."""
     print(f"odfl: {shorten(printable(line))}", file=sys.stderr, flush=True)
 
 
 def table(rows: Iterable[Sequence[str]], elastic: int | None = None) -> str:
-    """Aligned columns. On a screen no line is wider than it: the elastic column is folded between
-    words, and where that is not enough the last columns go on below, indented.
+    """Aligned columns. On a terminal, lines fit its width: the elastic column is wrapped between
+    words, and if that is not enough the last columns continue below, indented.
     """
     cells = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -70,9 +70,7 @@ def markdown(rows: Sequence[Sequence[str]]) -> str:
 
 
 def latex(rows: Sequence[Sequence[str]], apart: int = 0) -> str:
-    """A tabular with the rules of the package booktabs; the first row is its heading, and a rule
-    separates the last ones, `apart` many.
-    """
+    """A booktabs tabular; the first row is its heading, and a rule separates the last `apart` rows."""
     heading, *body = [" & ".join(map(_latex_cell, row)) + r" \\" for row in rows]
     if 0 < apart < len(body):
         body.insert(len(body) - apart, r"\midrule")
@@ -84,7 +82,7 @@ def latex(rows: Sequence[Sequence[str]], apart: int = 0) -> str:
 
 
 def nearest(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> list[str]:
-    """The known words that are like one; a dotted key may be typed without its group."""
+    """The known words closest to a word; a dotted key may be typed without its group."""
     words = {name.lower(): name for name in known}
     ends: dict[str, str] = {}
     for name in words.values():
@@ -100,7 +98,7 @@ def nearest(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6)
 
 
 def did_you_mean(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
-    """`did you mean X? there are X, Y, …`, or only the second part where none is near."""
+    """`did you mean X? there are X, Y, …`, or only the second part if none is close."""
     words = list(known)
     near = nearest(word, words, most, cutoff)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
@@ -116,7 +114,7 @@ def plus_minus(
 
 
 def two_digits(ci95: float) -> Callable[[float], str]:
-    """Formats numbers with the decimals that two digits of the interval have; four digits for none."""
+    """A formatter with as many decimals as two digits of the interval need; four digits without one."""
 
     def number(value: float) -> str:
         if math.isnan(ci95) or ci95 == 0:
@@ -132,13 +130,13 @@ def two_digits(ci95: float) -> Callable[[float], str]:
 
 
 def relative(path: Path) -> str:
-    """As seen from here, where it lies below."""
+    """The path relative to the current directory, if it lies below it."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def size(count: float) -> str:
-    """Bytes in the unit that leaves at most four digits."""
+    """A number of bytes in the unit that leaves at most four digits."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
@@ -147,7 +145,7 @@ def size(count: float) -> str:
 
 
 def age(seconds: float) -> str:
-    """Whole days, hours, minutes or seconds."""
+    """A time in whole days, hours, minutes or seconds."""
     for unit, length in UNITS:
         if seconds >= length:
             return f"{seconds // length:.0f} {unit}"
@@ -166,9 +164,7 @@ def format_value(value: Any) -> str:
 
 
 def _latex_cell(text: str) -> str:
-    """Formulas as they are, other special characters escaped, **bold** and † set as such, and the
-    signs of numbers in math mode.
-    """
+    """The cell in LaTeX: formulas unchanged, special characters escaped, **bold** and † translated."""
     parts = re.split(r"((?<!\\)\$.*?(?<!\\)\$)", printable(text))
     return "".join(part if place % 2 else _latex_text(part) for place, part in enumerate(parts))
 
@@ -183,7 +179,7 @@ def _latex_text(text: str) -> str:
 
 
 def _bands(widths: Sequence[int], screen: int) -> list[slice]:
-    """Neighbouring columns that fit beside each other; those after the first ones are indented."""
+    """Groups of neighbouring columns that fit on a line; all groups but the first are indented."""
     bands, start, used = [], 0, widths[0]
     for column, width in enumerate(widths[1:], start=1):
         used += 2 + width
@@ -194,7 +190,7 @@ def _bands(widths: Sequence[int], screen: int) -> list[slice]:
 
 
 def _fold(row: Sequence[str], widths: Sequence[int]) -> Iterable[tuple[str, ...]]:
-    """The lines of a row: a cell that is too wide goes on below."""
+    """The lines of a row: a cell that is too wide continues on the next line."""
     cells = [
         [cell] if len(cell) <= width else textwrap.wrap(cell, width, break_on_hyphens=False)
         for cell, width in zip(row, widths, strict=True)

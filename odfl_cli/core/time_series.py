@@ -1,6 +1,6 @@
 """The mean of one long path and its 95% interval, by the moving-block bootstrap over time.
 
-Blocks keep what neighbouring rounds have in common. Their length is chosen by the rule of Politis &
+Blocks preserve the dependence between neighbouring rounds. Their length follows the rule of Politis &
 White (Econometric Reviews 23, 2004) as corrected by Patton, Politis & White (ibid. 28, 2009).
 """
 
@@ -24,7 +24,7 @@ class PathMean(NamedTuple):
 
 
 def path_mean(series: np.ndarray, block: int | None = None) -> PathMean:
-    """The mean of a path [T]; the length of a block is chosen by `block_length` unless it is given.
+    """The mean of a path [T] with blocks of `block` rounds, by default chosen by `block_length`.
 
     The bootstrap draws T/b blocks of b rounds with replacement. The variance of their mean is the
     variance of one block's mean over all T − b + 1 blocks, times b/T, so nothing needs to be drawn.
