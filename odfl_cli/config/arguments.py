@@ -1,4 +1,4 @@
-"""Python arguments as overrides of the command line, and the grid that several values make."""
+"""Converts Python arguments to overrides of the command line, and lists of values to a grid."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from odfl_cli.core.text import did_you_mean, format_value
 
 @dataclass(frozen=True)
 class Setting:
-    """Overrides, and the objects that stand in for groups: a cell of a grid, or a part of one."""
+    """Overrides, and objects that replace groups: a cell of a grid or a part of one."""
 
     overrides: tuple[str, ...] = ()
     objects: Mapping[str, Any] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Setting:
 
 
 Axes = dict[str, list[Setting]]
-"""Key → its alternatives: one of a value that is fixed, several of one that is swept."""
+"""Key → its alternatives: one if it is fixed, several if it is swept."""
 
 
 def grid(axes: Axes) -> list[Setting]:
@@ -42,7 +42,7 @@ def grid(axes: Axes) -> list[Setting]:
 
 
 def override_axes(overrides: Iterable[str]) -> Axes:
-    """The axes of `key=value` and `key=value,value`; of a key that occurs twice, the last."""
+    """The axes of `key=value` and `key=value,value`; the last occurrence of a key counts."""
     texts = list(overrides)
     for text in texts:
         if not isinstance(text, str):
@@ -57,7 +57,7 @@ def override_axes(overrides: Iterable[str]) -> Axes:
 
 
 def keyword_axes(keywords: Mapping[str, Any], swept: bool) -> Axes:
-    """The axes of keyword arguments; `swept`: a list holds alternatives."""
+    """The axes of keyword arguments; if `swept`, a list holds alternatives."""
     _check_names(keywords)
     axes: Axes = {}
     for key, value in keywords.items():
@@ -88,13 +88,13 @@ def group_names() -> list[str]:
 
 
 class _Reader:
-    """Reads keyword arguments: of a sweep, or of a single job."""
+    """Reads the keyword arguments of a sweep or of a single job."""
 
     def __init__(self, swept: bool) -> None:
         self._swept, self._groups = swept, group_names()
 
     def axes(self, key: str, value: Any) -> Axes:
-        """A mapping sets keys below `key`, each an axis of its own."""
+        """The axes of one argument; every key of a mapping has its own."""
         if not isinstance(value, Mapping):
             return {key: self._settings(key, value)}
         axes: Axes = {}
@@ -131,9 +131,9 @@ class _Reader:
 
 
 def word_axes(overrides: Iterable[Override]) -> dict[str, list[tuple[str, ...]]]:
-    """Key → its alternatives, each as words; of a key that occurs twice, the last.
+    """Key → its alternatives, each as words; the last occurrence of a key counts.
 
-    Values that are tagged `zip` (or `zip_…`: several groups) advance together and make one axis:
+    Values tagged `zip` (or `zip_…` for several groups) advance together and form one axis:
     `data.items=tag(zip,choice(5,80)) horizon.rounds=tag(zip,choice(1000,5000))` are two jobs.
     """
     axes: dict[str, list[tuple[str, ...]]] = {}
@@ -154,13 +154,13 @@ def word_axes(overrides: Iterable[Override]) -> dict[str, list[tuple[str, ...]]]
 
 
 def zip_tag(override: Override) -> str:
-    """The tag by which values advance together with those of other keys; empty if there is none."""
+    """The tag `zip` or `zip_…` of an override; empty if it has none."""
     tags = getattr(override.value(), "tags", ())
     return next((tag for tag in sorted(tags) if tag == "zip" or tag.startswith("zip_")), "")
 
 
 def alternatives(override: Override) -> list[str]:
-    """`key=value` for every value of an override, which may be one."""
+    """`key=value` for every value of an override."""
     key = override.get_key_element()
     if not override.is_sweep_override():
         return [f"{key}={override.get_value_element_as_str()}"]
@@ -175,7 +175,7 @@ def alternatives(override: Override) -> list[str]:
 
 
 def _check_swept_seeds(override: Override) -> None:
-    """Refuses `seeds=range(1000,1003)` and `seeds=7,9`: jobs with so many seeds, never these ones."""
+    """Raises for `seeds=range(1000,1003)` and `seeds=7,9`, which sweep over numbers of seeds."""
     values = [] if override.is_interval_sweep() else list(islice(override.sweep_iterator(), MOST))
     counts = [value for value in values if isinstance(value, int)]
     if len(counts) < len(values):
@@ -197,5 +197,5 @@ def _check_names(keywords: Iterable[str]) -> None:
 
 
 def _is_list(value: Any) -> bool:
-    """Whether a sweep takes a value for several; a tuple is one value."""
+    """True if a sweep reads the value as alternatives; a tuple is one value."""
     return isinstance(value, list | range | np.ndarray)

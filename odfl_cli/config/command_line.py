@@ -1,4 +1,4 @@
-"""The words after `odfl run`: read and checked."""
+"""Parses and checks the words after `odfl run`."""
 
 import argparse
 import re
@@ -28,7 +28,7 @@ RENAMED = {
     r"p=(.*)": r"data.features=\1",
     r"engine=(gpu|cuda)": "engine=torch engine.device=cuda",
 }
-"""Overrides of earlier versions, and ones that people try → what they are written as."""
+"""Overrides of earlier versions and common guesses → the current spelling."""
 OUTSIDE = ("terrain", "prices", "emissions")
 """Examples outside the package, choices of `data` and `experiment` in reproduce/conf."""
 TOGETHER = re.compile(r"[\w./@+~]+=[^\s'\"\[{(]+(\s+[\w./@+~]+=[^\s'\"]+)+")
@@ -41,7 +41,7 @@ VALUES = ("--package -p", "--config-path -cp", "--config-name -cn", "--config-di
 INFO = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
 NAME = r"(?!(null|true|false|nan|inf)\b)[a-z_][\w./-]*"
 CHOICES = re.compile(rf"(?i){NAME}(,\s*{NAME})*|\w+\(.*\)|(['\"]).*\3|.*\$\{{.*")
-"""The values of a group: names, a function of Hydra's sweeps, quoted text, an interpolation."""
+"""Valid values of a group: names, a sweep function of Hydra, quoted text, an interpolation."""
 
 
 class CommandLine:
@@ -70,7 +70,7 @@ class CommandLine:
         self.modes = [mode for mode in MODES if getattr(self.typed, mode)]
 
     def check(self) -> None:
-        """Refuses what Hydra explains badly."""
+        """Raises a UserError for mistakes that Hydra explains badly."""
         if self.typed.resolve and not (self.typed.cfg or self.typed.help):
             raise UserError("--resolve: it belongs to --cfg, as in odfl run --cfg job --resolve")
         if len(self.modes) > 1:
@@ -86,7 +86,7 @@ class CommandLine:
             self.overrides = [word for word in self.overrides if word != "experiment=null"]
 
     def leaves_mode_open(self) -> bool:
-        """Whether it runs something and does not say if it is a sweep."""
+        """True if the line runs something and does not say whether it is a sweep."""
         if self.modes or self.typed.help or self.typed.hydra_help:
             return False
         return not any(word.lstrip("+").startswith("hydra.mode=") for word in self.overrides)
@@ -98,7 +98,7 @@ class CommandLine:
 
 
 def no_such_choice(group: str, choice: str, choices: list[str]) -> str:
-    """The line that refuses a choice."""
+    """The error message for a choice that does not exist."""
     if group == "horizon" and choice.isdigit():
         there_are = did_you_mean("", choices)
         return f"{group}={choice}: no such choice; did you mean horizon.rounds? {there_are}"
@@ -109,7 +109,7 @@ def no_such_choice(group: str, choice: str, choices: list[str]) -> str:
 
 
 def _check_spelling(override: str) -> None:
-    """Refuses an override of an earlier version and says how it is written now."""
+    """Raises for an override that is misspelt or of an earlier version, with the right spelling."""
     for old, new in RENAMED.items():
         if found := re.fullmatch(old, override.lstrip("+~")):
             raise UserError(f"{override}: this is written as {found.expand(new)}")
@@ -129,7 +129,7 @@ def _check_spelling(override: str) -> None:
 
 
 def _check_group_override(override: str, folders: list[Path]) -> None:
-    """Refuses `horizon=1000`, `algo=null`, `predictor=[a]` and `~algo`: a group takes a choice."""
+    """Raises for `horizon=1000`, `algo=null`, `predictor=[a]` and `~algo`: a group takes a choice."""
     removed = re.fullmatch(r"~(\w+)(=.*)?", override)
     given = re.fullmatch(r"\+*([\w/]+)(?:@[\w.]+)?=(.*)", override)
     found = removed or given

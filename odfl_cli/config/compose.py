@@ -30,11 +30,11 @@ EXTRAS = {
     "hydra/launcher=ray": ("hydra_plugins.hydra_ray_launcher", "ray"),
     "hydra/sweeper=optuna": ("hydra_plugins.hydra_optuna_sweeper", "search"),
 }
-"""Choice → the package it runs on and the extra of odfl that brings it."""
+"""Choice → the package that it needs and the extra of odfl that installs it."""
 
 
 def compose_job(overrides: Iterable[str]) -> DictConfig:
-    """One job's configuration with Hydra's own, or a UserError that says which override is wrong."""
+    """The configuration of one job with Hydra's own; raises a UserError for a wrong override."""
     given = list(overrides)
     with hydra_for(given):
         return compose("config", overrides=given, return_hydra_config=True)
@@ -42,10 +42,10 @@ def compose_job(overrides: Iterable[str]) -> DictConfig:
 
 @contextmanager
 def hydra_for(overrides: list[str]) -> Iterator[None]:
-    """Hydra as it is set up for `odfl run`; what it refuses of the overrides is a UserError."""
+    """Sets up Hydra as for `odfl run`; its errors about the overrides become UserErrors."""
     prepare_hydra()
     check_arguments(overrides)
-    surrounding = GlobalHydra.instance().hydra  # of an application that we are called from
+    surrounding = GlobalHydra.instance().hydra  # of an application that calls odfl
     GlobalHydra.instance().clear()
     try:
         with (
@@ -58,7 +58,7 @@ def hydra_for(overrides: list[str]) -> Iterator[None]:
 
 
 def is_sweep(line: CommandLine) -> bool:
-    """Whether a command line that does not say so is a sweep: `sweep=` names one, or the experiment is one."""
+    """True if a line without a mode is a sweep: it has `sweep=`, or its experiment is a sweep."""
     if any(word.startswith("sweep=") for word in line.overrides):
         return True
     if not (experiment := line.find_experiment()):
@@ -78,9 +78,9 @@ def prepare_hydra() -> None:
 
 
 def _prefer_own_presets() -> None:
-    """Files in conf/hydra replace the plugins' presets of the same names.
+    """Replaces the plugins' presets by the files of the same names in conf/hydra.
 
-    Hydra takes a plugin's preset for the schema of such a file and refuses every key beyond it.
+    Hydra would use such a preset as the schema of the file and refuse any other key.
     """
     for path in (conf_directory() / "hydra").rglob("*.yaml"):
         folder = ConfigStore.instance().repo
@@ -90,22 +90,22 @@ def _prefer_own_presets() -> None:
 
 
 def _prefer_own_defaults() -> None:
-    """The launcher and the sweeper of odfl in the place of Hydra's.
+    """Replaces Hydra's default launcher and sweeper by odfl's.
 
-    An override in conf/config.yaml would do the same, but no experiment could choose another.
+    With an override in conf/config.yaml instead, no experiment could choose another.
     """
     for choice in ConfigStore.instance().repo["hydra"]["config.yaml"].node.defaults:
         choice.update({group: "odfl" for group in ("launcher", "sweeper") if group in choice})
 
 
 def allow_any_class() -> AbstractContextManager[Any]:
-    """Lets configurations name any class, which Hydra 1.4 wants to be said: docs/trust.md."""
+    """Lets configurations name any class; Hydra 1.4 asks for an explicit permission (docs/trust.md)."""
     allow: Any = getattr(hydra.utils, "execution_whitelist", None)
     return allow(hydra.utils.UNSAFE_DISABLE_EXECUTION_CHECKS) if allow else nullcontext()  # type: ignore[attr-defined]
 
 
 def require_extras(config: DictConfig) -> None:
-    """Refuses a launcher or a sweeper whose package is missing."""
+    """Raises if the package of the launcher or sweeper is missing."""
     for group in ("hydra/launcher", "hydra/sweeper"):
         choice = f"{group}={config.hydra.runtime.choices[group]}"
         package, extra = EXTRAS.get(choice, ("", ""))
@@ -123,7 +123,7 @@ def _is_installed(package: str) -> bool:
 
 
 def tuned_values(config: DictConfig, hydra: Any) -> dict[str, dict[str, Any]]:
-    """`group=choice` of conf/tuned → dotted key → value, for the values that are in force.
+    """`group=choice` of conf/tuned → dotted key → value, for the values in use.
 
     Hydra lists an optional choice whether or not its file exists, and a user's own value replaces
     a tuned one.

@@ -1,4 +1,4 @@
-"""The folder of configuration files, in an installed wheel or in the repository; its groups."""
+"""The folder of configuration files, in a wheel or in the repository, and its groups."""
 
 from functools import cache
 from pathlib import Path
@@ -19,30 +19,30 @@ def conf_directory() -> Path:
 
 
 TUNED = "tuned/"
-"""Groups below this prefix set one group's values for a choice of another; nobody selects them."""
+"""Groups below this prefix set values of one group for a choice of another; users do not select them."""
 TUNED_BEFORE = {"oracle_for", "algo_for", "algo_data_for"}
 """Their names up to 0.2.0, in the records of runs."""
 
 
 def is_tuning(group: str) -> bool:
-    """Whether a group sets another group's values for a pair of choices."""
+    """True if a group sets another group's values for a pair of choices."""
     return group.startswith(TUNED) or group in TUNED_BEFORE
 
 
 def choices_of(group: str, directories: list[Path]) -> list[str]:
     """The choices of a group: the names of its files, in any of the directories."""
     paths = (path for folder in directories for path in (folder / group).glob("*.yaml"))
-    return sorted({path.stem for path in paths if path.is_file()})  # not a link to nowhere
+    return sorted({path.stem for path in paths if path.is_file()})  # no broken links
 
 
 @cache
 def variants() -> dict[str, Any]:
-    """Choices of algo that are another one with other values: name → what a file would hold."""
+    """Choices of algo that are another choice with other values: name → content."""
     return yaml.load((conf_directory() / "variants.yaml").read_bytes(), FAST_LOADER)
 
 
 def list_groups(directories: list[Path]) -> str:
-    """`group: choice, choice, …`, a line for every group that a user selects from."""
+    """`group: choice, choice, …`, one line per group that users select from."""
     choices: dict[str, set[str]] = {}
     for directory in directories:
         for path in directory.rglob("*.yaml"):

@@ -1,4 +1,4 @@
-"""Errors of Hydra, OmegaConf and YAML, each as one line that says what to do."""
+"""Turns errors of Hydra, OmegaConf and YAML into one line that says what to do."""
 
 import re
 from collections.abc import Iterator
@@ -25,10 +25,10 @@ COMPLAINTS = (HydraException, OmegaConfBaseException, YAMLError)
 
 @contextmanager
 def explain_errors(arguments: list[str]) -> Iterator[None]:
-    """Turns what goes wrong while configurations are composed into a UserError of one line.
+    """Turns errors in composing configurations into UserErrors of one line.
 
-    Hydra raises exceptions of every kind. Those in which code of odfl or of the user takes part, beyond
-    the three frames that call Hydra, are not Hydra's and stay what they are.
+    Hydra raises exceptions of every kind. Those with frames of odfl's or the user's code, beyond
+    the three frames that call Hydra, are raised unchanged.
     """
     try:
         yield
@@ -47,7 +47,7 @@ def explain_errors(arguments: list[str]) -> Iterator[None]:
 
 
 def explain(error: Exception, arguments: list[str]) -> str:
-    """One line for a configuration that could not be composed."""
+    """The message for a configuration that could not be composed."""
     text = " ".join(str(part) for part in (error, error.__cause__) if part)
     if isinstance(error, YAMLError):
         return _explain_yaml(error)
@@ -79,7 +79,7 @@ def explain(error: Exception, arguments: list[str]) -> str:
 
 
 def check_arguments(arguments: list[str]) -> CommandLine:
-    """The words of a command line; a UserError for what Hydra explains badly."""
+    """The parsed command line; raises a UserError for mistakes that Hydra explains badly."""
     line = CommandLine(arguments)
     if line.unknown:
         hint = _without_dashes(line.unknown[0], arguments)
@@ -89,7 +89,7 @@ def check_arguments(arguments: list[str]) -> CommandLine:
 
 
 def _without_dashes(flag: str, arguments: list[str]) -> str:
-    """How a setting that was typed as a flag is written."""
+    """The spelling of a setting that was typed as a flag."""
     name, _, value = flag.lstrip("-").partition("=")
     near = nearest(
         name, [key for key in _keys(compose_choices([])) if not key.startswith("hydra")], cutoff=0.8
@@ -102,7 +102,7 @@ def _without_dashes(flag: str, arguments: list[str]) -> str:
 
 
 def _explain_yaml(error: YAMLError) -> str:
-    """Which file, which line, what is wrong."""
+    """The file, the line and the problem of a YAML error."""
     if not isinstance(error, MarkedYAMLError):  # a byte that no YAML has
         where, reason = getattr(error, "name", ""), getattr(error, "reason", "")
         return f"{where or 'a configuration file'}: not YAML ({reason or message(error)})"
@@ -124,7 +124,7 @@ def _find_undecodable(arguments: list[str]) -> str:
 
 
 def _unknown_choice(text: str, arguments: list[str]) -> str:
-    """`Could not find 'algo/nope'` with the choices that there are."""
+    """The message for `Could not find 'algo/nope'`, with the existing choices."""
     found = re.search(r"Could not find '([^']+)/([^'/]*)'", text)
     if not found:
         return " ".join(text.split())
@@ -136,7 +136,7 @@ def _unknown_choice(text: str, arguments: list[str]) -> str:
 
 
 def _no_such_reference(key: str, named: str, arguments: list[str]) -> str:
-    """A key that takes its value from one that another group's choice does not have."""
+    """The message for a reference to a key that the choice of another group lacks."""
     group = key.partition(".")[0]
     files = {
         choice: conf_directory() / group / f"{choice}.yaml"
@@ -149,13 +149,13 @@ def _no_such_reference(key: str, named: str, arguments: list[str]) -> str:
 
 
 def _find_typed_key(key: str, arguments: list[str]) -> str:
-    """The key, or where it was not typed itself the first with a reference: this one may lead there."""
+    """The key if it was typed, else the first typed key with a reference, which may lead to it."""
     typed = [word.partition("=")[0].lstrip("+") for word in arguments if "${" in word]
     return key if key in typed else next(iter(typed), key)
 
 
 def _unknown_key(key: str, arguments: list[str]) -> str:
-    """Which choice of the group lacks the key, the nearest one it has, and all of them."""
+    """The message for an unknown key: the choice that lacks it, the nearest key and all keys."""
     group, _, name = key.partition(".")
     listed = next((word for word in arguments if re.match(rf"{group}=\w+,", word)), "")
     others = [word for word in arguments if word != listed]
@@ -184,16 +184,16 @@ def _unknown_key(key: str, arguments: list[str]) -> str:
 
 
 def _class_has(choice: DictConfig, name: str) -> bool:
-    """Whether the class of a choice has a field with a default that its file leaves out."""
+    """True if the class of a choice has such a field, with a default that its file leaves out."""
     try:
         component: Any = get_class(choice["_target_"])
         return not component.__pydantic_fields__[name].is_required()
-    except Exception:  # no such field, or a class of yours that is not there
+    except Exception:  # no such field, or a user's class that cannot be imported
         return False
 
 
 def _choices_with(group: str, name: str) -> str:
-    """The choice of the group that asks for the key, or the only one that has it."""
+    """The choice of the group that requires the key, or the only one that has it."""
     files = {file.stem: file.read_text() for file in (conf_directory() / group).glob("*.yaml")}
     for ending in (r" *\?\?\?", ""):
         found = [
@@ -205,7 +205,7 @@ def _choices_with(group: str, name: str) -> str:
 
 
 def _its_keys(group: str, name: str, keys: list[str]) -> str:
-    """The nearest key of a choice, and all of them."""
+    """The nearest key of a choice, and all its keys."""
     near = nearest(name, keys, cutoff=0.8)
     hint = f"did you mean {group}.{near[0]}? " if near else ""
     own = [one for one in keys if "." not in one]
@@ -213,11 +213,11 @@ def _its_keys(group: str, name: str, keys: list[str]) -> str:
 
 
 def compose_choices(arguments: list[str]) -> DictConfig:
-    """The configuration with the user's choices of groups, of a list the first, and no values."""
+    """The configuration with the user's choices (the first of a list) and without other overrides."""
     given = [re.fullmatch(r"([\w/]+=[A-Za-z_]\w*)(,.*)?", argument) for argument in arguments]
     groups = [found[1] for found in given if found]
     line = CommandLine(list(filter(None, arguments)))
-    GlobalHydra.instance().clear()  # the failed application's; nothing runs after an explanation
+    GlobalHydra.instance().clear()  # of the failed application; nothing runs afterwards
     for choices in (groups, []):
         overrides = [*choices, *line.search_path]
         try:

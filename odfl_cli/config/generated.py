@@ -1,4 +1,4 @@
-"""Configurations derived from other files of conf/: experts of a vote, and constants for learners inside others."""
+"""Configurations derived from other files of conf/: experts of a vote, constants of nested learners."""
 
 from functools import cache
 from pathlib import Path
@@ -10,26 +10,26 @@ from odfl_cli.config.directory import TUNED, choices_of, conf_directory, variant
 from odfl_cli.core.reading import FAST_LOADER
 
 BASES = {"guard": ("base", "rivals.rls", "rivals.spo", "rivals.df_ogd"), "restart": ("base",)}
-"""Algorithm → the settings in which it has another one, by the group algo@algo.<setting>."""
+"""Algorithm → its settings that hold another algorithm, by the group algo@algo.<setting>."""
 FOR = {
     "algo_oracle": "${oracle}",
     "algo_regularizer": "${regularizer}_${data}",
     "algo_data": "${data}",
 }
-"""What a file of each group in conf/tuned is for, beside the algorithm."""
+"""Group in conf/tuned → the part of its file names after the algorithm."""
 INSIDE = TUNED + "inside"
 LOCAL, GLOBAL = None, "_global_"
 
 
 @cache
 def generate(path: str) -> tuple[dict[str, Any], str | None] | None:
-    """The content of the configuration at a path and its package; None where there is none.
+    """The content of the configuration at a path and its package; None if there is none.
 
-    `algo/NAME` has a variant of an algorithm, from conf/variants.yaml.
-    `experts/all` has every algorithm and predictor of conf/ as a part that `vote` may name.
-    `tuned/inside/algo_data/…` has what the file of conf/tuned/algo_data sets for an algorithm alone, for a
-    learner inside another: the values of algo.*, those of oracle.* under `oracle` and data.target as
-    `target`. `tuned/inside/vote` lists these for a vote's experts, and so on.
+    `algo/NAME` is a variant of an algorithm, from conf/variants.yaml.
+    `experts/all` has every algorithm and predictor of conf/ that `vote` may name.
+    `tuned/inside/algo_data/…` converts a file of conf/tuned/algo_data for a learner inside another: the
+    values of algo.*, those of oracle.* under `oracle` and data.target as `target`.
+    `tuned/inside/vote` lists these files for the experts of a vote, and so on.
     """
     folder, _, name = path.rpartition("/")
     if folder == "algo" and name in variants():
@@ -62,7 +62,7 @@ def _own_values(file: Path) -> dict[str, Any]:
 
 
 def _defaults(algorithm: str) -> list[dict[str, str]]:
-    """What conf/tuned may hold for the learners inside an algorithm."""
+    """The defaults list of the files in conf/tuned for the learners inside an algorithm."""
     algorithms = [*choices_of("algo", [conf_directory()]), *variants()]
     if algorithm in BASES:
         places = [(place, f"${{choice_of:algo@algo.{place}}}") for place in BASES[algorithm]]

@@ -1,4 +1,4 @@
-"""Names of runs and sweeps: hashes of what they compute."""
+"""Names of runs and sweeps: hashes of their settings."""
 
 import hashlib
 import json
@@ -19,9 +19,9 @@ FILE_KEYS = {"file", "files", "weights"}
 CLASS_KEYS = {"_target_", "module", "solve"}
 """Keys that name a class or a function by its module."""
 REVISED = {"Regret": "Regret 0.4"}
-"""Classes whose numbers have changed: their runs are computed again."""
+"""Classes whose results have changed, so that their runs are computed again."""
 OWN = "odfl_cli."
-"""A class of this package is identified by its name alone: it may move to another module."""
+"""A class of this package is identified by its name alone, so that it may move to another module."""
 
 
 def register_resolvers() -> None:
@@ -38,18 +38,18 @@ LATER_KEYS: dict[str, Any] = {
     "kappa_rule": "line", "algo.step": None, "feedback": AS_IN_THE_PAPER, "oracle.failure": 0.0,
 }  # fmt: skip
 NONE = object()
-"""Keys that came later, with the values that leave a job what it was."""
+"""Keys added later, with the values that do not change a job."""
 FORMER_KEYS: dict[str, dict[str, Any]] = {"belief": {"horizon": 1.0, "parameters": 1.0}}
-"""Keys that DF-OGD had and did not read: they still count, so that its runs keep their names."""
+"""Former unused keys of DF-OGD; they still count, so that its runs keep their names."""
 
 
 def choice_of(group: str, *, _root_: DictConfig) -> str:
-    """The choice of a group with its package, for conf/tuned; a plain interpolation takes dots for paths."""
+    """The choice of a group whose name has dots, which plain interpolations read as paths."""
     return str(_root_.get(group))
 
 
 def run_name(*, _root_: DictConfig) -> str:
-    """<algo>-<identity>: two different jobs never share a directory."""
+    """<algo>-<identity>; different jobs have different names."""
     return f"{_choice(_root_, 'algo')}-{identity(resolve(_root_))}"
 
 
@@ -68,29 +68,29 @@ def typed_overrides(hydra: Any) -> list[str]:
 
 
 def group_listing(*, _root_: DictConfig) -> str:
-    """The groups of the configuration files in use, for the help."""
+    """The groups of the configuration files in use, for the help text."""
     sources = OmegaConf.select(_root_, "hydra.runtime.config_sources", default=[])
     return list_groups([Path(source.path) for source in sources if source.schema == "file"])
 
 
 def resolve(config: DictConfig) -> dict[str, Any]:
-    """The configuration as plain values, without bookkeeping."""
+    """The configuration as plain values, without bookkeeping keys."""
     return {str(key): plain(config[key]) for key in config if key not in BOOKKEEPING}
 
 
 def identity(config: dict[str, Any]) -> str:
-    """The hash of the settings a seed's numbers depend on; a file counts by its content."""
+    """The hash of the settings that determine a seed's numbers; files count by their content."""
     return digest(content(config))
 
 
 def digest(value: Any) -> str:
-    """Twelve hexadecimal digits that name a JSON-like value."""
+    """The first twelve hexadecimal digits of the hash of a JSON-like value."""
     text = json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def content(node: Any, key: str = "", path: str = "") -> Any:
-    """A configuration with files by their content and classes of this package by their name."""
+    """The configuration with files replaced by checksums and classes of this package by their names."""
     if isinstance(node, dict):
         node = FORMER_KEYS.get(key, {}) | node
         below = {name: f"{path}.{name}" if path else str(name) for name in node}
@@ -122,7 +122,7 @@ def _hash_file(path: Path, size: int, modified: int) -> str:
 
 
 def _canonical(value: Any) -> Any:
-    """1 and 1.0 are the same setting."""
+    """The value with all integers as floats: 1 and 1.0 are the same setting."""
     if isinstance(value, dict):
         return {key: _canonical(child) for key, child in value.items()}
     if isinstance(value, list):

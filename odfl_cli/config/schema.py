@@ -1,4 +1,4 @@
-"""The top of the configuration, and one clear line for every value that is refused."""
+"""The top level of the configuration, and error messages for invalid values."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,14 +11,14 @@ from odfl_cli.core.text import format_value
 
 
 class TopLevel(BaseModel):
-    """The keys beside the groups."""
+    """The keys outside the groups."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     theta_radius: Positive | Literal["auto"]
     kappa: NonNegative = 0.0
     kappa_rule: Literal["line", "worst"] = "line"
-    seeds: int | list[int] | None  # given as a number or as text; None: all that the data have
+    seeds: int | list[int] | None  # a number or text; None: all seeds of the data
     outputs: Annotated[str, Field(min_length=1)]
     sweep: Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
     objective: Annotated[str, Field(min_length=1)] = "avg_cost"
@@ -67,7 +67,7 @@ BOUNDS = {
 
 
 def refusal(error: ValidationError, group: str = "", component: Any = None) -> UserError:
-    """The first thing wrong as `group.key=value: what is allowed`, by the component's fields."""
+    """The first error as `group.key=value: what is allowed`, with the limits of the component's field."""
     first = error.errors(include_url=False)[0]
     location = [str(part) for part in first["loc"] if isinstance(part, int) or part.isidentifier()]
     key = ".".join(([group] if group else []) + (location or list(map(str, first["loc"]))))
@@ -81,7 +81,7 @@ def refusal(error: ValidationError, group: str = "", component: Any = None) -> U
 
 
 def _bounds(component: Any, location: list[str]) -> str:
-    """Both ends of a range, where a plain field has two."""
+    """All limits of a plain field in words; empty if it has none."""
     fields = getattr(component, "__pydantic_fields__", {})
     field = fields.get(location[0]) if len(location) == 1 else None
     limits = {

@@ -1,4 +1,4 @@
-"""The user's own code behind a configuration: its modules and their checksums."""
+"""The modules of the user's own code in a configuration, and their checksums."""
 
 import ast
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ from odfl_cli.core.errors import is_users_file
 
 
 def sources(config: Any) -> dict[str, str]:
-    """Module → checksum, of those that a configuration names outside this package.
+    """Module → checksum, for modules outside this package that a configuration names.
 
-    With the user's own modules that these import, and so on; and with every file of rounds that a
+    Includes the user's own modules that these import, recursively, and the files of rounds that a
     function builds, by the name of the function.
     """
     found: dict[str, str] = {}
@@ -67,7 +67,7 @@ def _file(module: str) -> Path | None:
 
 @lru_cache
 def _imports(file: Path, package: str, size: int, modified: int) -> tuple[str, ...]:
-    """The modules that a file imports anywhere in it; a name may also be that of a function."""
+    """The modules that a file imports; some names may be functions in them."""
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError):  # not Python, or broken: importing it will say so
