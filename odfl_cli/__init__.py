@@ -131,7 +131,7 @@ def run(
     from odfl_cli.plotting.result import Result
     from odfl_cli.runs.in_memory import compute, plan_one
 
-    keywords = _given(
+    keywords = _without_none(
         algo=algo, data=data, predictor=predictor, polytope=polytope, regularizer=regularizer,
         oracle=oracle, horizon=horizon, engine=engine, metrics=metrics, seeds=seeds,
         theta_radius=theta_radius, **keys,
@@ -168,7 +168,7 @@ def sweep(
     from odfl_cli.plotting.result import Result
     from odfl_cli.runs.in_memory import compute, plan_sweep
 
-    keywords = _given(
+    keywords = _without_none(
         algo=algo, data=data, predictor=predictor, polytope=polytope, regularizer=regularizer,
         oracle=oracle, horizon=horizon, engine=engine, metrics=metrics, seeds=seeds,
         theta_radius=theta_radius, experiment=experiment, **keys,
@@ -177,7 +177,7 @@ def sweep(
 
 
 def load(*places: "str | Path", seeds: "str | int | Iterable[int] | None" = None) -> "Result":
-    """Reads finished runs from their files; what cannot be read is left out with a warning.
+    """Reads finished runs from their files; unreadable ones are left out with a warning.
 
     A place is a directory of a run, a sweep or several runs, or the name of a sweep or run under
     outputs/. Without a place, `load` reads what finished last. `seeds` names the seeds to read, as in
@@ -191,5 +191,5 @@ def load(*places: "str | Path", seeds: "str | int | Iterable[int] | None" = None
     return load_runs(places, seeds)
 
 
-def _given(**keywords: Any) -> dict[str, Any]:
+def _without_none(**keywords: Any) -> dict[str, Any]:
     return {name: value for name, value in keywords.items() if value is not None}

@@ -1,4 +1,4 @@
-"""The verbs, one file each; a verb imports what it uses when it is used."""
+"""The verbs, one module each, imported when they are used."""
 
 from odfl_cli.cli.dispatch import main
 

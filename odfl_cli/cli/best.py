@@ -99,7 +99,7 @@ def _parser() -> Parser:
 
 
 def _print(found: Board, column: str, gap: str) -> None:
-    """On a terminal: the table, what it shows, and for one problem the command of the first."""
+    """Prints the table with a caption and, for one problem, the command of the first row."""
     rows, words = _rows(found, gap, "{} *"), to_unicode(column_words(column))
     best, *_ = entries = _entries(found)
     single = len(found.columns) == 1
@@ -118,7 +118,7 @@ def _print(found: Board, column: str, gap: str) -> None:
 
 
 def _rows(found: Board, gap: str, best: str, formulas: bool = False) -> list[list[str]]:
-    """The heading and the rows as text; `best` marks the best learner."""
+    """The heading and the rows as text; `best` is the format of the best learner's cell."""
     plain = str if formulas else to_unicode
     heading = [plain(name_settings(settings)) or "value" for settings in found.columns]
     rows = [["algorithm" if "algo" in found.rows[0] else "", *heading]]
@@ -177,7 +177,7 @@ def _describe(entry: Entry) -> dict[str, Any]:
 
 
 def _print_csv(found: Board) -> None:
-    """A line for every cell: algorithm, settings, seeds, mean, ci95, the gap and the marks."""
+    """Prints one line per cell: algorithm, settings, seeds, mean, ci95, the gap and the marks."""
     entries = _entries(found)
     keys = list(dict.fromkeys(key for entry in entries for key in entry.settings))
     writer = csv.writer(sys.stdout, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""Finds the verb and calls it; a verb's module is imported when it is used."""
+"""Finds the verb, imports its module and calls it."""
 
 import gc
 import io
@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _complete_streams() -> None:
-    """Opens what a caller closed, so that no file takes its number; writes out what ASCII lacks."""
+    """Opens closed standard streams, so that no file gets their numbers; escapes what ASCII lacks."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "r" if number == 0 else "w"))  # noqa: SIM115
@@ -68,7 +68,7 @@ def _dispatch(arguments: list[str]) -> int:
             return 0
         case [verb, *rest] if verb in VERBS:
             gc.set_threshold(100_000)  # imports leave many objects and little garbage
-            os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # a search of all packages
+            os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # searches all packages
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices here are small
             return import_module(f"odfl_cli.cli.{verb}").main(rest)
         case ["-sc" | "--shell-completion" | "--shell_completion", *_]:

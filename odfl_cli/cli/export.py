@@ -57,7 +57,7 @@ def main(argv: list[str]) -> int:
 
 
 def tidy(runs: "list[Run]") -> "pd.DataFrame":
-    """run, algo, differing keys, seed, t, then the columns of the runs."""
+    """The runs as one table: run, algo, differing keys, seed, t, then the columns of the runs."""
     from odfl_cli.plotting.result import Result
 
     result = Result(runs)
@@ -73,12 +73,12 @@ def tidy(runs: "list[Run]") -> "pd.DataFrame":
 
 
 def _is_plain(types: set[type]) -> bool:
-    """Whether a column of such values has one type of number or text."""
+    """True if all values of a column are numbers, texts or booleans."""
     return types <= {int, float} or types <= {str} or types <= {bool}
 
 
 def _is_export(content: bytes) -> bool:
-    """Whether it begins like a CSV of this verb, or ends like a Parquet file with such columns."""
+    """True if the content is a CSV or Parquet file of this verb."""
     return content.startswith(b"run,algo,") or (
         content.startswith(b"PAR1") and all(name in content for name in (b'"run"', b'"algo"'))
     )

@@ -61,7 +61,7 @@ def describe(run: StoredRun, keys: list[str]) -> dict[str, Any]:
 
 
 def print_runs(runs: list[StoredRun]) -> None:
-    """One line per run, then how many there are of every state."""
+    """Prints one line per run, then the number of runs in every state."""
     if not runs:
         print("no runs there yet: odfl run starts one")
         return
@@ -91,6 +91,6 @@ def _row(run: StoredRun, top: Path) -> tuple[str, ...]:
 
 
 def _final_cost(run: StoredRun) -> Interval | None:
-    """Mean and interval of the average cost, of a run that has results."""
+    """Mean and interval of the average cost; None without results."""
     values = run.final("avg_cost")
     return interval(values.values()) if values else None

@@ -1,4 +1,4 @@
-"""What the command lines of the verbs have in common."""
+"""The argument parser of the verbs."""
 
 import argparse
 from pathlib import Path
@@ -10,7 +10,7 @@ from odfl_cli.results.finding import Where, locate_all
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line."""
+    """A parser that raises UserErrors of one line."""
 
     def __init__(self, verb: str, description: str, examples: str = "") -> None:
         super().__init__(
@@ -23,7 +23,7 @@ class Parser(argparse.ArgumentParser):
         self.verb = verb
 
     def add_runs(self, nargs: str, help: str) -> None:
-        """The runs that a verb takes, and the conditions that they must meet, as typed."""
+        """Adds the arguments that select runs."""
         self.add_argument(
             "runs", nargs=nargs, metavar="RUN|SWEEP",
             help=f"a directory, the name of a sweep or a run, or the beginning of a hash; {help}",
@@ -35,19 +35,19 @@ class Parser(argparse.ArgumentParser):
         self.add_seeds()
 
     def add_seeds(self) -> None:
-        """The seeds to read."""
+        """Adds the option --seeds."""
         self.add_argument(
             "--seeds", type=parse_seeds, nargs="?", const=(), metavar="SEEDS",
             help="the seeds to read, as in 0-19 or 0-9,20; by default those of the last request",
         )  # fmt: skip
 
     def error(self, message: str) -> NoReturn:
-        """Refuses the command line."""
+        """Raises a UserError for the command line."""
         raise UserError(f"{self.verb}: {message}; see 'odfl {self.verb} --help'")
 
 
 def read_selection(arguments: argparse.Namespace) -> tuple[list[Path], Where]:
-    """The directories, and the conditions and seeds that were typed."""
+    """The directories, and the conditions and seeds that select runs."""
     seeds = getattr(arguments, "seeds", None)
     if seeds == ():
         each = "; --each-seed draws a line for each" if "each_seed" in arguments else ""
@@ -56,7 +56,7 @@ def read_selection(arguments: argparse.Namespace) -> tuple[list[Path], Where]:
 
 
 def check_output(path: Path, *endings: str, hidden: str = "") -> None:
-    """Refuses a file to write with another ending (but `hidden`), or in a folder that is not there."""
+    """Raises if the file has another ending (`hidden` is accepted, too) or its folder does not exist."""
     if path.suffix not in (*endings, hidden or endings[0]):
         raise UserError(f"{path}: should end in {' or '.join(endings)}")
     if not path.absolute().parent.is_dir():

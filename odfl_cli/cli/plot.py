@@ -39,7 +39,7 @@ EXAMPLES = """\
   odfl plot outputs/sweeps/rates --x horizon.rounds --y avg_dynamic_regret --loglog
 """
 LONGEST = 100
-"""Letters of a folder's name."""
+"""The most characters of a folder's name."""
 OTHER_FORMATS = ("jpg", "jpeg", "gif", "tif", "tiff", "eps", "ps", "webp", "bmp", "svgz")
 
 
@@ -71,19 +71,19 @@ def main(argv: list[str]) -> int:
         except UserError as error:
             if number == 0:
                 raise
-            return report(error, FAILED)  # figures of others are written
+            return report(error, FAILED)  # figures of other sweeps are written already
     return 0
 
 
 def _join_names(names: Iterable[str]) -> str:
-    """The folder of several sweeps together."""
+    """The name of the folder of several sweeps."""
     return "+".join(names)[:LONGEST]
 
 
 def _draw(
     found: dict[str, list[StoredRun]], out: Path, stem: str | None, request: Request, force: bool
 ) -> None:
-    """Writes the figures of runs into a folder, and says which in one line."""
+    """Writes the figures of runs into a folder and prints their names."""
     from matplotlib import rc_context
 
     from odfl_cli.plotting.result import Result
@@ -109,12 +109,12 @@ def _draw(
 
 
 def _only(drawn: list[Sheet]) -> Sheet:
-    """The figure that a single file shows: of all curves the overview, of a gap its rows."""
+    """The figure for a single file: the overview if there is one, else the first."""
     return next((sheet for sheet in drawn if sheet.stem == "overview"), drawn[0])
 
 
 def _target(out: Path, several: bool) -> tuple[Path, str | None]:
-    """The folder, and of a single file its name without the ending."""
+    """The folder, and for a single file its name without the ending."""
     if out.suffix[1:].lower() in OTHER_FORMATS and not out.is_dir():
         raise UserError(f"--out {out}: figures are {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
     if out.suffix[1:] not in FORMATS or out.is_dir():
@@ -125,7 +125,7 @@ def _target(out: Path, several: bool) -> tuple[Path, str | None]:
 
 
 def _request(arguments: argparse.Namespace) -> Request:
-    """The options under their names in the record."""
+    """The options as a `Request`."""
     options = {key: value for key, value in vars(arguments).items() if key in Request.fields()}
     options["width"] = arguments.width or WIDTHS[arguments.size]
     options["labels"] = dict(arguments.label)

@@ -1,4 +1,4 @@
-"""`odfl report`: one self-contained page of what was found."""
+"""`odfl report`: the results as one self-contained page."""
 
 import json
 import webbrowser
@@ -26,7 +26,7 @@ CLAIM = {
     "claim": str, "where": str, "verdict": str, "value": (None, float), "ci95": (None, float),
     "count": int, "claimed": {"side": str, "limit": float},
 }  # fmt: skip
-"""The parts of a claim that the page shows, each with its type."""
+"""The fields of a claim that the page shows, with their types."""
 
 
 def main(argv: list[str]) -> int:

@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _print_help(line: CommandLine) -> None:
-    """Hydra's help, whose own function lists the choices of every group by copying all of them."""
+    """Prints Hydra's help; Hydra's own function copies the configuration for every group, which is slow."""
     config = compose_job([*line.overrides, *line.search_path])
     template = config.hydra.help.template
     with open_dict(config):
@@ -53,7 +53,7 @@ def _print_help(line: CommandLine) -> None:
 
 
 def _start(line: CommandLine) -> None:
-    """Hydra, called with the mode where there are no other flags: `hydra.main` composes to find it."""
+    """Starts Hydra. Without other flags the mode is passed on, as `hydra.main` would compose to find it."""
     sweeps = line.flags in (["-m"], ["--multirun"])
     folder = str(conf_directory())
     if not sweeps and not (line.leaves_mode_open() and not line.flags):
@@ -108,7 +108,7 @@ def _run_single(prepared: PreparedJob) -> float:
 
 
 def _print_result(outcome: Outcome, summary: Summary, prepared: PreparedJob) -> None:
-    """The closing table of a run, one line high; averages are over the seeds asked for."""
+    """Prints the result of a run as a table of one row; averages are over the requested seeds."""
     asked = dict.fromkeys((*REGRETS, prepared.top.objective))
     others = [c for c in asked if c in summary.final and c not in ("avg_cost", "avg_mse")]
     row = {

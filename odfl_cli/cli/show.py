@@ -82,7 +82,7 @@ def _lines(run: StoredRun) -> list[str]:
 
 
 def _figures(run: StoredRun) -> list[str]:
-    """What was computed, and each column after the last round."""
+    """Lines with the rounds, the seeds, the engine and the final value of each column."""
     if not run.summary or not run.seeds:
         return []
     facts = f"{run.summary.rounds} rounds, seeds {format_seeds(run.seeds)}"

@@ -1,4 +1,4 @@
-"""`odfl completion SHELL`: prints the script that completes odfl; `query` answers its questions."""
+"""`odfl completion SHELL`: prints the completion script of a shell, which calls `query`."""
 
 import sys
 from pathlib import Path

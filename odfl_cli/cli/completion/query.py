@@ -1,6 +1,6 @@
-"""Groups, choices and keys for the last word of a line that begins `odfl run`.
+"""Completes groups, choices and keys in the last word after `odfl run`.
 
-The choices of a group are the names of its files; Hydra, which takes a second, is asked the rest.
+The choices of a group are read from its file names; Hydra, which takes a second, completes the rest.
 """
 
 import io
@@ -35,9 +35,9 @@ def answer(arguments: list[str]) -> int:
 
 
 def question(line: str) -> tuple[str, str]:
-    """The line in a form that Hydra completes, and the start of the last word that its answers lack.
+    """The line in a form that Hydra completes, and a prefix for Hydra's answers.
 
-    Hydra completes no verb, no flags between words and no lists: of `algo=a,b` it is given the
+    Hydra completes no verb, no flags between words and no lists: for `algo=a,b` it gets the
     last choice in the word to complete, and the first one elsewhere.
     """
     words = line.split()[1:]
@@ -52,7 +52,7 @@ def question(line: str) -> tuple[str, str]:
 
 
 def choices(asked: str, folders: list[Path]) -> list[str] | None:
-    """`group=choice` for the last word, from the files' names; None where it names no group."""
+    """`group=choice` for the last word, from the file names; None if it names no group."""
     group, equals, value = asked.rpartition(" ")[2].partition("=")
     if not equals or "hydra" in asked or value.startswith(PATH_STARTS):
         return None

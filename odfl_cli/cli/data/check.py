@@ -31,7 +31,7 @@ WIDEST = 12
 
 
 def main(arguments: list[str]) -> int:
-    """Prints a preview, every column's figures, the shape and the line to run; 2 if unusable."""
+    """Prints a preview, statistics of every column, the shape and the command; returns the exit code."""
     options = Parser("data check", __doc__ or "", EXAMPLES)
     options.add_argument("file", metavar="FILE", help="a CSV, Parquet or NPZ file")
     options.add_argument(
@@ -74,7 +74,7 @@ def _look(recording: Recording) -> list[str]:
 
 
 def _write_choice(output: Path, file: Path, config: DictConfig, words: list[str]) -> None:
-    """A choice of the group data that replays the file with these keys."""
+    """Writes a choice of the group data that replays the file with these keys."""
     if output.parent.name != "data" or output.suffix != ".yaml":
         raise UserError(
             f"-o {output}: a choice of data is a file data/NAME.yaml in a folder of yours"

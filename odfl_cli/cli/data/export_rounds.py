@@ -19,7 +19,7 @@ from odfl_cli.runs.simulate import Job
 
 
 def main(arguments: list[str]) -> int:
-    """Composes the configuration as `odfl run` does and writes its rounds; numbers are exact."""
+    """Composes the configuration as `odfl run` does and writes its rounds with exact numbers."""
     options = Parser("data export", __doc__ or "")
     options.add_argument("-o", "--out", type=Path, required=True, metavar="FILE")
     options.add_argument(
@@ -46,7 +46,7 @@ def _is_export(content: bytes) -> bool:
 
 
 def _blocks(job: Job) -> Iterator[tuple[int, int, Rounds]]:
-    """Seed by seed and block by block: (seed, first round, the rounds)."""
+    """Yields (seed, first round, the rounds), seed by seed and block by block."""
     for seed in job.seeds:
         for start in range(0, job.horizon.rounds, job.choose_block_rounds()):
             stop = min(start + job.choose_block_rounds(), job.horizon.rounds)
@@ -54,7 +54,7 @@ def _blocks(job: Job) -> Iterator[tuple[int, int, Rounds]]:
 
 
 def _write_csv(job: Job, path: Path) -> None:
-    """The long table: seed, round, item, x0, x1, …, cost."""
+    """Writes a long table: seed, round, item, x0, x1, …, cost."""
     names = [f"x{i}" for i in range(job.environment.features)]
     with atomic(path) as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -68,7 +68,7 @@ def _write_csv(job: Job, path: Path) -> None:
 
 
 def _write_npz(job: Job, path: Path) -> None:
-    """X [S, T, d, p], c [S, T, d] and seed [S]; the first two are written as they are drawn."""
+    """Writes X [S, T, d, p], c [S, T, d] and seed [S], the first two block by block."""
     sizes = (len(job.seeds), job.horizon.rounds, job.environment.items)
     shapes = {"X": (*sizes, job.environment.features), "c": sizes}
     with atomic(path, "wb") as file, zipfile.ZipFile(file, "w") as archive:
