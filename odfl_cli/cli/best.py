@@ -124,7 +124,7 @@ def _rows(found: Board, gap: str, best: str, formulas: bool = False) -> list[lis
     rows = [["algorithm" if "algo" in found.rows[0] else "", *heading]]
     for settings in found.rows:
         apart = "" if formulas or not _is_reference(settings) else " (reference)"
-        name = plain(name_settings({**settings, **found.chosen(settings)}))
+        name = plain(name_settings({**settings, **found.best_settings(settings)}))
         rows.append([name + apart, *(_cell(entry, gap, best) for entry in found.row(settings))])
     return rows
 

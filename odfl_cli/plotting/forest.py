@@ -49,7 +49,7 @@ def forest_sheet(runs: list[Run], column: str, title: str, request: Request) -> 
         for gap, row, entry in sorted(there, key=lambda one: one[0]["mean"]):
             style = styles[entry.run.algorithm]
             ci95 = math.nan if gap["ci95"] is None else gap["ci95"]
-            shown = Row(label(style.name, found.chosen(row)), style, gap["mean"], ci95)
+            shown = Row(label(style.name, found.best_settings(row)), style, gap["mean"], ci95)
             panels.setdefault(name_settings(place), []).append(shown)
             numbers = {"seeds": len(entry.values), "mean": gap["mean"], "ci95": ci95}
             parts.append({**entry.settings, "baseline": base, **numbers})

@@ -1,4 +1,4 @@
-"""Means over the seeds with 95% intervals: against the rounds, or against a swept key."""
+"""Means over the seeds with 95% intervals, against the rounds or against a swept key."""
 
 import math
 from collections.abc import Hashable, Iterable
@@ -13,7 +13,7 @@ from odfl_cli.results.grouping import Group, Settings, check_column, freeze, sor
 
 @dataclass(frozen=True)
 class Line:
-    """One curve or one series of points of a figure; `points` has the columns x, seeds, mean, ci95."""
+    """A curve or a series of points of a figure; `points` has the columns x, seeds, mean, ci95."""
 
     algorithm: str
     varying: Settings
@@ -23,7 +23,7 @@ class Line:
 
 
 def curves(groups: list[Group], column: str) -> list[Line]:
-    """The column against t for each group whose seeds have it in some round together."""
+    """The column against t, for each group with a round in which all its seeds have a value."""
     return [
         curve(group.algorithm, group.varying, table)
         for group in groups
@@ -32,27 +32,27 @@ def curves(groups: list[Group], column: str) -> list[Line]:
 
 
 def curve(algorithm: str, varying: Settings, table: pd.DataFrame) -> Line:
-    """The mean over the seeds and its interval in every round of a table with a column per seed."""
+    """The mean over the seeds (columns) and its interval in every round (row) of a table."""
     mean, ci95 = mean_ci95(table.to_numpy().T)
     points = {"x": table.index, "seeds": table.shape[1], "mean": mean, "ci95": ci95}
     return Line(algorithm, varying, pd.DataFrame(points), table)
 
 
 def by_seed(group: Group, column: str) -> pd.DataFrame:
-    """A row per round that every seed logged, as pooled runs may not all have, a column per seed."""
+    """The column as a table: a row per round that every seed logged, a column per seed."""
     table = group.rows.pivot(index="t", columns="seed", values=column)
     return table.dropna(axis=1, how="all").dropna()
 
 
 def bounded_regret(group: Group) -> str:
-    """The regret that the algorithm's theorem is about: static for DF-FTPL, dynamic for DF-OGD."""
+    """The column of the regret in the algorithm's theorem: static for DF-FTPL, dynamic for DF-OGD."""
     target = str(group.settings.get("algo._target_", ""))
     is_ftpl = group.algorithm == "df_ftpl" or target.endswith(".DFFTPL")
     return "avg_static_regret" if is_ftpl else "avg_dynamic_regret"
 
 
 def slope(table: pd.DataFrame) -> tuple[float, float]:
-    """The slope of a table by seed on logarithmic axes, and its interval, over seeds that all x have."""
+    """The slope of a table by seed on logarithmic axes and its interval, over seeds with all x."""
     whole = table.dropna(axis=1)
     if whole.empty:
         return math.nan, math.nan
@@ -75,7 +75,7 @@ def sweep(groups: list[Group], key: str, column: str) -> list[Line]:
 
 
 def join_points(points: Iterable[tuple[str, Settings, Any, pd.Series]]) -> list[Line]:
-    """One line for each algorithm with its settings, along x, of values by seed."""
+    """Joins points (algorithm, settings, x, values by seed) to one line per algorithm and settings."""
     lines: dict[Hashable, tuple[str, Settings, dict[Any, pd.Series]]] = {}
     for algorithm, settings, x, values in points:
         place = x if sort_key(x)[0] == 0 else "null" if x is None else str(x)

@@ -1,4 +1,4 @@
-"""Which runs a command names: paths, names, conditions; and the runs that are there, for every verb and for `load`."""
+"""Finds the runs that a verb or `load` is called with: by path, name and conditions."""
 
 import os
 from collections import Counter
@@ -21,17 +21,15 @@ from odfl_cli.results.sweeps import INDEX, read_index
 Warn = Callable[[str], None]
 Place = tuple[Path, Seeds | None]  # a run's directory and the seeds asked for; None: all
 OUTPUTS = Path("outputs")
-LOOSE = "runs"  # the section of runs that no experiment started
+LOOSE = "runs"  # the section of runs without an experiment
 MOST_NAMED = 5
 T = TypeVar("T")
 
 
 def locate(name: str | Path, outputs: Path = OUTPUTS) -> Path:
-    """The directory that a name means: a path, a sweep or run in `outputs`, or the only sweep or run
-    whose name or hash begins with it.
-    """
+    """The directory of a path, or of a sweep or run in `outputs`, by its name or a unique prefix."""
     for path in (Path(name), outputs / "sweeps" / name, outputs / "runs" / name):
-        if os.path.isdir(path):  # a name that is too long is none
+        if os.path.isdir(path):  # False if the name is too long
             return path
     known = [*_folders(outputs / "sweeps"), *_folders(outputs / "runs")]
     found = [path for path in known if name and _begins(path.name, str(name))]
@@ -48,7 +46,7 @@ def locate(name: str | Path, outputs: Path = OUTPUTS) -> Path:
 
 
 def locate_all(names: Iterable[str]) -> list[Path]:
-    """The directories of all names, or one UserError on all that are not there."""
+    """The directories of all names; raises one UserError for all that do not exist."""
     found, refusals = try_each(names, locate)
     if refusals:
         raise join_refusals(refusals)
@@ -58,7 +56,7 @@ def locate_all(names: Iterable[str]) -> list[Path]:
 def try_each(
     names: Iterable[str], call: Callable[[str], T]
 ) -> tuple[dict[str, T], list[UserError]]:
-    """The results of a function by name, and its refusals of other names."""
+    """The results of a function by name, and its UserErrors for the other names."""
     found, refusals = {}, []
     for name in names:
         try:
@@ -69,7 +67,7 @@ def try_each(
 
 
 def join_refusals(refusals: Iterable[UserError]) -> UserError:
-    """Several refusals as one line."""
+    """Joins UserErrors to one."""
     return UserError("; ".join(dict.fromkeys(map(str, refusals))))
 
 
@@ -81,9 +79,9 @@ def _folders(place: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class Where:
-    """Conditions on settings: each key with the values that it may have, as they are typed.
+    """Conditions on settings: key → the allowed values, as they are typed.
 
-    `seeds` are those to read of every run; None: those that were asked for.
+    `seeds` are the seeds to read of every run; None: those of the last request.
     """
 
     conditions: Mapping[str, tuple[str, ...]]
@@ -101,7 +99,7 @@ class Where:
         return cls(conditions, seeds)
 
     def filter(self, runs: list[StoredRun]) -> list[StoredRun]:
-        """The runs that meet all conditions; a UserError where none does."""
+        """The runs that meet all conditions; raises a UserError if none does."""
         left = runs
         for key, values in self.conditions.items():
             if left:
@@ -132,12 +130,12 @@ def _begins(name: str, prefix: str) -> bool:
 
 
 def find_runs(paths: list[Path], warn: Warn, where: Where = EVERY) -> list[StoredRun]:
-    """Every run in or below the paths, or of a sweep there, that meets the conditions; each once."""
+    """The runs in or below the paths, or of sweeps there, that meet the conditions, without repetition."""
     return choose([stored_run(place) for place in find_places(paths, warn)], warn, where)
 
 
 def choose(found: list[StoredRun], warn: Warn, where: Where) -> list[StoredRun]:
-    """The runs that meet the conditions; `warn` is called with the seeds of other requests."""
+    """The runs that meet the conditions; calls `warn` about seeds of other requests."""
     runs = where.filter(found)
     more = [set(run.listed).difference(run.asked) for run in runs if run.asked is not None]
     if any(more) and where.seeds is None:
@@ -149,7 +147,7 @@ def choose(found: list[StoredRun], warn: Warn, where: Where) -> list[StoredRun]:
 
 
 def stored_run(place: Place) -> StoredRun:
-    """The run at a place, with the seeds that its sweeps asked for, or that were asked for last."""
+    """The run at a place, with the seeds that its sweeps or the last request asked for."""
     run, asked = place
     found = inspect(run)
     last = found.summary.content.get("asked") if found.summary else None
@@ -157,10 +155,10 @@ def stored_run(place: Place) -> StoredRun:
 
 
 def find_places(paths: list[Path], warn: Warn) -> list[Place]:
-    """The directories of the runs, unread.
+    """The directories of the runs in or below the paths, with the seeds that were asked for.
 
-    A run that is found through sweeps alone has the seeds that they asked for; where two sweeps
-    asked for others, neither counts. `warn` is called with what was left out.
+    A run that is found only through sweeps has the seeds that they asked for, or all if these
+    differ. `warn` is called with what was left out.
     """
     found: dict[Path, Place] = {}
     for path in paths:
@@ -173,7 +171,7 @@ def find_places(paths: list[Path], warn: Warn) -> list[Place]:
 
 
 def _join(first: Seeds | None, second: Seeds | None) -> Seeds | None:
-    """The larger request, or None where neither holds the other."""
+    """The larger of two requests, or None if neither contains the other."""
     if first is None or second is None:
         return None
     small, large = sorted((first, second), key=len)
@@ -181,7 +179,7 @@ def _join(first: Seeds | None, second: Seeds | None) -> Seeds | None:
 
 
 def keep_whole(runs: list[StoredRun], place: str, warn: Warn) -> list[StoredRun]:
-    """The runs whose results are whole; a UserError if there is none."""
+    """The runs with complete results; raises a UserError if there is none."""
     whole = [run for run in runs if run.is_whole]
     others = Counter(run.state for run in runs if not run.is_whole)
     counts = ", ".join(f"{count} {state}" for state, count in others.items())
@@ -193,7 +191,7 @@ def keep_whole(runs: list[StoredRun], place: str, warn: Warn) -> list[StoredRun]
 
 
 def sections(paths: list[Path], warn: Warn, where: Where = EVERY) -> dict[str, list[StoredRun]]:
-    """Name → runs: the name of their sweep, or of the experiment that started them."""
+    """Name of a sweep or an experiment → its runs."""
     sweeps, loose = named_sweeps(paths)
     places = {name: [sweep] for name, sweep in sweeps.items()} | {"": loose}
     own = free_name(loose[0].resolve().name if len(loose) == 1 else LOOSE, sweeps)
@@ -209,7 +207,7 @@ def sections(paths: list[Path], warn: Warn, where: Where = EVERY) -> dict[str, l
 
 
 def named_sweeps(paths: list[Path]) -> tuple[dict[str, Path], list[Path]]:
-    """The sweeps that the paths are or hold, each with a name of its own, and the other paths."""
+    """The sweeps at or below the paths by unique names, and the other paths."""
     held = {path: sweeps_in(path) for path in paths}
     sweeps: dict[str, Path] = {}
     for sweep in chain(*held.values()):
@@ -218,20 +216,20 @@ def named_sweeps(paths: list[Path]) -> tuple[dict[str, Path], list[Path]]:
 
 
 def sweeps_in(path: Path) -> list[Path]:
-    """The path itself if it is a sweep, or those that it or its folder sweeps/ holds."""
+    """The path itself if it is a sweep, else the sweeps in it or in its folder sweeps/."""
     if (path / INDEX).is_file():
         return [path]
     return sorted(i.parent for i in (*path.glob(f"*/{INDEX}"), *path.glob(f"sweeps/*/{INDEX}")))
 
 
 def free_name(name: str, taken: Container[str]) -> str:
-    """The name, or with a number if it is taken."""
+    """The name, with a number appended if it is taken."""
     numbered = (f"{name}-{number}" for number in count(2))
     return next(tried for tried in chain([name], numbered) if tried not in taken)
 
 
 def newest(outputs: Path) -> Path:
-    """The sweep or run under `outputs` that finished last; a sweep is as new as its newest run."""
+    """The sweep or run under `outputs` that finished last; a sweep ends with its last run."""
     ages = {run.parent: (status(run)[1], 0) for run in outputs.glob(f"runs/*/{SUMMARY}")}
     for index in outputs.glob(f"sweeps/*/{INDEX}"):
         with suppress(UserError):
@@ -260,7 +258,7 @@ def _walk(path: Path, warn: Warn) -> Iterator[Place]:
 
 
 def _begun_jobs(sweep: Path, warn: Warn) -> Iterator[Place]:
-    """The jobs that have begun; a directory that cannot be opened may be one."""
+    """The jobs of a sweep that have begun, including directories that cannot be opened."""
     asked: dict[Path, Seeds | None] = {}
     for job in read_index(sweep):
         known = asked.get(job.directory, ())

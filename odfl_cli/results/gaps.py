@@ -1,4 +1,4 @@
-"""Differences between runs, paired by seed: of two algorithms, or of two values of any key."""
+"""Differences between two algorithms, or two values of any key, paired by seed."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class Gap(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The gap as it is typed."""
+        """The gap as it is typed on the command line."""
         pair = f"{self.first}:{self.second}"
         return pair if self.key == "algo" else f"{self.key}={pair}"
 
     def runs(self, runs: list[Run]) -> list[Run]:
-        """The runs that have either value; a UserError if one value has none."""
+        """The runs with either value; raises a UserError if a value has no run."""
         check_key(runs, self.key, "--gap")
         there = {format_value(run.settings[self.key]) for run in runs if self.key in run.settings}
         for value in (self.first, self.second):
@@ -62,7 +62,7 @@ class Gap(NamedTuple):
         return [run for run in runs if self._has(run, self.first, self.second)]
 
     def lines(self, groups: list[Group], column: str, key: str | None = None) -> list[Line]:
-        """Differences of final values against a key; without a key, one point at 0 for each pair."""
+        """Differences of final values against a key; without a key, one point at 0 per pair."""
         from odfl_cli.results.aggregation import join_points
 
         found = []
@@ -76,7 +76,7 @@ class Gap(NamedTuple):
         return join_points(found)
 
     def curves(self, groups: list[Group], column: str) -> list[Line]:
-        """Differences in every round that both of a pair logged."""
+        """Differences in every round that both runs of a pair logged."""
         from odfl_cli.results.aggregation import by_seed, curve
 
         found = []
@@ -119,7 +119,7 @@ class Gap(NamedTuple):
         return pairs
 
     def _subtract(self, ours: Any, theirs: Any) -> Any:
-        """ours − theirs by seed: a Series, or a table with a row per round that both logged."""
+        """ours − theirs by seed: a Series, or a table with one row per common round."""
         differences = type(ours)(paired_differences(ours, theirs)).dropna()
         if differences.empty:
             raise UserError(
@@ -128,7 +128,7 @@ class Gap(NamedTuple):
         return differences
 
     def _varying(self, ours: Group, theirs: Group) -> Settings:
-        """The settings that distinguish a pair; where the two differ, the key is prefixed by the algorithm."""
+        """The settings that distinguish a pair; keys in which the two differ get the algorithm as a prefix."""
         mine, owner = without(ours.varying, self.key), display_name(theirs.algorithm)
         other = {
             key if mine.get(key, value) == value else f"{owner} {key}": value

@@ -35,7 +35,7 @@ R = TypeVar("R", bound="Run | StoredRun")
 
 @dataclass(frozen=True)
 class Run:
-    """One job with its rows. `settings` maps dotted config keys, and each group to its choice."""
+    """A job with its rows. `settings` maps dotted keys to values, and each group to its choice."""
 
     directory: Path
     algorithm: str
@@ -43,16 +43,16 @@ class Run:
     rounds: int
     rows: pd.DataFrame  # one row per seed and logged round: seed, t, cost, avg_cost, …
     extras: Mapping[str, Any] = field(default_factory=dict)  # marks, margin, oracle_share
-    varying: Settings = field(default_factory=dict)  # of a group: the settings that distinguish it
+    varying: Settings = field(default_factory=dict)  # the settings that distinguish a group
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds that could be read, ascending."""
+        """The readable seeds, ascending."""
         return sorted(self.rows["seed"].unique().tolist())
 
     @cached_property
     def columns(self) -> list[str]:
-        """The columns that have values."""
+        """The columns with at least one value."""
         return [str(name) for name, has_values in self.rows.notna().any().items() if has_values]
 
     @cached_property
@@ -68,16 +68,16 @@ class Run:
 
 
 Group = Run
-"""Runs that differ in nothing but their seeds, pooled: one curve, or one point of a sweep."""
+"""Pooled runs that differ only in their seeds: one curve, or one point of a sweep."""
 
 
 def group_runs(runs: list[Run]) -> list[Group]:
-    """Pools runs that differ in their seeds only; of a seed that occurs twice the first counts."""
+    """Pools runs that differ only in their seeds; the first occurrence of a seed counts."""
     return [_join(pool, varying) for pool, varying in pool_runs(runs)]
 
 
 def pool_runs(runs: Sequence[R]) -> list[tuple[list[R], Settings]]:
-    """Runs that differ in their seeds only, with the settings that distinguish them from others."""
+    """Lists of runs that differ only in their seeds, with the settings that distinguish them."""
     keys = differing_keys(runs)
     pools: dict[Hashable, list[R]] = {}
     alike: dict[str, list[R]] = {}
@@ -103,20 +103,20 @@ def split_settings(varying: Settings) -> tuple[Settings, Settings]:
 
 
 def differing_keys(runs: Sequence[Described]) -> list[str]:
-    """Keys other than the algorithm in which two runs differ, sorted.
+    """The sorted keys, except for the algorithm, in which the runs differ.
 
     A key inside a group (data.gamma) is compared between runs with the same component in that
-    group; where the components differ, the name of the choice (data) stands for all of them.
+    group; if the components differ, the group itself (data) is listed instead.
     """
     keys = sorted({key for run in runs for key in run.settings})
     groups = {_root(key) for key in keys if "." in key}
-    compared = [key for key in keys if not _ignored(key, groups.intersection(keys))]
+    compared = [key for key in keys if not _is_ignored(key, groups.intersection(keys))]
     differing = [key for key in compared if _differs(key, runs, is_group=key in groups)]
     return _without_echoes(differing, runs)
 
 
 def belongs_to_algorithm(key: str) -> bool:
-    """Whether a key is compared only between runs of one algorithm."""
+    """True if a key is compared only between runs of one algorithm."""
     return key == TARGET or _root(key) in ALGORITHM_GROUPS or is_tuning(_root(key))
 
 
@@ -135,7 +135,7 @@ def sort_key(value: Any) -> tuple[int, float, str]:
 
 
 def is_one_of(value: Any, texts: Iterable[str]) -> bool:
-    """Whether a setting is written like one of the texts, or is the same number."""
+    """True if a setting equals one of the texts, as text or as a number."""
     number = None if isinstance(value, bool) else _number(value)
     return any(
         format_value(value) == text or (number is not None and number == _number(text))
@@ -149,7 +149,7 @@ def without(settings: Settings, *keys: str) -> Settings:
 
 
 def check_column(runs: Iterable[Described], column: str, option: str) -> None:
-    """Refuses a column that no run has, and says which there are or what computes it."""
+    """Raises for a column that no run has, with the existing ones or the metric that computes it."""
     known = sorted({name for run in runs for name in run.columns} - {"t", "seed"})
     if column in known:
         return
@@ -160,7 +160,7 @@ def check_column(runs: Iterable[Described], column: str, option: str) -> None:
 
 
 def check_key(runs: Iterable[Described], key: str, option: str) -> None:
-    """Refuses a key that no run has, and names the nearest one."""
+    """Raises for a key that no run has, with the nearest one."""
     known = {name for run in runs for name in run.settings if not name.endswith("_target_")}
     if key not in known:
         hint = did_you_mean(key, sorted(known))
@@ -168,7 +168,7 @@ def check_key(runs: Iterable[Described], key: str, option: str) -> None:
 
 
 def check_swept(runs: Sequence[Described], key: str) -> None:
-    """Refuses a key that no run has, or of which all have the same value."""
+    """Raises for a key that no run has or that has the same value in all runs."""
     check_key(runs, key, "--x")
     values = [run.settings[key] for run in runs if key in run.settings]
     if len(set(map(freeze, values))) == 1 and key != "algo":
@@ -190,12 +190,12 @@ def _join(pool: list[Run], varying: Settings) -> Group:
 
 def _identity(run: Described, keys: list[str]) -> Hashable:
     targets = [key for key in sorted(run.settings) if key.endswith("._target_")]
-    parts = {key: run.settings[key] for key in targets if not _ignored(key, set())}
+    parts = {key: run.settings[key] for key in targets if not _is_ignored(key, set())}
     return run.algorithm, run.rounds, freeze([run.settings.get(key) for key in keys]), freeze(parts)
 
 
 def _differs(key: str, runs: Sequence[Described], is_group: bool) -> bool:
-    """Whether two runs of one algorithm differ in a key, or two of any that both have it."""
+    """True if two runs of one algorithm, or two runs that have the key, differ in it."""
     names = {run.algorithm for run in runs}
     alike = [[run for run in runs if run.algorithm == name] for name in names]
     if not belongs_to_algorithm(key):
@@ -204,7 +204,7 @@ def _differs(key: str, runs: Sequence[Described], is_group: bool) -> bool:
 
 
 def _takes_two_values(key: str, runs: Sequence[Described], is_group: bool) -> bool:
-    """Whether runs with the same component differ in a key, or for a group, in the component."""
+    """True if runs with the same component differ in a key, or for a group, in the component."""
     target = f"{_root(key)}._target_"
     values: dict[Hashable, set[Hashable]] = {}
     for run in runs:
@@ -214,8 +214,8 @@ def _takes_two_values(key: str, runs: Sequence[Described], is_group: bool) -> bo
     return any(len(seen) > 1 for seen in values.values())
 
 
-def _ignored(key: str, named: set[str]) -> bool:
-    """Whether a key is not compared; a `_target_` is not where its group has a named choice."""
+def _is_ignored(key: str, named: set[str]) -> bool:
+    """True if a key is not compared, such as the `_target_` of a group with a named choice."""
     parent, _, last = key.rpartition(".")
     by_name = last == "_target_" and parent in named
     return by_name or any(f"{key}.".startswith((f"{n}.", f"{n}/")) for n in NOT_COMPARED)

@@ -1,4 +1,4 @@
-"""The leaderboard: algorithms in rows, problems in columns, each cell a mean over the seeds."""
+"""The leaderboard: algorithms in rows, problems in columns, means over the seeds in cells."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,12 +24,12 @@ from odfl_cli.results.runs import StoredRun
 from odfl_cli.results.words import REFERENCES, display_name, label
 
 AVERAGED = {"avg_cost": "cost", "avg_mse": "mse"}
-"""Columns of averages → the columns they average."""
+"""Columns of averages → the columns that they average."""
 SWEEP, MEAN_COST = "sweep", "avg_mean_cost"
 
 
 class Over(NamedTuple):
-    """How intervals are computed: the values of a run by seed, and the interval of such values."""
+    """A kind of interval: functions for the values of a run by seed and for their interval."""
 
     values: Callable[[Any, str], dict[int, Any]]
     interval: Callable[[Iterable[Any]], Interval]
@@ -60,10 +60,7 @@ def read_paths(run: Run | StoredRun, column: str) -> dict[int, Any]:
 
 
 def interval_over_rounds(paths: Iterable[Any]) -> Interval:
-    """The mean of the paths [T] and its interval over time, by the moving-block bootstrap.
-
-    Seeds need not be independent: they are averaged in every round before.
-    """
+    """The mean of the paths [T], averaged over seeds first, and its interval by the moving-block bootstrap."""
     several = list(paths)
     if len({len(path) for path in several}) > 1:
         raise UserError("--over rounds: the runs have different numbers of rounds")
@@ -76,22 +73,22 @@ ROUNDS = Over(read_paths, interval_over_rounds, "the rounds")
 
 
 def deciding_column(runs: Iterable[Any]) -> str:
-    """The column that ranks: the mean of the expected costs where every run has it, which is less noisy."""
+    """The column for ranking: the less noisy mean expected cost if all runs have it, else the cost."""
     has_law = [MEAN_COST in run.columns for run in runs]
     return MEAN_COST if has_law and all(has_law) else "avg_cost"
 
 
 def is_decided(gap: Interval) -> bool:
-    """Whether an interval leaves out 0; a single seed decides nothing."""
+    """True if the interval excludes 0; a single seed has no interval."""
     return gap["ci95"] is not None and abs(gap["mean"]) > gap["ci95"]
 
 
 @dataclass(eq=False)
 class Entry:
-    """Jobs that differ only in their seeds, and how they stand in their problem."""
+    """Jobs that differ only in their seeds, and their rank in their problem."""
 
     run: Any  # the first of them, with its rows (Run) or without (StoredRun)
-    problem: Settings  # with the sweep, where there are several
+    problem: Settings  # with the sweep, if there are several
     own: Settings  # of the algorithm
     values: dict[int, Any]  # by seed
     over: Over = SEEDS
@@ -108,26 +105,26 @@ class Entry:
 
     @property
     def learns(self) -> bool:
-        """Whether it is no reference."""
+        """True unless the algorithm is a reference."""
         return self.run.algorithm not in REFERENCES
 
     @property
     def settings(self) -> Settings:
-        """What distinguishes it from other entries."""
+        """The settings that distinguish it from other entries."""
         return {"algo": self.run.algorithm, **self.problem, **self.own}
 
     def pick(self, keys: list[str]) -> Settings:
-        """The settings of these keys, without keys that it lacks."""
+        """The settings of those keys that it has."""
         return {key: self.settings[key] for key in keys if key in self.settings}
 
     def apart(self, other: "Entry") -> tuple[int, Interval] | None:
-        """The seeds that both have, and the mean difference to the other one over them."""
+        """The number of shared seeds and the mean difference over them; None without any."""
         gaps = paired_differences(self.values, other.values)
         return (len(gaps), self.over.interval(gaps.values())) if gaps else None
 
 
 class Board(NamedTuple):
-    """Entries by row and column, each of which is named by its settings."""
+    """Entries by row and column, both identified by their settings."""
 
     rows: list[Settings]
     columns: list[Settings]
@@ -137,8 +134,8 @@ class Board(NamedTuple):
         """The entries of a row."""
         return [self.cells.get(freeze([settings, column])) for column in self.columns]
 
-    def chosen(self, settings: Settings) -> Settings:
-        """The settings of a row's algorithm that were best in every column, if they are the same."""
+    def best_settings(self, settings: Settings) -> Settings:
+        """The settings of a row's algorithm that are best in all columns; empty if these differ."""
         there = list(filter(None, self.row(settings)))
         same = len({freeze(entry.own) for entry in there}) == 1
         return there[0].own if same and any(entry.tried > 1 for entry in there) else {}
@@ -163,8 +160,8 @@ def board(
 ) -> Board:
     """The leaderboard of one sweep or several.
 
-    Without `rows` and `columns`: algorithms in rows, problems in columns. Of one problem, every
-    setting of an algorithm is a row; of several, its best in each counts.
+    By default algorithms are in rows and problems in columns. With one problem, every setting of
+    an algorithm has a row; with several, its best setting in each counts.
     """
     check_column(chain(*sweeps.values()), column, "--value")
     entries = [entry for name in sweeps for entry in _entries(name, sweeps, column, over)]
@@ -182,9 +179,9 @@ def board(
 def _sort(
     cells: Mapping[Any, Entry], side: int, keys: list[str], sweeps: list[str]
 ) -> list[Settings]:
-    """The settings of the rows (side 0) or columns (1), in their order.
+    """The sorted settings of the rows (side 0) or columns (1).
 
-    Of algorithms: learners before references, then by the mean share of rivals that are ahead.
+    Algorithms: learners before references, then by the mean share of rivals that are ahead.
     """
     found: dict[Any, list[Entry]] = {}
     for place, entry in cells.items():
@@ -220,7 +217,7 @@ def _entries(
 def _layout(
     entries: list[Entry], rows: list[str], columns: list[str]
 ) -> tuple[list[str], list[str]]:
-    """The keys of the rows and of the columns, completed; a UserError if one has no place."""
+    """The keys of the rows and columns with defaults; raises a UserError if a key has no place."""
     outer = list(dict.fromkeys(key for entry in entries for key in entry.problem))
     own = list(dict.fromkeys(key for entry in entries for key in entry.own))
     known = {"algo", *outer, *own}
@@ -241,7 +238,7 @@ def _layout(
 
 
 def judge(entries: Sequence[Entry], baseline: str = "") -> None:
-    """Marks the best learner of every problem, what is not distinguishable from it, and the gaps.
+    """Marks the best learner of every problem, entries not distinguishable from it, and the gaps.
 
     The entries are sorted, the best first.
     """

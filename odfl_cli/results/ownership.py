@@ -1,7 +1,7 @@
-"""Which files of a run directory odfl wrote: its records carry a mark and list the others.
+"""Recognises run directories and the files in them that odfl wrote.
 
-summary.json and failed.json carry the version of odfl, the files of Hydra name odfl's classes, the
-lock says that it is one. A directory without any of these marks is not a run.
+summary.json and failed.json have the version of odfl, Hydra's files name classes of odfl, and the
+lock has a prefix. A directory without any of these is not a run.
 """
 
 import os
@@ -25,7 +25,7 @@ CLASS_OF_ODFL = re.compile(rb"_target_: ['\"]?odfl")
 
 
 def is_run(directory: Path) -> bool:
-    """Whether odfl made this directory for a run, as its records or Hydra's files say."""
+    """True if odfl made this directory for a run, by its records or Hydra's files."""
     has_record = _record(directory, SUMMARY) or _record(directory, FAILURE)
     return bool(has_record) or _names_odfl(hydra_files(directory))
 
@@ -38,9 +38,9 @@ def hydra_files(directory: Path, folder: str = HYDRA) -> list[Path]:
 
 
 def check_place(directory: Path, seeds: Iterable[int] = (), hydra: str | None = HYDRA) -> None:
-    """Refuses a directory where a run would write through a link or over files of others.
+    """Raises if a run would write through a link or replace files of others.
 
-    `hydra` is the name of Hydra's folder in it; None where there will be none.
+    `hydra` is the name of Hydra's folder in it; None if there will be none.
     """
     if hydra and (directory / hydra).exists() and not (directory / hydra).is_dir():
         raise UserError(f"{directory / hydra}: it is in the way of Hydra's folder")
@@ -61,7 +61,7 @@ def check_place(directory: Path, seeds: Iterable[int] = (), hydra: str | None = 
 
 
 def check_sweep_place(sweep: Path, *files: Path) -> None:
-    """Refuses places where a sweep would write through a link or over files of others.
+    """Raises if a sweep would write through a link or replace files of others.
 
     `files` are those that one of Hydra's sweepers writes.
     """
@@ -75,7 +75,7 @@ def check_sweep_place(sweep: Path, *files: Path) -> None:
 
 
 def remove_leftovers(directory: Path) -> None:
-    """Removes what a killed process left half written; the caller holds the directory's lock."""
+    """Removes unfinished files of killed processes; the caller holds the directory's lock."""
     for found in filter(None, map(TEMPORARY.fullmatch, os.listdir(directory))):
         path = directory / found[0]
         is_ours = found["name"] in KEYS or SEED_FILE.fullmatch(found["name"])
@@ -94,7 +94,7 @@ def _refuse_content(path: Path) -> None:
 
 
 def _record(directory: Path, name: str) -> dict[str, Any]:
-    """A JSON object with the mark; empty where there is none, or it is not odfl's."""
+    """A record of odfl; empty if there is none or odfl did not write it."""
     with suppress(FileNotFoundError, UnreadableError):
         content = read_json(directory / name)
         return content if versions_of(content) and content.keys() >= KEYS[name] else {}
@@ -102,7 +102,7 @@ def _record(directory: Path, name: str) -> dict[str, Any]:
 
 
 def _names_odfl(files: Iterable[Path]) -> bool:
-    """Whether one of the configuration files names a class of odfl."""
+    """True if one of the configuration files names a class of odfl."""
     for file in files:
         with suppress(OSError, UserError):
             if CLASS_OF_ODFL.search(read_regular(file)):

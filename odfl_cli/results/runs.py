@@ -40,11 +40,11 @@ State = Literal["finished", "failed", "running", "unfinished", "damaged", "newer
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run directory at one moment.
+    """The state of a run directory when it was read.
 
-    finished: the summary is whole and so is every file it names. failed: the last attempt left
-    failed.json. running: a living process holds the lock. damaged: there is a summary, but it or
-    a file it names is not what it was. newer: written by a version this one cannot read.
+    finished: the summary and all its files are intact. failed: the last attempt left
+    failed.json. running: a living process holds the lock. damaged: the summary or one of its
+    files has changed. newer: written by a version that this one cannot read.
     unfinished: none of these.
     """
 
@@ -52,7 +52,7 @@ class StoredRun:
     state: State
     summary: Summary | None = None
     failure: Mapping[str, Any] = field(default_factory=dict)  # failed.json
-    reason: str | None = None  # one line on why the state is what it is, unless it is finished
+    reason: str | None = None  # the reason for the state, unless it is finished
     damage: Mapping[int, str] = field(default_factory=dict)  # seed → what is wrong with its CSV
     versions: tuple[str, ...] = ()  # of the code that computed the results
     asked: Seeds | None = None  # the seeds that a sweep asked for; None: all
@@ -69,29 +69,29 @@ class StoredRun:
 
     @property
     def seeds(self) -> Seeds:
-        """The listed seeds that were asked for and whose files are as they were written."""
+        """The listed seeds that were asked for and whose files are intact."""
         asked = self.listed if self.asked is None else self.asked
         return tuple(seed for seed in self.listed if seed not in self.damage and seed in asked)
 
     @property
     def version(self) -> str | None:
-        """Versions of odfl that computed the results; several where seeds were added later."""
+        """The versions of odfl that computed the results; several if seeds were added later."""
         return ", ".join(self.versions) or None
 
     def covers(self, seeds: Seeds) -> bool:
-        """Whether all these seeds can be read, whatever else the directory lacks."""
+        """True if all these seeds can be read."""
         return set(seeds) <= set(self.listed) - set(self.damage)
 
     def has_file(self, name: str) -> bool:
-        """Whether a file that the summary lists is there as it was written."""
+        """True if the file is listed in the summary and intact."""
         return self.summary is not None and _find_fault(self.directory, name, self.summary) is None
 
     def changed_modules(self, seed: int, now: Mapping[str, str]) -> list[str]:
-        """The user's modules that have changed since a seed was computed; `now`: their checksums."""
+        """The user's modules whose checksums (`now`) have changed since a seed was computed."""
         if self.summary is None:
             return []
         before = self.summary.files.get(seed_file(seed), {}).get("sources")
-        if before is None:  # up to 0.2.0, of all seeds and without the modules that are imported
+        if before is None:  # up to 0.2.0: for all seeds, without imported modules
             before = self.summary.content.get("sources", {})
             now = {module: checksum for module, checksum in now.items() if module in before}
         if not fits(before, {str: str}):
@@ -100,13 +100,13 @@ class StoredRun:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all seeds that were asked for can be read."""
+        """True if all seeds that were asked for can be read."""
         asked = self.asked is not None and self.covers(self.asked)
         return bool(self.seeds) and (asked or self.state == "finished")
 
     @property
     def rounds(self) -> int:
-        """The number of rounds; 0 where there is no summary."""
+        """The number of rounds; 0 without a summary."""
         return self.summary.rounds if self.summary else 0
 
     @property
@@ -121,12 +121,12 @@ class StoredRun:
 
     @cached_property
     def config(self) -> Mapping[str, Any]:
-        """The resolved configuration, or as it was composed if the run left no record."""
+        """The resolved configuration, or the composed one if the run has no record."""
         return dict(self._record["config"])
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
-        """Dotted keys, and each group with its choice."""
+        """Dotted key → value, and group → choice."""
         flat = flatten(self.config)
         values = {key: follow_reference(value, flat) for key, value in flat.items()}
         return values | {g: choice for g, choice in self.choices.items() if not is_tuning(g)}
@@ -143,7 +143,7 @@ class StoredRun:
 
     @property
     def command(self) -> str:
-        """`odfl run …`, ready to paste, for the seeds that were asked for."""
+        """The command `odfl run …` that repeats the run for the seeds that were asked for."""
         seeds = self.asked or self.listed
         return shlex.join(["odfl", "run", *self._words, *([seeds_word(seeds)] if seeds else [])])
 
@@ -163,13 +163,13 @@ class StoredRun:
 
     @property
     def size(self) -> int:
-        """Bytes of all its files."""
+        """The bytes of all its files."""
         folders = os.walk(self.directory)
         return sum(status(Path(place, name))[0] for place, _, names in folders for name in names)
 
     @property
     def modified(self) -> float:
-        """When the latest of its records changed, in seconds since 1970."""
+        """The time of the last change of a record, in seconds since 1970."""
         times = [status(self.directory / name)[1] for name in (SUMMARY, FAILURE, LOG)]
         return max(times) or status(self.directory)[1]
 
@@ -188,7 +188,7 @@ class StoredRun:
 
 
 def inspect(directory: Path) -> StoredRun:
-    """The state of a run directory; one that does not exist is unfinished. Reads every CSV."""
+    """Reads a run directory with all its CSVs; one that does not exist is unfinished."""
     found = inspect_files(directory)
     if found.state != "newer" and is_locked(directory):
         reason = f"process {holder(directory) or 'another process'}"
@@ -224,7 +224,7 @@ def inspect_files(directory: Path) -> StoredRun:
 
 
 def _read_failure(directory: Path, quiet: bool) -> dict[str, Any]:
-    """failed.json as far as it is what odfl writes; `quiet` where another record is damaged too."""
+    """The valid entries of failed.json; `quiet` ignores a damaged file."""
     try:
         content = read_json(directory / FAILURE).items()
         return {key: part for key, part in content if fits(part, SHAPES.get(key, object))}
@@ -235,7 +235,7 @@ def _read_failure(directory: Path, quiet: bool) -> dict[str, Any]:
 
 
 def _find_fault(directory: Path, name: str, summary: Summary) -> str | None:
-    """Why a file is not as the summary records it; None if it is."""
+    """How a file differs from its record in the summary; None if it does not."""
     record = summary.files.get(name)
     if record is None:
         return f"{SUMMARY} does not list it"
@@ -253,7 +253,7 @@ def _find_fault(directory: Path, name: str, summary: Summary) -> str | None:
 
 
 def status(path: Path) -> tuple[int, float]:
-    """Bytes and time of the last change; zeros where it cannot be seen."""
+    """The size in bytes and the time of the last change; zeros if it cannot be read."""
     with suppress(OSError):
         found = path.lstat()
         return found.st_size, found.st_mtime
@@ -261,10 +261,10 @@ def status(path: Path) -> tuple[int, float]:
 
 
 def repeating_words(overrides: Iterable[str], config_directories: Iterable[str]) -> list[str]:
-    """The arguments of `odfl run` but for the seeds, which are those of the run.
+    """The arguments of `odfl run` without seeds.
 
-    The last occurrence of a key counts. An experiment describes a sweep; the overrides of one of its
-    jobs contain every swept key, so that the job is repeated alone.
+    The last occurrence of a key counts. The overrides of a job of an experiment contain every swept
+    key, so that the job is repeated alone.
     """
     last = {override.partition("=")[0]: override for override in overrides}
     roots = {key: re.split("[./]", key.lstrip("+~"))[0] for key in last}
@@ -275,7 +275,7 @@ def repeating_words(overrides: Iterable[str], config_directories: Iterable[str])
 
 
 def hydra_record(directory: Path) -> dict[str, Any]:
-    """choices, config, overrides and config_directories from the files of Hydra.
+    """choices, config, overrides and config_directories from Hydra's files.
 
     A killed run has no other record; up to 0.2.0 no other file has config_directories.
     """

@@ -1,4 +1,4 @@
-"""summary.json as a checked record: the one place that knows its contents."""
+"""summary.json as a validated record."""
 
 import hashlib
 import math
@@ -9,10 +9,10 @@ from typing import Any
 from odfl_cli.core.reading import SEAL, UnreadableError, is_intact
 
 FORMAT = 1
-"""The format of summary.json; newer versions may write a higher number."""
+"""The version of the format of summary.json."""
 SUMMARY, FAILURE = "summary.json", "failed.json"
 CUMULATIVE = ("regret", "static_regret", "expected_static_regret", "dynamic_regret", "bound")
-"""Columns that accumulate: each has an average per round, avg_…, for whoever reads results."""
+"""Columns of sums over rounds; readers of results add their averages, avg_…."""
 
 Seeds = tuple[int, ...]
 
@@ -33,7 +33,7 @@ class Summary:
 
     @classmethod
     def parse(cls, content: Mapping[str, Any]) -> "Summary":
-        """Checks a record; an UnreadableError names what is wrong."""
+        """Validates a record; raises an UnreadableError that says what is wrong."""
         number = content.get("format", 0)
         if isinstance(number, int) and number > FORMAT:
             raise NewerError(
@@ -62,7 +62,7 @@ class Summary:
         return cls(seeds, content["rounds"], final, content["files"], content)
 
     def finals(self, column: str, seeds: Iterable[int]) -> list[float]:
-        """The column after the last round, for those of the seeds that there are."""
+        """The final values of a column for those of the seeds that exist."""
         values = self.final.get(column, {})
         return [values[seed] for seed in seeds if seed in values]
 
@@ -83,7 +83,7 @@ def file_record(content: bytes, version: str) -> dict[str, Any]:
 
 
 def versions_of(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """The versions of odfl in a summary's files, or in the record of a failure."""
+    """The versions of odfl in a summary or in the record of a failure."""
     files = record.get("files")
     entries = files.values() if isinstance(files, dict) else [record.get("versions")]
     found = {str(entry["odfl"]) for entry in entries if isinstance(entry, dict) and "odfl" in entry}
@@ -91,7 +91,7 @@ def versions_of(record: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def fits(value: Any, shape: Any) -> bool:
-    """Whether a JSON value has a shape.
+    """True if a JSON value has a shape.
 
     A shape is a type (float: any finite number; object: anything), None, a list of one shape, a
     mapping {str: shape} with any keys, one with the keys it needs, or a tuple of alternatives.
@@ -129,4 +129,4 @@ OPTIONAL = {
     "oracle_share": (None, float),
 }
 SHAPES: dict[str, Any] = {**REQUIRED, **OPTIONAL}
-"""What summary.json holds, and failed.json in part."""
+"""The entries of summary.json; failed.json has some of them."""

@@ -1,4 +1,4 @@
-"""index.json of a sweep: its jobs, their directories, and their states when the sweep last ended."""
+"""index.json of a sweep: its jobs, their directories and their states after the last sweep."""
 
 import os
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ INDEX = "index.json"
 
 @dataclass(frozen=True)
 class IndexJob:
-    """One job of a sweep. `seeds` is None in an index that does not name them: all there are."""
+    """One job of a sweep. `seeds` is None if the index does not name them: all seeds."""
 
     overrides: list[str]
     directory: Path
@@ -31,13 +31,13 @@ class IndexJob:
         return os.path.abspath(self.directory), self.seeds
 
     def judge(self, found: StoredRun) -> "IndexJob":
-        """Returns the job with the state of its directory, for the seeds it asks for."""
+        """The job with the state of its directory, for the seeds that it asks for."""
         whole = self.seeds is not None and found.covers(self.seeds)
         return replace(self, state="finished" if whole else found.state)
 
 
 def read_index(sweep: Path) -> list[IndexJob]:
-    """The jobs of a sweep's directory; a UserError of one line where they cannot be read."""
+    """The jobs of a sweep's directory; raises a UserError if they cannot be read."""
     path = sweep / INDEX
     try:
         jobs: Any = read_json(path).get("jobs")
@@ -57,19 +57,19 @@ def write_index(sweep: Path, jobs: Iterable[IndexJob]) -> None:
 
 
 def update_index(sweep: Path, jobs: Iterable[IndexJob]) -> None:
-    """Replaces the entries of these jobs or adds them; those of other jobs stay as they are."""
+    """Replaces or adds the entries of these jobs; those of other jobs stay unchanged."""
     with locked(sweep):
-        _write(sweep, {job.key: job for job in (*_known(sweep), *jobs)}.values())
+        _write(sweep, {job.key: job for job in (*_read_jobs(sweep), *jobs)}.values())
 
 
 def append_job(sweep: Path, job: IndexJob) -> None:
-    """Adds a job at the end unless the index has it."""
+    """Appends a job unless the index contains it."""
     with locked(sweep):
-        if job.key not in {one.key for one in _known(sweep)}:
-            _write(sweep, [*_known(sweep), job])
+        if job.key not in {one.key for one in _read_jobs(sweep)}:
+            _write(sweep, [*_read_jobs(sweep), job])
 
 
-def _known(sweep: Path) -> list[IndexJob]:
+def _read_jobs(sweep: Path) -> list[IndexJob]:
     return read_index(sweep) if (sweep / INDEX).exists() else []
 
 

@@ -21,7 +21,7 @@ SEED_FILE = re.compile(r"seed-(\d+)\.csv")
 
 
 def read_runs(directories: list[Path], warn: Warn, where: Where = EVERY) -> list[Run]:
-    """Every readable run in or below the directories; `warn` is called with what was skipped.
+    """All readable runs in or below the directories; `warn` is called with what was skipped.
 
     A run that a sweep names has the seeds that the sweep asked for.
     """
@@ -30,7 +30,7 @@ def read_runs(directories: list[Path], warn: Warn, where: Where = EVERY) -> list
 
 
 def read_found(found: list[StoredRun], place: str, warn: Warn) -> list[Run]:
-    """The runs that can be read, with their rows; a UserError that names the place if there is none."""
+    """The readable runs with their rows; raises a UserError that names the place if there is none."""
     runs = []
     for stored in found:
         try:
@@ -74,7 +74,7 @@ def read_run(stored: StoredRun, warn: Warn) -> Run:
 
 
 def _parse(path: Path, rounds: int) -> pd.DataFrame:
-    """The columns of numbers of a CSV whose checksum is right.
+    """The numeric columns of a CSV whose checksum is right.
 
     Columns beyond the basic ones may be empty in rounds where they were not evaluated.
     """
@@ -91,7 +91,7 @@ def _parse(path: Path, rounds: int) -> pd.DataFrame:
 
 
 def with_averages(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with a column `avg_…` for each that accumulates: `avg_regret` = regret / t."""
+    """The table with a column `avg_…` for each cumulative one: `avg_regret` = regret / t."""
     t = table["t"].to_numpy()
     cumulative = [column for column in CUMULATIVE if column in table]
     return table.assign(**{f"avg_{column}": table[column].to_numpy() / t for column in cumulative})

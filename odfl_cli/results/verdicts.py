@@ -1,4 +1,4 @@
-"""What a sweep decided and chose: verdict.json of `until=decided`, tuned.json of `tune=`.
+"""The records of a sweep's decisions: verdict.json of `until=decided`, tuned.json of `tune=`.
 
 verdict.json:
 
@@ -7,10 +7,10 @@ verdict.json:
                 "runs": ["df_ogd-…", "pf_ogd-…"], "difference": −0.0021, "interval": [−0.004, −0.0002],
                 "seeds": "0-249", "verdict": "less"}]}
 
-`difference` is the mean of first − second over `seeds`. All intervals of a file hold together, and
-however many seeds were looked at, with probability 1 − error. The verdict is *less* (the first has
+`difference` is the mean of first − second over `seeds`. All intervals of a file are valid together
+and for any number of seeds with probability 1 − error. The verdict is *less* (the first has
 less of the column), *more*, *equal* (within the margin) or *undecided* after `most` seeds; then `more`
-estimates how many it lacks.
+estimates how many more it needs.
 tuned.json names the constants chosen for every job, and those that lie at the edge of their grid.
 """
 
@@ -41,7 +41,7 @@ Verdicts = dict[str, Any]  # the content of verdict.json
 
 
 def sentences(verdicts: Verdicts) -> list[str]:
-    """One for every pair: who has less, by how much, on which seeds, and how many more it needs."""
+    """One sentence per pair: the verdict, the difference, the seeds, and how many more it needs."""
     what = to_unicode(column_words(verdicts["column"]))
     found = []
     for pair in verdicts["pairs"]:
@@ -62,7 +62,7 @@ def _name(contender: str) -> str:
 
 
 def read_verdicts(sweep: Path) -> Verdicts | None:
-    """The verdicts of a sweep's directory; None where it has none. A UserError of one line."""
+    """The verdicts of a sweep's directory; None if it has none. Raises a UserError if unreadable."""
     content: Verdicts | None = _read(sweep / VERDICT, SHAPE)
     for pair in content["pairs"] if content else ():
         if len(pair["interval"]) != 2 or pair["verdict"] not in WORDS:
@@ -71,7 +71,7 @@ def read_verdicts(sweep: Path) -> Verdicts | None:
 
 
 def verdicts_in(paths: Iterable[Path]) -> list[str]:
-    """What the sweeps at the paths have decided, in sentences."""
+    """The verdicts of the sweeps at the paths, in sentences."""
     sweeps = [sweep for path in paths for sweep in sweeps_in(path)]
     found = [verdicts for sweep in sweeps if (verdicts := read_verdicts(sweep))]
     return [sentence for verdicts in found for sentence in sentences(verdicts)]
@@ -90,7 +90,7 @@ def choices_in(paths: Iterable[Path]) -> list[str]:
 
 
 def _read(path: Path, shape: Any) -> Any:
-    """A record of a sweep; None where there is none."""
+    """A record of a sweep; None if there is none."""
     try:
         content = read_json(path)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The names of algorithms, keys, columns and values in figures and, without formulas, elsewhere."""
+"""The names of algorithms, keys, columns and values in figures and, without formulas, in text."""
 
 import re
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ ALGORITHMS: Mapping[str, Mapping[str, Any]] = _WORDS["algorithms"]
 COLUMNS: Mapping[str, tuple[str, str]] = _WORDS["columns"]
 KEYS: Mapping[str, tuple[str, str]] = _WORDS["keys"]
 REFERENCES = ("uniform", "frozen", "clairvoyant")
-"""Policies that do not learn: the floor and the ceiling for those that do."""
+"""Policies that do not learn: lower and upper limits for those that do."""
 
 NAIVE = ("forecast", "yesterday", "last_week", "rolling_mean", "always")
-"""Policies of rules of thumb, which a learner should beat on recorded rounds."""
+"""Rules of thumb that a learner should beat on recorded rounds."""
 
 UNICODE = {"alpha": "α", "beta": "β", "gamma": "γ", "eta": "η", "rho": "ρ", "sigma": "σ",
            "theta": "θ", "varepsilon": "ε", "Theta": "Θ", "star": "*"}  # fmt: skip
@@ -71,18 +71,18 @@ def column_label(column: str, final: bool = False) -> str:
 
 
 def shorten_value(value: object, longest: int = LONGEST) -> str:
-    """A value of the config, short enough for a legend."""
+    """A configuration value as text, short enough for a legend."""
     text = f"{value:g}" if isinstance(value, float) else format_value(value)
     return escape(text if len(text) <= longest else f"{text[: longest - 1]}…")
 
 
 def escape(text: str) -> str:
-    """Text that matplotlib does not take for a formula."""
+    """Text with dollar signs escaped, so that matplotlib does not read it as a formula."""
     return text.replace("$", r"\$")
 
 
 def to_unicode(text: str) -> str:
-    """Text of a figure as plain text: γ for the formula of a gamma, and no escapes."""
+    """Text of a figure as plain text: γ for the formula of a gamma, without escapes."""
     plain = FORMULA.sub(lambda found: _formula_to_unicode(found[1]), text)
     return " ".join(plain.replace(r"\$", "$").split())
 
