@@ -1,4 +1,4 @@
-"""The document that the page shows: comparisons, curves, final values, runs, in plain JSON."""
+"""The content of the page in plain JSON: comparisons, curves, final values, runs."""
 
 import math
 from collections import Counter
@@ -48,7 +48,7 @@ class Comparison(NamedTuple):
 
     @property
     def column(self) -> str:
-        """What decides: the expected cost where all have it."""
+        """The column for ranking: the expected cost if all groups have it."""
         return deciding_column(self.groups)
 
     @property
@@ -62,7 +62,7 @@ class Comparison(NamedTuple):
 
 
 class Document(NamedTuple):
-    """The page's content: what it says in words, and the numbers behind it."""
+    """The page's content: sentences, and the numbers behind them."""
 
     title: str
     headline: str  # empty for a single comparison
@@ -74,7 +74,7 @@ class Document(NamedTuple):
 
 
 def document(experiments: list[Experiment], claims: list[Any], title: str = "") -> Document:
-    """Everything that the page needs of the experiments."""
+    """The document of the experiments."""
     comparisons = [comparison for one in experiments for comparison in split_experiment(one)]
     groups = [group for comparison in comparisons for group in comparison.groups]
     arrays, room = Arrays(), CurveRoom.share(_best_first(comparisons))
@@ -179,7 +179,7 @@ def _group(comparison: int, drawn: Drawn, arrays: Arrays, room: CurveRoom) -> di
 
 
 def _svg_style(style: LineStyle) -> dict[str, Any]:
-    """Colour and dashes for SVG; dashes are multiples of the width in matplotlib."""
+    """Colour, dashes and width for SVG; matplotlib's dashes are multiples of the width."""
     colour = "#" + "".join(f"{round(255 * part):02x}" for part in style.colour)
     dashes = () if isinstance(style.dashes, str) else style.dashes[1]
     dash = " ".join(f"{1.3 * style.width * length:.3g}" for length in dashes)
@@ -204,7 +204,7 @@ def _clean_value(value: Any) -> Any:
 
 
 def _column(column: str) -> dict[str, str]:
-    """A column in words; of one that accumulates also its average, in words that differ."""
+    """A column in words, and for a cumulative one also its average, in different words."""
     words = clean(to_unicode(column_words(column)))
     if column not in CUMULATIVE:
         return {"words": words}
@@ -213,6 +213,6 @@ def _column(column: str) -> dict[str, str]:
 
 
 def _to_json(settings: Settings) -> dict[str, float | str]:
-    """Numbers as they are, anything else as text."""
+    """The settings with numbers unchanged and anything else as text."""
     numbers = {k: float(v) for k, v in settings.items() if sort_key(v)[0] == 0 and math.isfinite(v)}
     return {k: numbers[k] if k in numbers else clean(format_value(v)) for k, v in settings.items()}

@@ -1,4 +1,4 @@
-"""The numbers of the page: arrays packed for it, thinned curves, decisions, recoveries, theory."""
+"""The numbers of the page: packed arrays, thinned curves, decisions, recoveries, theory."""
 
 import base64
 import json
@@ -17,19 +17,19 @@ from odfl_cli.results.summary import CUMULATIVE
 Place = tuple[int, int]  # offset and length, in numbers
 DECISIONS = ("decision", "best_decision")
 MOST_ROUNDS, MOST_SEEDS = 160, 5  # of decisions on the page
-WINDOW = 0.1  # of the rounds between two switches: regret per round is averaged over it
-TOLERANCE = 1.1  # back at no more than this many times the level before
+WINDOW = 0.1  # share of the rounds between two switches over which regret is averaged
+TOLERANCE = 1.1  # recovered at this many times the level before
 SLOPES = ("static_regret", "expected_static_regret", "dynamic_regret")
 MEAN_NUMBERS, SEED_NUMBERS = 90_000, 48_000  # of the page: some 250 and 150 kB
 MOST_POINTS, FEWEST_POINTS = 240, 24  # of a curve
 NOT_CURVES = {"t", "seed", *DECISIONS, *(f"avg_{name}" for name in CUMULATIVE)}
-"""The page computes averages from sums."""
+"""Averages are not stored: the page computes them from sums."""
 FIRST = ("avg_cost", "avg_mse", "regret", "dynamic_regret", "static_regret")
-"""Columns whose seeds come first where there is no room for all."""
+"""Columns whose seeds have priority if there is no room for all."""
 
 
 class Arrays:
-    """Collects arrays; equal ones share their place."""
+    """Collects arrays; equal ones are stored once."""
 
     def __init__(self) -> None:
         self._parts: list[np.ndarray] = []
@@ -37,7 +37,7 @@ class Arrays:
         self._length = 0
 
     def add(self, values: np.ndarray) -> Place:
-        """Where the values will be found, row after row."""
+        """Adds the flattened values and returns their place."""
         part = np.ascontiguousarray(values, dtype="<f4").ravel()
         key = part.tobytes()
         if key not in self._places:
@@ -47,9 +47,9 @@ class Arrays:
         return self._places[key]
 
     def pack(self) -> str:
-        """All of them: the first bytes of every number, then the second ones, …; deflated.
+        """All arrays, compressed: the first bytes of every number, then the second ones, …
 
-        Neighbours on a curve share their upper bytes, which deflate finds only side by side.
+        Neighbours on a curve share their upper bytes, which compress well only side by side.
         """
         every = np.concatenate(self._parts) if self._parts else np.empty(0, dtype="<f4")
         planes = every.view(np.uint8).reshape(-1, 4).T
@@ -57,12 +57,12 @@ class Arrays:
 
 
 def thin(count: int, most: int) -> np.ndarray:
-    """At most so many of the places 0, …, count − 1, evenly spread, the first and last among them."""
+    """At most `most` of the places 0, …, count − 1, evenly spaced, including the first and the last."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 
 
 def pack_json(content: Any) -> str:
-    """A document; what is not finite becomes null."""
+    """A document as compressed JSON."""
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return _pack(text.encode())
 
@@ -72,7 +72,7 @@ def _pack(content: bytes) -> str:
 
 
 class CurveRoom(NamedTuple):
-    """Points of a mean, points of a seed, the columns that have seeds, the groups that have curves."""
+    """The numbers of points per curve, the columns with seeds, and the groups with curves."""
 
     mean_points: int
     seed_points: int
@@ -81,7 +81,7 @@ class CurveRoom(NamedTuple):
 
     @classmethod
     def share(cls, groups: list[Group]) -> "CurveRoom":
-        """Shares the page's budget of numbers among the curves; too many groups: only the first have any."""
+        """Shares the page's budget of numbers among the curves; if there are too many, the first groups win."""
         widest = max((len(curve_columns(group)) for group in groups), default=1)
         groups = groups[: max(1, MEAN_NUMBERS // (2 * FEWEST_POINTS * max(1, widest)))]
         names = dict.fromkeys(column for group in groups for column in curve_columns(group))
@@ -100,12 +100,12 @@ class CurveRoom(NamedTuple):
 
 
 def curve_columns(group: Group) -> list[str]:
-    """The columns that are drawn against the rounds."""
+    """The columns drawn against the rounds."""
     return [name for name in group.columns if name not in NOT_CURVES]
 
 
 def pack_curves(group: Group, arrays: Arrays, room: CurveRoom) -> dict[str, Any]:
-    """Column → its rounds, mean, half the 95% interval, and the seeds on fewer rounds."""
+    """Column → its rounds, mean and half-width, and the values of seeds in fewer rounds."""
     if id(group) not in room.drawn:
         return {}
     return {column: _pack_curve(group, column, arrays, room) for column in curve_columns(group)}
@@ -128,7 +128,7 @@ def _pack_curve(group: Group, column: str, arrays: Arrays, room: CurveRoom) -> d
 
 
 def pack_decisions(group: Group, arrays: Arrays) -> dict[str, Any] | None:
-    """The share of logged rounds with the best items, and dots (t, item) of the first seeds."""
+    """The share of logged rounds with the best items, and points (t, item) of the first seeds."""
     if any(name not in group.rows for name in DECISIONS):
         return None
     rows = group.rows.dropna(subset=list(DECISIONS))
@@ -143,7 +143,7 @@ def pack_decisions(group: Group, arrays: Arrays) -> dict[str, Any] | None:
 
 
 def _dots(rows: pd.DataFrame, arrays: Arrays) -> dict[str, list[Any]]:
-    """`played` and `best` → the rounds and the items, for rounds that are evenly spread."""
+    """`played` and `best` → the rounds and the items, for evenly spaced rounds."""
     shown = rows.iloc[thin(len(rows), MOST_ROUNDS)]
     packed = {}
     for key, name in zip(("played", "best"), DECISIONS, strict=True):
@@ -154,7 +154,7 @@ def _dots(rows: pd.DataFrame, arrays: Arrays) -> dict[str, list[Any]]:
 
 
 def items(number: float) -> list[int]:
-    """The items that a number of the columns stands for: i, or −1 − Σ 2^i."""
+    """The items encoded by a number of the columns: i, or −1 − Σ 2^i."""
     if number >= 0:
         return [int(number)]
     bits = int(-1 - number)
@@ -162,10 +162,10 @@ def items(number: float) -> list[int]:
 
 
 def recoveries(group: Group, marks: list[int]) -> list[dict[str, int | None]]:
-    """For every switch, the rounds until regret per round is back where it was before.
+    """The number of rounds after every switch until regret per round is back at its former level.
 
-    Regret per round is the mean over seeds and over a window; None where it did not come back
-    before the next switch. Read off cumulative regret, so that rounds that were not logged count.
+    Regret per round is the mean over seeds and over a window, from differences of cumulative regret,
+    which includes rounds that were not logged. None without recovery before the next switch.
     """
     if "regret" not in group.rows or not marks:
         return []
@@ -178,7 +178,7 @@ def recoveries(group: Group, marks: list[int]) -> list[dict[str, int | None]]:
 
 
 def _recovery(regret: pd.Series, mark: int, end: int) -> int | None:
-    """`mark` is the first round after the switch; `end` the first of the one after it."""
+    """`mark` is the first round after the switch, `end` the first round after the next one."""
     window = max(1, round(WINDOW * (end - mark)))
     if mark - 1 - window < 1:
         return None
@@ -196,7 +196,7 @@ def _per_round(regret: pd.Series, rounds: np.ndarray, window: int) -> np.ndarray
 
 
 def theory(group: Group) -> dict[str, Any]:
-    """Slopes of average regret, the regret that the bound is about, margins, the oracle's share."""
+    """Slopes of average regret, the regret that the bound limits, margins, the oracle's share."""
     columns = [column for column in SLOPES if f"avg_{column}" in group.rows]
     slopes = {column: late_slope(by_seed(group, f"avg_{column}")) for column in columns}
     margin, share = (group.extras.get(name) for name in ("margin", "oracle_share"))

@@ -1,4 +1,4 @@
-"""The HTML file: a fixed frame, escaped words, scripts and styles admitted by their hashes."""
+"""The HTML file: a template, escaped text, and scripts and styles allowed by their hashes."""
 
 import base64
 import hashlib
@@ -11,7 +11,7 @@ from odfl_cli.report.content import Document
 from odfl_cli.report.numbers import pack_json
 
 MARK = '<meta name="generator" content="odfl '
-"""Every page of odfl has this tag, so that an existing file can be recognised."""
+"""Every page has this tag, by which an existing file is recognised."""
 SCRIPTS = (
     "format.js", "data.js", "state.js", "axes.js", "chart.js", "download.js", "leaderboard.js",
     "curves.js", "decisions.js", "theory.js", "sweeps.js", "runs.js", "main.js",
@@ -20,9 +20,9 @@ FEW_VERDICTS = 8
 
 
 def page(document: Document) -> str:
-    """The whole file."""
+    """The content of the HTML file."""
     scripts, style = [_asset(name) for name in SCRIPTS], _asset("style.css")
-    policy = (  # nothing but these scripts and this style: no request, no form, no other base
+    policy = (  # only these scripts and this style; no request, no form, no other base
         f"default-src 'none'; script-src {' '.join(map(_hash, scripts))}; "
         f"style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
     )
@@ -46,7 +46,7 @@ def _list(heading: str, sentences: list[str]) -> str:
 
 
 def _verdict(document: Document) -> str:
-    """The verdict in plain HTML, which can be read where scripts do not run."""
+    """The verdict in plain HTML, readable without scripts."""
     comparisons = [
         f"<h3>{escape(name)}</h3>\n<p>{escape(' '.join(sentences))}</p>"
         for name, sentences in document.verdicts
@@ -72,5 +72,5 @@ def _hash(text: str) -> str:
 
 
 def is_report(content: bytes) -> bool:
-    """Whether a file was written by odfl as a report; the policy before the mark is long."""
+    """True if the content is a report of odfl; the policy before the mark is long."""
     return MARK.encode() in content[:4096]

@@ -1,7 +1,4 @@
-"""The inputs of the page: experiments, their pooled runs, and the state of every run.
-
-The only module of the report that knows how results are found and read.
-"""
+"""Reads the inputs of the page: experiments, their pooled runs, and the state of every run."""
 
 import shlex
 from collections.abc import Sequence
@@ -37,7 +34,7 @@ class Experiment:
 
 
 def experiments(paths: list[Path], where: Where = EVERY) -> list[Experiment]:
-    """Every sweep that the paths name or hold, and the runs beside them; a UserError for none."""
+    """The sweeps and runs at or below the paths; raises a UserError if there are none."""
     sweeps, _ = named_sweeps(paths)
     found = []
     for name, runs in sections(paths, tell, where).items():
@@ -55,7 +52,7 @@ def experiments(paths: list[Path], where: Where = EVERY) -> list[Experiment]:
 
 
 def _read(stored: StoredRun) -> tuple[Run | None, list[str]]:
-    """The readable seeds of a run, and what could not be read."""
+    """The readable seeds of a run, and messages about the others."""
     missing: list[str] = []
     if not stored.seeds:
         return None, missing
@@ -66,7 +63,7 @@ def _read(stored: StoredRun) -> tuple[Run | None, list[str]]:
 
 
 def _facts(stored: StoredRun, run: Run | None, missing: list[str]) -> Facts:
-    """What the page tells of a run besides its numbers."""
+    """The facts about a run that the page lists besides its numbers."""
     record = stored.summary.content if stored.summary else stored.failure
     files = stored.summary.files if stored.summary else {}
     return {

@@ -1,4 +1,4 @@
-"""The verdict in words: who leads, by how much, and what is not distinguishable."""
+"""The verdict in words: the leader, its lead, and the algorithms not distinguishable from it."""
 
 import math
 from collections import Counter
@@ -15,13 +15,13 @@ LONGEST = 200  # characters of a text
 
 
 def clean(text: object) -> str:
-    """Text with control characters and direction marks written out, at most 200 characters long."""
+    """Text with control characters and direction marks escaped, at most 200 characters long."""
     shown = printable(str(text))
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
 
 
 def describe(entries: Sequence[Entry], what: str) -> list[str]:
-    """Sentences on the learners of one comparison, the best first; `what` is measured, less is better."""
+    """Sentences on the learners of one comparison, the best first; `what` is the quantity, less is better."""
     if not entries:
         return ["Only reference policies were run: there is nothing to compare."]
     leader, *others = entries
@@ -32,7 +32,9 @@ def describe(entries: Sequence[Entry], what: str) -> list[str]:
     if not others:
         return [f"{opening}, and is the only algorithm here."]
     decided = [one for one in others if one.behind and is_decided(one.behind[1])]
-    undecided = [_undecided(one) for one in others if one.behind and not is_decided(one.behind[1])]
+    undecided = [
+        _describe_undecided(one) for one in others if one.behind and not is_decided(one.behind[1])
+    ]
     unpaired = [_name(one) for one in others if not one.behind]
     sentences = [f"{opening}."]
     if len(decided) == 1:
@@ -55,7 +57,7 @@ def leader_of(entries: Sequence[Entry]) -> str | None:
 
 
 def headline(leaders: Sequence[str | None]) -> str:
-    """One sentence on several comparisons, given who leads each."""
+    """One sentence on several comparisons, given the leader of each."""
     counts = Counter(leader for leader in leaders if leader is not None)
     total = f"{len(leaders)} comparisons"
     if not counts:
@@ -66,8 +68,8 @@ def headline(leaders: Sequence[str | None]) -> str:
     return f"Of {total}, clearly ahead of all others: {', '.join(parts)}{rest}."
 
 
-def _undecided(rival: Entry) -> str:
-    """The rival, how far it is apart, and how many seeds until=decided would probably need."""
+def _describe_undecided(rival: Entry) -> str:
+    """The rival, its difference, and the number of seeds that until=decided would need."""
     seeds, gap = rival.behind or (0, {"mean": math.nan, "ci95": None})
     if gap["ci95"] is None:
         apart = two_digits(math.nan)(gap["mean"])
