@@ -22,11 +22,11 @@ Fill = Callable[[tuple[int, ...], int, int, Rounds], None]
 
 
 class Environment(Protocol):
-    """Rounds by random access: (seed, round) and the configuration decide what a round holds.
+    """Rounds by random access: a round depends only on the seed, its number and the configuration.
 
     Optional attributes: `feature_names` [p]; `offers_all`, False if X is NaN for items that cannot be
-    played in a round; `target`, what learners learn from in place of the costs
-    (odfl_cli.problem.targets); `shape`, that of one round's X if it is not (d, p); `expected_costs`,
+    played in a round; `target`, the transformation of the costs that learners see
+    (odfl_cli.problem.targets); `shape`, the shape of one round's X if it is not (d, p); `expected_costs`,
     as in KnownMeans.
     """
 
@@ -42,13 +42,13 @@ class Environment(Protocol):
         """Rounds start ≤ t < stop, counted from 0."""
 
     def theta_star(self, seeds: tuple[int, ...]) -> np.ndarray | None:
-        """The parameter behind the costs, [S, p], where there is one; for clairvoyants only."""
+        """The parameter of the costs, [S, p], or None if there is none; for clairvoyants only."""
 
 
 def fill_seeds(
     environment: Environment, seeds: tuple[int, ...], start: int, stop: int, fill: Fill
 ) -> Rounds:
-    """Rounds start ≤ t < stop of all seeds; `fill` is called for one seed at a time, on all threads."""
+    """Rounds start ≤ t < stop of all seeds; calls `fill` for one seed at a time, on all threads."""
     shape = (len(seeds), stop - start, environment.items)
     X, costs = np.empty((*shape, environment.features)), np.empty(shape)
 
@@ -66,26 +66,26 @@ def shape_of(environment: Environment) -> tuple[int, ...]:
 
 
 class KnownLaw(Protocol):
-    """An environment whose law is known, so that regret is measured against it."""
+    """An environment with a known law, against which regret is measured."""
 
     @property
     def stationary(self) -> bool:
-        """Whether all rounds have the same law."""
+        """True if all rounds have the same law."""
 
     def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
         """`size` samples of round t's law (t from 0), X [S, size, d, p] and costs [S, size, d].
 
-        The costs are E[c | X], which has the mean of c and less noise. The draws behind the samples
-        are the same for all t: only what moves in the law moves them. Samples 2n and 2n + 1 may
+        The costs are E[c | X], which has the mean of c and less noise. The samples are transformed from
+        the same draws for all t, so that they move only with the law. Samples 2n and 2n + 1 may
         depend on each other (a draw and its mirror image), but on no other.
         """
 
     def theta_star(self, seeds: tuple[int, ...], t: int = 0) -> np.ndarray | None:
-        """The mean parameter behind the costs of round t, [S, p], where there is one."""
+        """The mean parameter of the costs of round t, [S, p], or None if there is none."""
 
 
 class KnownMeans(Protocol):
-    """An environment that knows E[c_t | X_t], so that a decision is scored without the costs' noise.
+    """An environment with a known E[c_t | X_t], which scores decisions without the costs' noise.
 
     `by_rows` is True if an item's mean depends on its own features alone: X may then hold the rows of
     any number of items.
@@ -94,7 +94,7 @@ class KnownMeans(Protocol):
     by_rows: bool
 
     def expected_costs(self, seeds: tuple[int, ...], start: int, X: np.ndarray) -> np.ndarray:
-        """E[c_t | X_t], [S, B, d], in the rounds from `start` on that have the features X."""
+        """E[c_t | X_t], [S, B, d], in the rounds from `start` on with the features X."""
 
 
 def mean_costs(
@@ -104,7 +104,7 @@ def mean_costs(
     X: np.ndarray,
     decision: np.ndarray,
 ) -> np.ndarray | None:
-    """⟨E[c_t | X_t], w_t⟩, [S, B], where the environment knows it; w_t [S, B, d], or its item [S, B]."""
+    """⟨E[c_t | X_t], w_t⟩, [S, B], or None if it is unknown; w_t is [S, B, d], or its item [S, B]."""
     if not knows_means(environment):
         return None
     known, one_item = cast(KnownMeans, environment), decision.ndim == 2
@@ -119,16 +119,16 @@ def mean_costs(
 
 
 def knows_means(environment: Environment) -> bool:
-    """Whether the environment knows E[c_t | X_t]."""
+    """True if the environment knows E[c_t | X_t]."""
     return hasattr(environment, "expected_costs")
 
 
 def known_law(environment: Environment) -> KnownLaw | None:
-    """The environment as one whose law is known, or None."""
+    """The environment if its law is known, else None."""
     return cast(KnownLaw, environment) if hasattr(environment, "fresh") else None
 
 
 def switches_of(environment: Environment, rounds: int) -> list[int]:
-    """The rounds (from 1) up to `rounds` in which the law changes at once; empty if they are not known."""
+    """The rounds (from 1) up to `rounds` in which the law jumps; empty if they are unknown."""
     switches = getattr(environment, "switches", None)
     return switches(rounds) if switches else []

@@ -1,4 +1,4 @@
-"""How the parameter behind the costs moves from round to round, and the covariates with it."""
+"""Drift of the parameter of the costs and of the mean of the covariates."""
 
 import math
 from typing import Annotated, ClassVar, Literal
@@ -96,7 +96,7 @@ class Drifting:
 def random_walk(seeds: tuple[int, ...], p: int, start: int, stop: int) -> np.ndarray:
     """W_t = Σ_{s≤t} N(0, I_p), W_0 = 0, for start ≤ t < stop, [S, B, p].
 
-    Between checkpoints, which are a walk of long steps, lies a bridge of short steps: together they
+    The checkpoints are a walk of long steps, joined by bridges of short steps: together they
     have the law of the plain walk, and round t costs t/STRIDE + STRIDE draws instead of t.
     """
     spec, first, last = Draw("normal", (p,)), start // STRIDE, (stop - 1) // STRIDE + 1
@@ -114,7 +114,7 @@ def random_walk(seeds: tuple[int, ...], p: int, start: int, stop: int) -> np.nda
 
 
 def unit_rows(directions: np.ndarray) -> np.ndarray:
-    """Scaled to length 1 over the last axis."""
+    """The directions scaled to length 1 over the last axis."""
     return directions / np.sqrt((directions**2).sum(-1, keepdims=True))
 
 

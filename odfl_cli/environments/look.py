@@ -1,14 +1,14 @@
-"""A look at rounds before they are played: what about them a user may want to change, with the words to type."""
+"""Remarks on rounds before they are played: possible problems, with the settings that solve them."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 SCALES = (1e-3, 1e3)
-"""Root mean squares outside of these are far from 1."""
+"""Root mean squares outside this range are far from 1."""
 TIES = 0.05
 LEVEL = 10.0
-"""How many times the differences within a round its mean cost is, to be called a level."""
+"""The ratio of mean cost to differences within a round from which costs have a level."""
 
 
 def look(
@@ -16,7 +16,7 @@ def look(
 ) -> Iterator[str]:
     """Remarks on features X [T, d, p] and costs [T, d].
 
-    `shared`: whether items share their weights; `scaled`: whether learners take units out.
+    `shared`: whether items share their weights; `scaled`: whether learners remove units.
     """
     names = list(names) or [f"feature {place}" for place in range(X.shape[-1])]
     alike = bool((X[:, :1] == X).all())
@@ -51,6 +51,6 @@ def look(
 
 
 def join(names: Sequence[str], most: int = 3) -> str:
-    """The first names, and how many there are beside."""
+    """The first names, and the number of the others."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

@@ -30,7 +30,7 @@ class Polynomial(Drifting):
     per seed; `intercept` appends a column of ones. ε ~ U[1 − noise_width, 1 + noise_width].
     θ*_t = (1 − drift_weight) θ* + drift_weight ζ_t, ζ_t ~ N(0, I_p). θ* is the vector of ones, which
     is the published generator, or a vector of fair signs, which has the same law because x_t is
-    symmetric, but favours no algorithm that leans towards positive parameters (DF-FTPL does).
+    symmetric, but favours no algorithm that tends to positive parameters (as DF-FTPL does).
     `Drifting` describes how θ* can move; the successors of θ* are fair signs.
     Degree 1 is affine in X_t; the higher the degree, the more wrong is a linear predictor.
     """
@@ -55,7 +55,8 @@ class Polynomial(Drifting):
         predicts 3.5 E[c_t | X_t]: no other parameter decides better.
         """
         tangent = np.empty((len(seeds), self.features))
-        tangent[:, : self.covariates] = self._mean(seeds, t)
+        mean = self.mean_theta(seeds, t, t + 1)[:, 0]
+        tangent[:, : self.covariates] = (1.0 - self.zeta_weight) * mean
         tangent[:, self.covariates :] = (SHIFT + SHIFT ** (1 - self.degree)) / self.degree
         return self._sign * tangent
 
@@ -75,7 +76,7 @@ class Polynomial(Drifting):
         np.multiply(costs, factor, out=rounds.costs)
 
     def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
-        """With E[c_t | X_t], the noise ε and the drift ζ averaged out."""
+        """Samples with E[c_t | X_t]: the noise ε and the drift ζ are averaged out."""
         x = draw(seeds, "data/fresh_covariates", Draw("normal", (self.covariates,)), 0, size)
         if self.shift_rate > 0:
             x += self.shift(seeds, (self.covariates,), t, t + 1)
@@ -111,10 +112,6 @@ class Polynomial(Drifting):
             signs[:, 0] = 1.0
         return signs
 
-    def _mean(self, seeds: tuple[int, ...], t: int) -> np.ndarray:
-        """E θ*_t, [S, p]."""
-        return (1.0 - self.zeta_weight) * self.mean_theta(seeds, t, t + 1)[:, 0]
-
     def _features(
         self, seeds: tuple[int, ...], x: np.ndarray, out: np.ndarray | None = None
     ) -> np.ndarray:
@@ -128,7 +125,7 @@ class Polynomial(Drifting):
         return X
 
     def _mean_value(self, signal: np.ndarray) -> np.ndarray:
-        """((s + 3) / 3.5)^degree + 3.5^{−degree}, by products: pow's last digits vary."""
+        """((s + 3) / 3.5)^degree + 3.5^{−degree}, by products, as the last digits of pow vary."""
         base = (signal + SHIFT) / SCALE
         value = base.copy()
         for _ in range(self.degree - 1):

@@ -24,7 +24,7 @@ class Sin4(Drifting):
     θ* is uniform in direction with norm `theta_star_norm` (√p when empty), one per seed; `Drifting`
     describes how it can move.
 
-    Hard for a learner of moments: `features_law` makes the covariates positive (|X|) or heavy-tailed
+    Harder for learners of moments: `features_law` makes the covariates positive (|X|) or heavy-tailed
     (`student`: each row divided by √(χ²₃/3)), `condition` is the condition number of the features'
     covariance, and `link=reversing` replaces sin⁴ by s where |s| ≤ √2 ‖θ*‖ and −2s beyond.
     """
@@ -66,9 +66,9 @@ class Sin4(Drifting):
             np.clip(noise, 0.0, 1.0, out=noise)
 
     def fresh(self, seeds: tuple[int, ...], t: int, size: int) -> Rounds:
-        """With E[c_t | X_t], the noise ε_t and the drift ζ_t averaged out.
+        """Samples with E[c_t | X_t]: the noise ε_t and the drift ζ_t are averaged out.
 
-        Every second sample is the mirror image −X of the one before, where the covariates are symmetric.
+        If the covariates are symmetric, every second sample is the mirror image −X of the one before.
         """
         X = self._fresh_covariates(seeds, size)
         if self.shift_rate > 0:
@@ -92,13 +92,13 @@ class Sin4(Drifting):
         return expected_cost(self.cost_law(), mean, deviation, reach, widest)
 
     def cost_law(self) -> CostLaw:
-        """How a signal X_tθ*_t becomes a cost."""
+        """The law of a cost given its signal X_tθ*_t."""
         turn = REVERSAL * self._norm if self.link == "reversing" else None
         return CostLaw(self.gamma, self.amplitude, self.noise_std, self.clip, turn)
 
     @property
     def item_covariance(self) -> np.ndarray | None:
-        """Σ [K, K] where the columns of X_t are independent N(0, Σ); None for another law."""
+        """Σ [K, K] if the columns of X_t are independent N(0, Σ); None for another law."""
         if self.features_law != "normal" or self.condition > 1.0 or self.shift_rate > 0:
             return None
         distance = np.abs(np.subtract.outer(np.arange(self.items), np.arange(self.items)))
@@ -109,7 +109,7 @@ class Sin4(Drifting):
         return math.sqrt(self.features) if self.theta_star_norm is None else self.theta_star_norm
 
     def _fresh_covariates(self, seeds: tuple[int, ...], size: int) -> np.ndarray:
-        """[S, size, K, p], mirrored where that has the same law."""
+        """Covariates [S, size, K, p], every second one mirrored if that keeps the law."""
         if self.features_law == "positive":
             return self._covariates(seeds, "data/fresh_covariates", 0, size)
         half = self._covariates(seeds, "data/fresh_covariates", 0, -(-size // 2))
@@ -145,8 +145,8 @@ def student_scale(
 def set_condition(seeds: tuple[int, ...], condition: float, X: np.ndarray) -> np.ndarray:
     """X [S, B, K, p] with a covariance of that condition number between the features.
 
-    The variances are geometric with mean 1, along axes that a random reflection of each seed gives:
-    no scaling of single features undoes it.
+    The variances are geometric with mean 1, along axes from a random reflection per seed, so that
+    scaling single features does not undo it.
     """
     p = X.shape[-1]
     variances = condition ** (-np.arange(p) / max(1, p - 1))

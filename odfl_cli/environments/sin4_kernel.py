@@ -16,22 +16,22 @@ def correlate_items(X, rho, innovation):
 
 @kernel(void(f8[:, :, ::1], f8, f8))
 def correlate(X, rho, innovation):
-    """Every round of X [B, K, p] in place."""
+    """Applies `correlate_items` to every round of X [B, K, p] in place."""
     for t in range(X.shape[0]):
         correlate_items(X[t], rho, innovation)
 
 
 @exact
 def along(row, j, share):
-    """Between row[j] and row[j + 1]."""
+    """Interpolates linearly between row[j] and row[j + 1]."""
     return row[j] + share * (row[j + 1] - row[j])
 
 
 @kernel(void(f8[:, ::1], f8, f8, f8[::1], f8[::1], f8[::1]))
 def interpolate(values, reach, widest, mean, deviation, out):
-    """out = the function of `mean` ∈ [−reach, reach] and `deviation` ∈ [0, widest] that `values` holds.
+    """out = the function of `mean` ∈ [−reach, reach] and `deviation` ∈ [0, widest] tabulated in `values`.
 
-    Columns are even in the mean, rows in the root of the deviation; what lies beyond them is clamped.
+    Columns are evenly spaced in the mean, rows in the root of the deviation; arguments are clamped.
     """
     levels, cells = values.shape
     for n in range(len(mean)):

@@ -28,8 +28,8 @@ def expected_cost(
 ) -> np.ndarray:
     """E[c] for signals N(mean, deviation²), elementwise.
 
-    Most means are up to `reach` and deviations up to `widest`, which a table covers. Tables of other
-    powers of 16 take what is larger or much smaller, so that no value depends on the others.
+    A table covers means up to `reach` and deviations up to `widest`, as most are. Tables for other
+    powers of 16 cover larger and much smaller ones, so that no value depends on the others.
     """
     if widest == 0.0:
         return _linear_part(law, mean) + cost_at(law, mean)
@@ -56,7 +56,7 @@ def _look_up(
 
 
 def cost_at(law: CostLaw, signal: np.ndarray) -> np.ndarray:
-    """E[c | s] over the noise ε; without clipping, of the link's part alone.
+    """E[c | s] over the noise ε; without clipping, only the part of the link.
 
     E clip(y + σε, 0, 1) = σ (ψ(y/σ) − ψ((y − 1)/σ)) with ψ(a) = a Φ(a) + φ(a).
     """
@@ -75,7 +75,7 @@ def mean_cost(law: CostLaw, signal: np.ndarray) -> np.ndarray:
 
 
 def link(law: CostLaw, signal: np.ndarray) -> np.ndarray:
-    """sin⁴(1 / (2s)), or a line whose ends turn, elementwise."""
+    """sin⁴(1 / (2s)), or s and −2s beyond `turn`, elementwise."""
     if law.turn is None:
         return bump(signal)
     return np.where(np.abs(signal) <= law.turn, signal, -2.0 * signal)
@@ -91,9 +91,9 @@ def bump(signal: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=16)
 def cost_table(law: CostLaw, reach: float, widest: float) -> tuple[np.ndarray, float, float]:
-    """Gaussian averages of `cost_at` [LEVELS + 1, CELLS], one row per deviation, and their axes' ends.
+    """Gaussian averages of `cost_at` [LEVELS + 1, CELLS], one row per deviation, and the ends of the axes.
 
-    The signal is cut into cells, which hold means: sin⁴(1/(2s)) oscillates without end near 0. A
+    Cells of the signal hold means, as sin⁴(1/(2s)) oscillates infinitely often near 0. A
     Gaussian average is a convolution, done by the fast Fourier transform on an axis long enough that
     its wrap-around is negligible.
     """
@@ -108,7 +108,7 @@ def cost_table(law: CostLaw, reach: float, widest: float) -> tuple[np.ndarray, f
 
 
 def _linear_part(law: CostLaw, mean: np.ndarray) -> np.ndarray | float:
-    """(1 − γ) E[s], which needs no table, where nothing is clipped."""
+    """(1 − γ) E[s], which needs no table; 0 if costs are clipped."""
     return 0.0 if law.clip else (1.0 - law.gamma) * mean
 
 

@@ -1,1 +1,1 @@
-"""What of a round's costs an algorithm sees, and when."""
+"""Feedback: the costs that an algorithm observes, and their delays."""

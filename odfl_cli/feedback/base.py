@@ -1,4 +1,4 @@
-"""Full, semi-bandit and bandit feedback, at once or late."""
+"""Full, semi-bandit and bandit feedback, immediate or delayed."""
 
 from functools import lru_cache
 from typing import Annotated, Literal, NamedTuple
@@ -14,7 +14,7 @@ Kind = Literal["full", "semi_bandit", "bandit"]
 
 
 class Seen(NamedTuple):
-    """All that an algorithm gets to know of a round, S seeds at once."""
+    """The feedback of one round for S seeds."""
 
     X: Array  # [S, d, p]
     costs: Array  # NaN where they are not seen, [S, d]
@@ -40,7 +40,7 @@ class Feedback:
 
     @property
     def is_plain(self) -> bool:
-        """Whether all costs are seen at once, as in the paper."""
+        """True if all costs are seen immediately, as in the paper."""
         return self.kind == "full" and not self.delay
 
     @property
@@ -63,7 +63,7 @@ class Feedback:
         return min(late, self.longest)
 
     def show(self, X: Array, costs: Array, w: Array, memo: Array, t: int) -> Seen:
-        """What is seen of a round with these costs in which w was played."""
+        """The feedback of a round with these costs in which w was played."""
         xp, paid = array_namespace(X), dot(costs, w)
         hidden = xp.full_like(costs, xp.nan)
         if self.kind != "full":

@@ -1,4 +1,4 @@
-"""From the rows of a long table to rounds of one size, or an error that names the row."""
+"""Converts the rows of a long table to rounds of one size; errors name the row."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ class Batch(NamedTuple):
 
 
 def find_wrong(values: np.ndarray, on_missing: OnMissing) -> tuple[list[int], str] | None:
-    """The first place where a number is infinite, or missing and may not be, and the reason."""
+    """The first place of an infinite or forbidden missing number, and the reason."""
     wrong = ~np.isfinite(values) if on_missing == "refuse" else np.isinf(values)
     if not wrong.any():
         return None
@@ -37,7 +37,7 @@ def find_wrong(values: np.ndarray, on_missing: OnMissing) -> tuple[list[int], st
 
 
 def select_rounds(group: str, values: np.ndarray, on_missing: OnMissing, skipped: int = 0) -> Batch:
-    """The rounds of [B, d, p + 1] to play; with mask, an item that misses a number is NaN throughout."""
+    """The rounds of [B, d, p + 1] to play; with mask, an item with a missing number is all NaN."""
     missing = np.isnan(values)
     if on_missing == "mask":
         values = np.where(missing.any(axis=2, keepdims=True), np.nan, values)
@@ -50,9 +50,9 @@ def select_rounds(group: str, values: np.ndarray, on_missing: OnMissing, skipped
 
 
 class Assembler:
-    """Cuts rows into rounds. The first round decides how many items there are, and their order.
+    """Splits rows into rounds. The first round determines the items and their order.
 
-    With on_missing=mask the items are all those of the file, which is read twice.
+    With on_missing=mask the items are those of the whole file, which is read twice.
     """
 
     def __init__(self, columns: Layout, on_missing: OnMissing) -> None:
@@ -61,7 +61,7 @@ class Assembler:
         self.latest: dict[str, tuple[str, tuple]] = {}  # group → label and order of its last round
 
     def batches(self, read: Callable[[], Iterator[Rows]]) -> Iterator[Batch]:
-        """All rounds; one that continues in the next rows is completed there."""
+        """All rounds; a round may continue in the next rows."""
         if self.on_missing == "mask":
             if self.columns.item is None:
                 raise DataError("data.on_missing=mask: data.columns.item has to name the items")
@@ -85,7 +85,7 @@ class Assembler:
             yield from self._complete(waiting, [0, len(waiting.where)])
 
     def _check_cells(self, rows: Rows) -> None:
-        """No label is empty, no number is infinite, none is missing unless that may be."""
+        """Raises for empty labels, infinite numbers and forbidden missing ones."""
         for name, labels in zip(self.columns[:3], rows.labels.T, strict=True):
             if (empty := labels == "").any():
                 raise DataError(f"{rows.where[empty.argmax()]}, column {name}: missing")
@@ -123,7 +123,7 @@ class Assembler:
         self.latest[group] = label, order
 
     def _arrange(self, rows: Rows, start: int, stop: int) -> np.ndarray | None:
-        """The round's rows in the order of the items, −1 for one that is not there; None: skipped."""
+        """The round's rows in the order of the items, −1 for an absent one; None to skip the round."""
         named, label = self.columns.item is not None, rows.labels[start, 0]
         items = rows.labels[start:stop, 1].tolist() if named else list(range(stop - start))
         if items == self.items:
@@ -154,7 +154,7 @@ class Assembler:
 
 
 def sort_rows(parts: Iterator[Rows]) -> Iterator[Rows]:
-    """All rows at once, each group's by their rounds; as they are where labels cannot be compared."""
+    """All rows at once, each group sorted by rounds; unsorted if labels cannot be compared."""
     found = list(parts)
     if not found:
         return
@@ -168,7 +168,7 @@ def sort_rows(parts: Iterator[Rows]) -> Iterator[Rows]:
 
 
 def _order(label: str) -> tuple[str, Any] | None:
-    """What rounds are sorted by, (kind, number or date); None for text that is neither."""
+    """The sort key of a round, (kind, number or date); None for other text."""
     if NUMBER.fullmatch(label):
         try:
             return "number", int(label)

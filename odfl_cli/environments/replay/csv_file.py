@@ -13,9 +13,9 @@ LONGEST_HEADER = 100 * MOST_COLUMNS
 
 @contextmanager
 def open_csv(path: Path) -> Iterator[Opened]:
-    """The names of the columns, and the rows that are not empty.
+    """The names of the columns, and the non-empty rows.
 
-    Cells are separated by a comma, a semicolon or a tab: the one that the first line has most of.
+    Cells are separated by the most frequent of comma, semicolon and tab in the first line.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:

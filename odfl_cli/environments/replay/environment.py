@@ -33,7 +33,7 @@ class Replay:
     A long table has a row per round and item: a round label that increases, an item label, features
     and the cost. An NPZ file holds X [T, d, p] and c [T, d], or both with a leading axis of groups.
     `standardise` scales a feature by the rounds before; `intercept` appends a column of ones;
-    `target` is what learners learn from, while the costs are paid. package:NAME is a stream of
+    learners learn from the `target` of the costs and pay the costs. package:NAME is a stream of
     odfl_cli.environments.streams.
     """
 
@@ -80,7 +80,7 @@ class Replay:
         """Unknown for recorded costs."""
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
-        """An item that is not offered has NaN as features, and costs nothing."""
+        """The rounds; an item that is not offered has NaN as features and cost 0."""
         X = np.ones((len(seeds), stop - start, self.items, self.features))
         costs = np.empty(X.shape[:-1])
         for row, seed in enumerate(seeds):
@@ -95,12 +95,12 @@ class Replay:
 
     @property
     def extent(self) -> dict[str, Any]:
-        """Values of keys that are null: all seeds, and the rounds that every one of them has."""
+        """Values for null keys: all seeds, and the number of rounds that all of them have."""
         rounds = min(map(self._length, self._groups))
         return {"seeds": list(self._groups), "horizon.rounds": rounds}
 
     def check_extent(self, seeds: tuple[int, ...], rounds: int) -> None:
-        """Refuses more seeds or rounds than were recorded."""
+        """Raises for more seeds or rounds than were recorded."""
         if missing := [seed for seed in seeds if seed not in self._groups]:
             there = f"{self._name} has seed {join([str(seed) for seed in self._groups])}"
             say = seeds_word(list(self._groups))
@@ -137,7 +137,7 @@ class Replay:
 
     @cached_property
     def _groups(self) -> "dict[int, tuple[Recording, int]]":
-        """Seed → where its rounds are."""
+        """Seed → its recording and the number of its group."""
         places = [(one, group) for one in self._recordings for group in range(len(one.groups))]
         names = [one.seeds(self.group) for one in self._recordings]
         seeds = [seed for named in names for seed in named or ()]

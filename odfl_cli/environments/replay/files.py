@@ -1,4 +1,4 @@
-"""Files of rounds: errors in them, changes while they are read, and where derived files are cached."""
+"""Files of rounds: errors, changes while they are read, and the cache of derived files."""
 
 import atexit
 import hashlib
@@ -16,16 +16,16 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import make_private, user_cache
 
 CELLS = 50_000
-"""Cells read at once, which bounds the memory."""
+"""The number of cells read at once, which limits memory."""
 Part = TypeVar("Part", bound=Any)
 Row = tuple[str, Sequence[Any]]
-"""Where a row is in its file, such as "line 4", and its cells."""
+"""The place of a row in its file, such as "line 4", and its cells."""
 Opened = tuple[list[str], Iterator[Row]]
 """The names of a table's columns, and its rows."""
 
 
 class DataError(ValueError):
-    """A file has wrong content; `name_file_in_errors` adds its name."""
+    """A file has invalid content; `name_file_in_errors` adds its name."""
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def name_file_in_errors(path: Path) -> Iterator[None]:
 
 
 def stamp(path: Path) -> tuple[int, int, int, int]:
-    """Changes whenever the file does: its length, two times and its inode."""
+    """The length, two times and the inode of a file, which change with its content."""
     status = os.stat(path)
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
@@ -48,7 +48,7 @@ def stamp(path: Path) -> tuple[int, int, int, int]:
 def watch_files(
     paths: Sequence[Path], parts: Iterator[Part], unit: str = "rounds"
 ) -> Iterator[Part]:
-    """The parts as they are read, with a bar; a DataError if one of the files changes meanwhile."""
+    """Yields the parts with a progress bar; raises a DataError if one of the files changes."""
     before, count = [stamp(path) for path in paths], 0
 
     def check() -> None:
@@ -69,7 +69,7 @@ def watch_files(
 
 
 def cache_directory(kind: str) -> Path:
-    """A folder in the user's cache that is closed to others; else a temporary one of this process."""
+    """A private folder in the user's cache, or else a temporary one of this process."""
     base = user_cache()
     place = base and base / "odfl" / kind
     return place if place and make_private(place) else _process_directory(kind)
@@ -77,7 +77,7 @@ def cache_directory(kind: str) -> Path:
 
 @cache
 def _process_directory(kind: str) -> Path:
-    """A temporary folder that goes with this process."""
+    """A temporary folder, removed when this process ends."""
     place = tempfile.mkdtemp(prefix=f"odfl-{kind}-")
     atexit.register(shutil.rmtree, place, ignore_errors=True)
     return Path(place)
@@ -85,6 +85,6 @@ def _process_directory(kind: str) -> Path:
 
 @cache
 def source_digest(module: str) -> str:
-    """Changes with any source in the module's folder, so that files of older versions are rebuilt."""
+    """A hash of the sources in the module's folder, so that files of older versions are rebuilt."""
     sources = sorted(Path(module).parent.glob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]

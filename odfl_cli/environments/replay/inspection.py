@@ -1,4 +1,4 @@
-"""Statistics of every column, whether or not the file can be replayed."""
+"""Statistics of every column of a file, even if it cannot be replayed."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
@@ -14,7 +14,7 @@ from odfl_cli.environments.replay.tables import OPENERS, Columns, read_layout, r
 
 
 class Inspection(NamedTuple):
-    """Figures of the columns of numbers, an entry each; the last three are of the finite cells."""
+    """Statistics of the numeric columns, one entry each; the last three are over finite cells."""
 
     names: Sequence[str]
     rows: int
@@ -26,7 +26,7 @@ class Inspection(NamedTuple):
 
 
 def preview(path: Path, rows: int) -> list[list[str]]:
-    """The names of the columns and the first rows of a table as text; nothing of an NPZ file."""
+    """The names of the columns and the first rows of a table as text; empty for an NPZ file."""
     with name_file_in_errors(path):
         check_file(path)
         if path.suffix.lower() not in OPENERS:
@@ -59,7 +59,7 @@ def inspect(path: Path, columns: Columns, group: str | None) -> Inspection:
 def _numbers(
     path: Path, columns: Columns, group: str | None
 ) -> tuple[Sequence[str], Iterator[np.ndarray]]:
-    """The names of the columns of numbers, and parts [rows, columns]; features of arrays are numbered."""
+    """The names of the numeric columns, and parts [rows, columns]; features of arrays are numbered."""
     if path.suffix.lower() in OPENERS:
         chosen = read_layout(path, columns, group)
         return chosen.numbers, (rows.values for rows in read_rows(path, chosen))

@@ -24,11 +24,11 @@ UNREADABLE = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, tokenize.TokenError,
     EOFError, ValueError, RuntimeError, NotImplementedError, SyntaxError, OverflowError,
 )  # fmt: skip
-"""What zipfile and numpy raise for members that are corrupt, encrypted or no arrays."""
+"""Errors of zipfile and numpy for members that are corrupt, encrypted or not arrays."""
 
 
 def batches(path: Path, on_missing: OnMissing) -> Iterator[Batch]:
-    """The rounds to play; a DataError where a number is infinite, or missing and may not be."""
+    """The rounds to play; raises a DataError for infinite or forbidden missing numbers."""
     for group, start, values in blocks(path):
         if wrong := find_wrong(values, on_missing):
             (t, item, column), reason = wrong
@@ -39,7 +39,7 @@ def batches(path: Path, on_missing: OnMissing) -> Iterator[Batch]:
 
 
 def blocks(path: Path) -> Iterator[tuple[str, int, np.ndarray]]:
-    """(group, first round, [B, d, p + 1]) from the beginning to the end."""
+    """Yields (group, first round, values [B, d, p + 1]) in the order of the file."""
     with _open(path) as arrays:
         X, c = arrays["X"], arrays["c"]
         shared = len(X.shape) == len(c.shape) and X.shape[:-1] == c.shape[:-1]  # as in PyEPO
@@ -54,7 +54,7 @@ def blocks(path: Path) -> Iterator[tuple[str, int, np.ndarray]]:
 
 
 class _Array:
-    """One member of the archive, read from its beginning to its end."""
+    """One member of the archive, read sequentially."""
 
     def __init__(self, name: str, stream: IO[bytes]) -> None:
         version = npy.read_magic(stream)
@@ -67,7 +67,7 @@ class _Array:
             raise DataError(f"{name} is stored by columns; save np.ascontiguousarray({name})")
 
     def take(self, *shape: int) -> np.ndarray:
-        """The next numbers, in this shape."""
+        """The next numbers, in the given shape."""
         size = math.prod(shape) * self.dtype.itemsize
         raw = self.stream.read(size)
         if len(raw) < size:
@@ -77,7 +77,7 @@ class _Array:
 
 @contextmanager
 def _open(path: Path) -> Iterator[dict[str, _Array]]:
-    """The arrays X, c and perhaps seed; a DataError if X or c is missing or one cannot be read."""
+    """The arrays X, c and perhaps seed; raises a DataError if one is missing or unreadable."""
     if not path.stat().st_size:
         raise DataError("the file is empty")
     try:
@@ -114,7 +114,7 @@ def _sizes(features: tuple[int, ...], costs: tuple[int, ...], shared: bool) -> t
 
 
 def _names(seeds: _Array | None, groups: int) -> list[str]:
-    """The seeds that the groups are named after, or their numbers where the file has none."""
+    """The names of the groups: the seeds in the file, or their numbers if it has none."""
     if seeds is None:
         return [str(group) for group in range(groups)]
     if seeds.shape != (groups,) or seeds.dtype.kind not in "iu":

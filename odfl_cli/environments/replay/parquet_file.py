@@ -8,7 +8,7 @@ from pathlib import Path
 from odfl_cli.environments.replay.files import CELLS, DataError, Opened
 
 BUFFER = 1 << 16
-"""Bytes read ahead in a column; by default pyarrow reads a whole row group, often the whole file."""
+"""Bytes read ahead per column; by default pyarrow reads a whole row group, often the whole file."""
 
 
 @contextmanager

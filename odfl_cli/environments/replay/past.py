@@ -1,4 +1,4 @@
-"""Numbers that depend on earlier rounds of the same group alone: filled values and scales."""
+"""Filled values and scales, which depend only on earlier rounds of the same group."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -8,14 +8,14 @@ import numpy as np
 from odfl_cli.environments.replay.batches import Batch
 
 BOUND = 10.0
-"""Standardised features are clipped to ± this many deviations: one early in a file may be of any size."""
+"""Standardised features are clipped to ± this many deviations, as early ones can be arbitrarily large."""
 NOISE = 1e-14  # a variance below this share of the mean square is a rounding error
 
 
 def fill_missing(batches: Iterator[Batch], how: Literal["last", "mean"]) -> Iterator[Batch]:
-    """The batches with missing numbers filled; rounds that no earlier round can fill are skipped.
+    """The batches with missing numbers filled; rounds without earlier values are skipped.
 
-    Each item's features and cost become the last number seen in the group, or the mean of those seen.
+    A missing feature or cost of an item becomes its last value in the group, or the mean of its values.
     """
     past: dict[str, np.ndarray] = {}  # group → the last number, the sum, the count, each [d, p + 1]
     for batch in batches:
@@ -36,10 +36,7 @@ def fill_missing(batches: Iterator[Batch], how: Literal["last", "mean"]) -> Iter
 
 
 class PastScale:
-    """Mean and variance of every feature over all items of the rounds so far.
-
-    No round is scaled by itself or by later ones.
-    """
+    """Mean and variance of every feature over all items of the rounds so far."""
 
     def __init__(self, features: int) -> None:
         self.count = 0
@@ -47,9 +44,9 @@ class PastScale:
         self.sums = np.zeros((2, features))  # of the differences, and of their squares
 
     def standardise(self, X: np.ndarray) -> np.ndarray:
-        """(X_t − mean) / deviation of rounds before t, within ±BOUND; 0 while a feature has not varied yet.
+        """(X_t − mean) / deviation of rounds before t, within ±BOUND; 0 while a feature is constant.
 
-        An item that is not offered, NaN in all features, does not count and stays NaN.
+        Items that are not offered (NaN) do not count and stay NaN.
         """
         rounds, items, _ = X.shape
         absent = np.isnan(X)

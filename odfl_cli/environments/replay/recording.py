@@ -1,4 +1,4 @@
-"""A checked file in binary form on disk: random access to its rounds without loading all of them."""
+"""Stores a validated file in binary form, for random access to its rounds."""
 
 import hashlib
 import os
@@ -59,10 +59,10 @@ class Recording:
     lengths: list[int]  # rounds of every group
     skipped: int  # rounds left out because something was missing
     masked: bool  # whether some rounds do not offer every item
-    names: list[str]  # of the features; empty where the file names none
+    names: list[str]  # of the features; empty if the file has none
 
     def seeds(self, group: str | None) -> list[int] | None:
-        """The seeds of the groups, where an NPZ file or a column `seed` (the `group`) names them."""
+        """The seeds of the groups, if an array or a column `seed` (the `group`) names them."""
         named = group in {None, SEED}
         whole = all(name.isdecimal() and name == str(int(name)) for name in self.groups)
         return [int(name) for name in self.groups] if named and whole else None
@@ -80,7 +80,7 @@ Content = tuple[tuple[Path, ...], list[str], "Callable[[], Iterator[Batch]] | Ta
 
 
 class TableReader(NamedTuple):
-    """Reads the rounds of a table: a few rows at a time or, where that fails, all of them sorted."""
+    """Reads the rounds of a table, a few rows at a time or all rows sorted."""
 
     path: Path
     chosen: Layout
@@ -96,7 +96,7 @@ class TableReader(NamedTuple):
 def record(
     path: Path, columns: Columns, group: str | None, standardise: bool, on_missing: OnMissing
 ) -> Recording:
-    """The file's recording: from the cache, or written now in one pass and little memory."""
+    """The file's recording, from the cache or written in one pass with little memory."""
     with name_file_in_errors(path):
         files, names, read = _find_content(path, columns, group, on_missing)
         asked = [list(map(str, files)), asdict(columns), group, standardise, on_missing]
@@ -117,7 +117,7 @@ def record(
 
 
 def check_file(path: Path) -> None:
-    """Raises a DataError unless there is such a file, of a kind that can be read."""
+    """Raises a DataError unless the file exists and has a supported ending."""
     if path.suffix.lower() not in {*OPENERS, ".npz"}:
         raise DataError("the name should end in .csv, .parquet or .npz")
     if not os.path.isfile(path):
@@ -127,7 +127,7 @@ def check_file(path: Path) -> None:
 def _find_content(
     path: Path, columns: Columns, group: str | None, on_missing: OnMissing
 ) -> Content:
-    """The rounds of a user's file, or of a stream where the name is package:NAME."""
+    """The content of a user's file, or of the stream package:NAME."""
     if str(path).startswith(PACKAGE):
         return _find_stream(str(path).removeprefix(PACKAGE), columns)
     check_file(path)
@@ -141,7 +141,7 @@ def _find_content(
 
 
 def _fill(on_missing: OnMissing, batches: Iterator[Batch]) -> Iterator[Batch]:
-    """The batches, with missing numbers filled if that is asked for."""
+    """The batches, with missing numbers filled if `on_missing` is last or mean."""
     return fill_missing(batches, on_missing) if on_missing in ("last", "mean") else batches
 
 
@@ -162,7 +162,7 @@ def _find_stream(name: str, columns: Columns) -> Content:
 
 
 def _import_sources(module: str) -> dict[str, Any]:
-    """The `SOURCES` of a module of one's own."""
+    """The `SOURCES` of a user's module."""
     try:
         return import_module(module).SOURCES
     except (ImportError, AttributeError) as error:
@@ -170,7 +170,7 @@ def _import_sources(module: str) -> dict[str, Any]:
 
 
 def _is_whole(directory: Path) -> bool:
-    """Whether there is a recording whose files are what was written: by their stamps, else by their content."""
+    """True if there is an intact recording, by the stamps of its files or else by their content."""
     try:
         shape = read_json(directory / SHAPE)
         if not is_intact(shape):
@@ -186,13 +186,13 @@ def _is_whole(directory: Path) -> bool:
 
 @cache
 def _sha256(path: Path, _: tuple[int, ...]) -> str:
-    """Computed once by each process for a stamp of the file."""
+    """The SHA-256 of a file, computed once per process and stamp."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _store(batches: Iterator[Batch], directory: Path, standardise: bool, names: list[str]) -> None:
-    """Writes the recording; it takes its name once it is complete, unless another process was faster."""
+    """Writes the recording under a temporary name and renames it, unless another process was faster."""
     temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=PARTIAL))
     try:
         shape = _write(batches, temporary, standardise) | {"names": names}
@@ -210,7 +210,7 @@ def _store(batches: Iterator[Batch], directory: Path, standardise: bool, names: 
 
 
 def _write(batches: Iterator[Batch], directory: Path, standardise: bool) -> dict[str, Any]:
-    """Appends the rounds to a file for each group; returns the fields of the recording."""
+    """Appends the rounds to one file per group; returns the fields of the recording."""
     lengths: dict[str, int] = {}
     scales: dict[str, PastScale] = {}
     skipped, items, features, masked = 0, 0, 0, False
@@ -233,10 +233,7 @@ def _write(batches: Iterator[Batch], directory: Path, standardise: bool) -> dict
 
 
 def _remove_old(kept: Path, key: str) -> None:
-    """Deletes recordings of earlier contents of the file and partial ones, unless a day old or less.
-
-    A run may still be reading or writing those.
-    """
+    """Deletes outdated and partial recordings older than a day; a run may still use newer ones."""
     for old in (*kept.parent.glob(f"{key}-*"), *kept.parent.glob(f"{PARTIAL}*")):
         with suppress(FileNotFoundError):  # another process has removed it
             if old != kept and time.time() - old.stat().st_mtime > DAY:

@@ -1,4 +1,4 @@
-"""A long table: which column is what, and its rows as labels and numbers, a few at a time."""
+"""Reads long tables: the roles of the columns, and the rows as labels and numbers."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -17,16 +17,16 @@ from odfl_cli.environments.replay.parquet_file import open_parquet
 OnMissing = Literal["refuse", "skip", "mask", "last", "mean"]
 SEED = "seed"
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
-"""Spellings of no value, in small letters."""
+"""Spellings of a missing value, in lower case."""
 OPENERS = {".csv": open_csv, ".parquet": open_parquet}
 
 
 @settings
 class Columns:
-    """Names of the columns. Without item the rows of a round are taken in order; without features, all others.
+    """Names of the columns. `item` null: the order of rows counts; `features` null: all other columns.
 
-    Several columns of costs are those of the items: the table is wide, with a row per round, and all
-    items share the features.
+    Several columns of costs make a wide table: one row per round, one column of costs per item, and
+    features that all items share.
     """
 
     round: str = "round"
@@ -36,7 +36,7 @@ class Columns:
 
     @property
     def costs(self) -> tuple[str, ...]:
-        """One column, or those of a wide table."""
+        """The columns of costs: one, or several of a wide table."""
         return (self.cost,) if isinstance(self.cost, str) else self.cost
 
 
@@ -51,7 +51,7 @@ class Layout(NamedTuple):
 
     @property
     def read(self) -> tuple[str, ...]:
-        """The columns of numbers."""
+        """The numeric columns of the file."""
         return (*self.numbers[:-1], *self.wide) if self.wide else self.numbers
 
 
@@ -76,13 +76,13 @@ class Rows(NamedTuple):
 
 
 def read_layout(path: Path, columns: Columns, group: str | None) -> Layout:
-    """The columns found in the file, or the nearest name to the one that is missing."""
+    """The columns found in the file; a DataError names the nearest to a missing one."""
     with OPENERS[path.suffix.lower()](path) as (header, _):
         return layout(header, columns, group)
 
 
 def read_rows(path: Path, chosen: Layout) -> Iterator[Rows]:
-    """All rows, checked for their number of cells and turned into numbers."""
+    """All rows, checked for their number of cells and converted to numbers."""
     with OPENERS[path.suffix.lower()](path) as (header, rows):
         position = {name: place for place, name in enumerate(header)}
         while block := list(islice(rows, max(1, CELLS // len(header)))):
@@ -153,7 +153,7 @@ def _convert(block: list[Row], position: dict[str, int], chosen: Layout) -> Rows
 
 
 def _number(cell: Any, where: str) -> float:
-    """NaN where the value is missing."""
+    """The cell as a float; NaN if it is missing."""
     if str(cell).strip().lower() in MISSING:
         return np.nan
     try:

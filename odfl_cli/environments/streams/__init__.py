@@ -1,7 +1,7 @@
-"""Real data inside installed Python packages: `data.file=package:NAME`, or package:MODULE.NAME for a module of one's own.
+"""Real data inside installed packages: `data.file=package:NAME`, or package:MODULE.NAME for a user's module.
 
 A module here reads the files of a package by path, without importing the package, and offers its
-`SOURCES` by name. The features of a round were known before the decision.
+`SOURCES` by name. The features of a round are known before the decision.
 """
 
 from importlib import import_module

