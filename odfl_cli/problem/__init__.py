@@ -1,1 +1,1 @@
-"""Section 2 of the paper: what is predicted, what is decided, what smooths it, who minimises it."""
+"""Section 2 of the paper: predictors, decision sets, regularisers and oracles."""

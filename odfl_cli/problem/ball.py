@@ -14,5 +14,5 @@ class Ball:
         """Π_Θ(θ), row by row over the last axis."""
         xp = array_namespace(theta)
         norm = xp.sqrt(dot(theta, theta))[..., None]
-        # An overflowing norm must not shrink θ to 0 in silence: ∞ − ∞ makes it NaN.
+        # An overflowing norm must not silently shrink θ to 0: ∞ − ∞ makes it NaN.
         return theta * (self.radius / xp.maximum(norm, self.radius) + (norm - norm))

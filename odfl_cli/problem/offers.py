@@ -1,7 +1,7 @@
-"""Rounds that do not offer every item: NaN in the features of an item marks that it cannot be played.
+"""Rounds that do not offer every item: an item with NaN features cannot be played.
 
-NaN reaches the item's prediction by itself. The parts here wrap those of a problem so that such an
-item is never chosen, has no weight in a smoothed decision and no effect on θ.
+Its prediction is NaN, too. The classes here wrap the parts of a problem so that such an item is never
+chosen, has no weight in a smoothed decision and no effect on θ.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ OFFERS = "rounds that do not offer every item"
 
 
 def mark_missing(values: Array, marks: Array) -> Array:
-    """`values` [..., d] with NaN wherever `marks` [..., d] have it."""
+    """`values` [..., d] with NaN wherever `marks` [..., d] are NaN."""
     xp = array_namespace(marks)
     return xp.where(xp.isnan(marks), marks, values)
 
@@ -27,7 +27,7 @@ def replace_nan(values: Array, number: float) -> Array:
 
 @dataclass(frozen=True)
 class Wrapped:
-    """A part of a problem; what is not defined here is the part's own."""
+    """A part of a problem; other attributes are those of the part."""
 
     part: Any
 
@@ -38,7 +38,7 @@ class Wrapped:
 
 
 class OfferedPredictor(Wrapped):
-    """g(θ, X) and its gradient, in which items that are not offered have no part."""
+    """g(θ, X) and its gradient without the items that are not offered."""
 
     def __getattr__(self, name: str) -> Any:
         own = super().__getattr__(name)
@@ -52,7 +52,7 @@ class OfferedPredictor(Wrapped):
         return self.part.vjp(theta, replace_nan(X, 0.0), offered)
 
     def design(self, X: Array) -> Array:
-        """D with rows of zeros where nothing is offered."""
+        """D with rows of zeros for items that are not offered."""
         xp = array_namespace(X)
         offered = ~xp.isnan(X[..., :1])
         D = self.part.design(replace_nan(X, 0.0))
@@ -60,7 +60,7 @@ class OfferedPredictor(Wrapped):
 
 
 class OfferedPolytope(Wrapped):
-    """W without the vertices that use what is not offered."""
+    """W without the vertices that use items not offered."""
 
     def minimise(self, costs: Array) -> Array:
         """A vertex in argmin ⟨costs, w⟩ with w_i = 0 where costs are NaN."""
@@ -72,7 +72,7 @@ class OfferedPolytope(Wrapped):
 
 
 class OfferedRegularizer(Wrapped):
-    """Smoothed decisions with weight 0 on what is not offered."""
+    """Smoothed decisions with weight 0 on items not offered."""
 
     def smooth(self, g: Array, alpha: Array) -> Array:
         """w̃_α(g) over the items whose g is not NaN."""
@@ -85,7 +85,7 @@ class OfferedRegularizer(Wrapped):
 
 
 def centre(point: Array, marks: Array) -> Array:
-    """`point` [d] with the shares of what is not offered spread over the rest, [..., d] as `marks`."""
+    """`point` [d] with the shares of items not offered spread over the others, [..., d] as `marks`."""
     xp = array_namespace(marks)
     weights = xp.where(xp.isnan(marks), xp.zeros_like(marks), xp.zeros_like(marks) + point)
     return weights * (point.sum() / weights.sum(-1)[..., None])

@@ -1,4 +1,4 @@
-"""The task as an algorithm sees it: its parts, its sizes, its length, and how it decides."""
+"""The task of an algorithm: its parts, sizes and length, and its decisions."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
@@ -20,14 +20,14 @@ from odfl_cli.problem.offers import (
 )
 from odfl_cli.problem.oracles.base import Oracle
 from odfl_cli.problem.polytopes.linear import DecisionSet
-from odfl_cli.problem.predictors.base import Predictor, prepared
+from odfl_cli.problem.predictors.base import Predictor, prepare_predictor
 from odfl_cli.problem.regularizers.base import Regularizer
 from odfl_cli.problem.targets import Target, transform_costs
 
 UNIT_RADIUS = 10.0
-"""R in units of the data, theta_radius=auto: weights of size 1 on 100 features reach it."""
+"""R in units of the data for theta_radius=auto: the norm of 100 weights of size 1."""
 UNBOUNDED = 1e100
-"""R of a ball that holds every θ; its square is finite."""
+"""R of a ball that contains every θ; its square is finite."""
 KappaRule = Literal["line", "worst"]
 BISECTIONS = 40
 ABSOLUTE_ROUNDING, RELATIVE_ROUNDING = 1e-9, 1e-12
@@ -41,7 +41,7 @@ class Horizon:
     rows: Annotated[Integer, Field(ge=2)] = 500
 
     def logged(self) -> np.ndarray:
-        """Rounds in the CSV, from 1: all of a short run, else half evenly and half log-spaced."""
+        """The logged rounds, from 1: all of a short run, else half evenly and half log-spaced."""
         if self.rounds <= self.rows:
             return np.arange(1, self.rounds + 1)
         even = np.linspace(1, self.rounds, -(-self.rows // 2))
@@ -51,9 +51,9 @@ class Horizon:
 
 
 def decide(polytope: DecisionSet, prediction: Array, kappa: float) -> Array:
-    """Some w ∈ W with ⟨ĉ, w⟩ ≤ min_{w'∈W} ⟨ĉ, w'⟩ + κ, [..., d] as ĉ.
+    """A w ∈ W with ⟨ĉ, w⟩ ≤ min_{w'∈W} ⟨ĉ, w'⟩ + κ, [..., d] as ĉ.
 
-    The paper's proposition allows any such w. This is the worst along one line: w* + λ (w_worst − w*)
+    The paper's proposition allows any such w. This one is the worst along a line: w* + λ (w_worst − w*)
     with the largest λ ≤ 1 that κ allows. Deterministic, row by row, and verified.
     """
     best = polytope.minimise(prediction)
@@ -67,9 +67,9 @@ def decide(polytope: DecisionSet, prediction: Array, kappa: float) -> Array:
 
 
 def worst_within(polytope: DecisionSet, prediction: Array, means: Array, kappa: float) -> Array:
-    """The w ∈ W that costs most by E[c | X] among those with ⟨ĉ, w⟩ ≤ min ⟨ĉ, w'⟩ + κ, [..., d].
+    """The w ∈ W of largest ⟨E[c | X], w⟩ among those with ⟨ĉ, w⟩ ≤ min ⟨ĉ, w'⟩ + κ, [..., d].
 
-    A linear program with one constraint more than W: its solution is between minimisers of
+    A linear program with one more constraint than W: its solution lies between minimisers of
     λĉ − E[c | X] on both sides of the λ at which the constraint is met, which bisection finds.
     """
     xp, best = array_namespace(prediction), polytope.minimise(prediction)
@@ -103,7 +103,7 @@ def worst_within(polytope: DecisionSet, prediction: Array, means: Array, kappa: 
 
 
 def verify(prediction: Array, best: Array, decision: Array, kappa: float) -> None:
-    """Raises a RowError where the gap ⟨ĉ, w − w*⟩ is outside [0, κ] by more than rounding."""
+    """Raises a RowError if the gap ⟨ĉ, w − w*⟩ is outside [0, κ] by more than rounding."""
     gap = dot(prediction, decision - best)
     size = dot(abs(prediction), abs(decision) + abs(best))
     rounding = ABSOLUTE_ROUNDING + RELATIVE_ROUNDING * size
@@ -125,7 +125,7 @@ def predicted_gap(polytope: DecisionSet, prediction: Array, decision: Array) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """Everything that is fixed before the first round. Of the data it knows only the sizes."""
+    """Everything that is fixed before the first round; it knows only the sizes of the data."""
 
     items: int  # d
     features: int  # p
@@ -135,14 +135,14 @@ class Problem:
     polytope: DecisionSet  # W
     regularizer: Regularizer  # R
     oracle: Oracle  # O_ξ
-    feature_names: tuple[str, ...] = ()  # [p], where the data name them
-    auto_radius: bool = False  # whether Θ is left to the data: all θ, or a ball in their units
-    kappa: float = 0.0  # by how much a decision may miss the best predicted cost
+    feature_names: tuple[str, ...] = ()  # [p], if the data have names
+    auto_radius: bool = False  # whether Θ depends on the data: all θ, or a ball in their units
+    kappa: float = 0.0  # how much a decision's predicted cost may exceed the least one
     kappa_rule: KappaRule = "line"  # which of these decisions is played
     target: Target = "raw"  # what learners learn from in place of the costs
     offers_all: bool = True  # False: NaN in X marks items that cannot be played in a round
-    X_shape: tuple[int, ...] = ()  # of one round's X where it is not [d, p]
-    seeds: tuple[int, ...] = ()  # whose parameters θ counts from, where a predictor has several
+    X_shape: tuple[int, ...] = ()  # of one round's X if it is not [d, p]
+    seeds: tuple[int, ...] = ()  # for predictors whose initial parameters depend on the seed
 
     def __post_init__(self) -> None:
         self.oracle.check(self.parameters)
@@ -158,7 +158,7 @@ class Problem:
         return self.X_shape or (self.items, self.features)
 
     def for_seeds(self, seeds: tuple[int, ...]) -> "Problem":
-        """The problem of these seeds, whose predictors may start from different parameters."""
+        """The problem of these seeds, whose predictors may have different initial parameters."""
         own = getattr(self.predictor, "for_seeds", None)
         return replace(self, seeds=seeds, predictor=own(seeds) if own else self.predictor)
 
@@ -169,7 +169,7 @@ class Problem:
 
     def with_predictor(self, part: Any) -> "Problem":
         """The same problem with another predictor."""
-        predictor = prepared(part, self.items, self.shape)
+        predictor = prepare_predictor(part, self.items, self.shape)
         radius = getattr(predictor, "radius", None) or self.theta_set.radius
         problem = replace(self, predictor=predictor, theta_set=Ball(radius=radius))
         return problem.for_seeds(self.seeds) if self.seeds else problem
@@ -181,7 +181,7 @@ class Problem:
         return replace(self, theta_set=Ball(radius=radius)) if self.auto_radius else self
 
     def with_draws(self, draws: Array | None) -> "Problem":
-        """The same with the draws of a round for its regulariser; itself where that draws nothing."""
+        """The problem with the draws of a round for its regulariser; itself if that draws nothing."""
         own = getattr(self.regularizer, "with_draws", None)
         return replace(self, regularizer=own(draws)) if own and draws is not None else self
 
@@ -191,7 +191,7 @@ class Problem:
 
     @property
     def beyond_papers(self) -> str | None:
-        """What the paper's rounds do not have: missing items, a transformed target, κ > 0; or None."""
+        """A feature that the paper lacks (missing items, κ > 0, a transformed target), in words; or None."""
         if not self.offers_all:
             return OFFERS
         if self.kappa > 0:
@@ -199,7 +199,7 @@ class Problem:
         return None if self.target == "raw" else f"data.target={self.target}"
 
     def with_offers(self) -> "Problem":
-        """The same with parts that take NaN for an item that is not offered; a UserError if they cannot."""
+        """The problem with parts that accept NaN for items not offered; raises a UserError if they cannot."""
         if not hasattr(self.polytope, "least_offered"):
             name = type(self.polytope).__name__
             raise UserError(
@@ -216,18 +216,18 @@ class Problem:
         )
 
     def mark_missing(self, costs: Array, X: Array) -> Array:
-        """The costs with NaN where an item is not offered."""
+        """The costs with NaN for items that are not offered."""
         return costs if self.offers_all else mark_missing(costs, X[..., 0])
 
     def learning_target(self, costs: Array, X: Array) -> Array:
-        """What an algorithm learns from: the target of the costs, 0 for what is not offered."""
+        """The target of the costs, from which an algorithm learns; 0 for items not offered."""
         if self.target == "raw":
             return costs
         found = transform_costs(self.target, self.mark_missing(costs, X))
         return found if self.offers_all else replace_nan(mark_missing(found, X[..., 0]), 0.0)
 
     def squared_error(self, prediction: Array, costs: Array) -> Array:
-        """The mean of (ĉ − c)² over the items that are offered, [...]."""
+        """The mean of (ĉ − c)² over the offered items, [...]."""
         missed = prediction - costs
         if self.offers_all:
             return dot(missed, missed) / missed.shape[-1]

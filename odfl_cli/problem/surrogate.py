@@ -39,7 +39,7 @@ class SmoothedCost:
 
 @dataclass(frozen=True)
 class PerturbedLeader:
-    """(s/t)(Σ_{i≤t} f̃_i − ⟨σ, ·⟩): line 6 of Algorithm 1, divided by t and times the scale s.
+    """(s/t)(Σ_{i≤t} f̃_i − ⟨σ, ·⟩): line 6 of Algorithm 1 times s/t, s the scale.
 
     The minimiser is the same and a step size need not shrink as the sum grows.
     """
@@ -55,7 +55,7 @@ class PerturbedLeader:
 
     @property
     def weight(self) -> float:
-        """value × weight is the sum of line 6."""
+        """The factor by which `value` is multiplied to get the sum of line 6."""
         return self.t / self.scale
 
     def value(self, theta: Array) -> Array:
@@ -63,10 +63,7 @@ class PerturbedLeader:
         return self.scale * (total / self.held - dot(self.sigma, theta) / self.t)
 
     def gradient(self, theta: Array, sample: Array | None) -> Array:
-        """The average over the rounds that `sample` [S, batch] (uniform in [0, 1)) points at.
-
-        Without a sample, or with an empty one, over all rounds held.
-        """
+        """The average over the rounds chosen by `sample` [S, batch], uniform in [0, 1), or over all."""
         if sample is None or sample.shape[-1] == 0:
             total = sum(
                 self._rounds(part).gradient(theta[..., None, :]).sum(-2) for part in self._parts()
@@ -79,7 +76,7 @@ class PerturbedLeader:
         return self.scale * (loss.gradient(theta[..., None, :]).mean(-2) - self.sigma / self.t)
 
     def subsample(self, rounds: int) -> "PerturbedLeader":
-        """An estimate from at most so many of the rounds held, evenly spaced."""
+        """An estimate from at most `rounds` of the rounds held, evenly spaced."""
         if self.held <= rounds:
             return self
         kept = [i * self.held // rounds for i in range(rounds)]

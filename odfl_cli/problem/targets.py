@@ -1,4 +1,4 @@
-"""What learners learn from in place of the costs. What is paid, and what is reported, are the costs."""
+"""Targets that learners use in place of the costs; paid and reported are the costs themselves."""
 
 from typing import Literal
 
@@ -8,16 +8,16 @@ Target = Literal["raw", "asinh", "rank"]
 
 
 def transform_costs(target: Target, costs: Array) -> Array:
-    """The target of costs [..., d]: of heavy tails, arsinh keeps the sign and rank the order alone."""
+    """The target of costs [..., d]; against heavy tails, asinh compresses and rank keeps the order alone."""
     if target == "asinh":
         return array_namespace(costs).asinh(costs)
     return rank(costs) if target == "rank" else costs
 
 
 def rank(costs: Array) -> Array:
-    """The share of the other items that cost less, equal ones count half, [..., d] in [0, 1].
+    """The share of the other items that cost less, [..., d] in [0, 1]; equal ones count half.
 
-    Items with NaN are not offered and count for nobody.
+    Items with NaN are not offered and do not count.
     """
     xp = array_namespace(costs)
     number = lambda truth: xp.astype(truth, costs.dtype).sum(-1)  # noqa: E731

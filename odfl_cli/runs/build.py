@@ -35,7 +35,7 @@ from odfl_cli.problem.offers import OFFERS
 from odfl_cli.problem.oracles.base import Oracle
 from odfl_cli.problem.polytopes.linear import DecisionSet
 from odfl_cli.problem.polytopes.solver import as_decision_set
-from odfl_cli.problem.predictors.base import Predictor, prepared
+from odfl_cli.problem.predictors.base import Predictor, prepare_predictor
 from odfl_cli.problem.problem import UNBOUNDED, Horizon, Problem
 from odfl_cli.problem.regularizers.base import Regularizer
 from odfl_cli.results.summary import CUMULATIVE
@@ -82,7 +82,9 @@ def build(config: DictConfig, **given: Any) -> Job:
     if check_extent := getattr(environment, "check_extent", None):  # recorded rounds come to an end
         check_extent(top.seed_list(), horizon.rounds)
     shape = shape_of(environment)
-    predictor = parts.make("predictor", lambda part: prepared(part, environment.items, shape))
+    predictor = parts.make(
+        "predictor", lambda part: prepare_predictor(part, environment.items, shape)
+    )
     radius = UNBOUNDED if top.theta_radius == "auto" else top.theta_radius
     problem = Problem(
         items=environment.items,

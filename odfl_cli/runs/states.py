@@ -1,4 +1,4 @@
-"""The states that a run stores after its last round, with the weights of torch modules; runs continue from them."""
+"""Stores the state after the last round of a run, with the weights of torch modules, and continues from it."""
 
 from collections.abc import Mapping
 from operator import itemgetter
@@ -23,11 +23,11 @@ from odfl_cli.runs.snapshot import Snapshot, pack, read_snapshot, settings_of
 MAY_DIFFER = ("seeds", "horizon.", "metrics.")
 """Settings in which a run may differ from the one that it continues."""
 RECORDED = ("cost", "mse", "decision")
-"""The fields of a trace that have a number for every round."""
+"""The fields of a trace with a number for every round."""
 
 
 def write_states(directory: Path, job: Job, simulation: Simulation) -> dict[str, dict[str, Any]]:
-    """Writes the state and the trace of every seed; the records of the files, by name."""
+    """Writes the state and the trace of every seed; returns the records of the files by name."""
     records = {}
     algorithm = for_seeds(job.algorithm, job.seeds)
     for row, seed in enumerate(job.seeds):
@@ -49,7 +49,7 @@ def write_states(directory: Path, job: Job, simulation: Simulation) -> dict[str,
 
 
 def read_state(run: StoredRun, seed: int) -> Snapshot:
-    """What a run has kept of a seed; a UserError where it has not."""
+    """The snapshot of a seed of a run; raises a UserError if there is none."""
     if not run.has_file(state_file(seed)):
         raise UserError(
             f"{run.directory.name}: no state of seed {seed} is kept; {run.command} save_state=true keeps it"
@@ -58,7 +58,7 @@ def read_state(run: StoredRun, seed: int) -> Snapshot:
 
 
 def read_past(name: str, outputs: Path, job: Job) -> Past:
-    """The rounds that the run of that name has played with these settings, for the seeds of the job."""
+    """The rounds of the run `name` for the seeds of the job; raises a UserError if settings differ."""
     key = f"continue={name}"
     algorithm, environment = job.algorithm, job.environment
     if algorithm.uses_horizon:
@@ -90,7 +90,7 @@ def read_past(name: str, outputs: Path, job: Job) -> Past:
 
 
 def _trace_arrays(trace: Trace | None, part: slice) -> dict[str, np.ndarray]:
-    """`trace.<name>` → what is recorded of every round, for some seeds."""
+    """`trace.<name>` → the records of every round, for some seeds."""
     if trace is None:
         return {}
     fields = {name: getattr(trace, name)[part] for name in RECORDED}
@@ -106,18 +106,18 @@ def _trace_of(arrays: Mapping[str, np.ndarray]) -> Trace:
 
 
 def learnt_module(job: Job, state: Any, seed: int) -> Any:
-    """The torch module of a seed with the parameters that the last state holds."""
+    """The torch module of a seed with the parameters of the last state."""
     predictor: Any = job.algorithm.problem.predictor
-    if not hasattr(predictor, "trained"):
+    if not hasattr(predictor, "trained_module"):
         raise UserError(f"module: predictor {type(predictor).__name__} is not a torch module")
     if seed not in job.seeds:
         raise UserError(f"module: there is no seed {seed}; there are {list(job.seeds)}")
-    return predictor.trained(state.theta[job.seeds.index(seed)], seed)
+    return predictor.trained_module(state.theta[job.seeds.index(seed)], seed)
 
 
 def module_arrays(predictor: Any, theta: np.ndarray, seed: int) -> dict[str, np.ndarray]:
-    """`module.<name>` → the parameters and buffers that a torch module has at θ [m]; none of others."""
-    if not hasattr(predictor, "trained"):
+    """`module.<name>` → the parameters and buffers of a torch module at θ [m]; empty for other predictors."""
+    if not hasattr(predictor, "trained_module"):
         return {}
-    tensors = predictor.trained(theta, seed).state_dict()
+    tensors = predictor.trained_module(theta, seed).state_dict()
     return {f"module.{name}": tensor.numpy() for name, tensor in tensors.items()}

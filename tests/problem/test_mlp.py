@@ -54,7 +54,7 @@ def test_a_file_of_weights_is_the_start_and_its_radius_that_of_the_set(tmp_path:
     common = "algo=pf_ogd", "predictor=mlp", "predictor.width=3", "horizon.rounds=20", "seeds=2"
     job = composed_job(*common)
     played = simulate(job)
-    learnt = job.algorithm.problem.predictor.trained(played.state.theta[1], 1)
+    learnt = job.algorithm.problem.predictor.trained_module(played.state.theta[1], 1)
     file = tmp_path / "seed-1.safetensors"
     file.write_bytes(save(learnt.state_dict()))
     again = composed_job(*common, f"predictor.weights={file}", "predictor.radius=7").algorithm

@@ -127,7 +127,7 @@ def test_value_and_gradient_are_those_of_torch(name: str) -> None:
     predictor = predictor_of(name, **MODULES[name])
     m = predictor.parameter_count(D, P)
     theta, X, v = game(m)
-    module = predictor.trained(theta, seed=0)
+    module = predictor.trained_module(theta, seed=0)
     learnt = [p for p in module.parameters() if p.requires_grad]
     given = torch.from_numpy(X)
     rows = [module(x) for x in given] if name == "OfOneItem" else [module(given[None] if name == "Batched" else given)]  # fmt: skip
@@ -227,7 +227,7 @@ def test_a_buffer_of_integers_may_be_drawn() -> None:
     assert len({tuple(order) for order in orders}) > 1
     theta, X, _ = game(P + 1, 3)
     for row, value in enumerate(predictor.predict(theta, X)):
-        module = predictor.trained(theta[row], row)
+        module = predictor.trained_module(theta[row], row)
         np.testing.assert_allclose(value, module(torch.from_numpy(X[row]))[:, 0].detach())
 
 

@@ -14,7 +14,7 @@ from odfl_cli.problem.ball import Ball
 from odfl_cli.problem.oracles.descent import SGD
 from odfl_cli.problem.polytopes.shortest_path import ShortestPath
 from odfl_cli.problem.polytopes.simplex import Simplex
-from odfl_cli.problem.predictors.base import prepared
+from odfl_cli.problem.predictors.base import prepare_predictor
 from odfl_cli.problem.problem import Problem
 from odfl_cli.problem.regularizers.entropy import Entropy
 from odfl_cli.problem.regularizers.log_barrier import LogBarrier
@@ -28,7 +28,7 @@ ALPHA = 0.5
 def problem_of(module: nn.Module, polytope, regularizer, shape: tuple[int, ...]) -> Problem:
     return Problem(
         items=polytope.dimension, features=shape[-1], rounds=100, theta_set=Ball(radius=1e9),
-        predictor=prepared(module, polytope.dimension, shape), polytope=polytope,
+        predictor=prepare_predictor(module, polytope.dimension, shape), polytope=polytope,
         regularizer=regularizer(polytope=polytope), oracle=SGD(), X_shape=shape,
     )  # fmt: skip
 

@@ -72,7 +72,7 @@ def test_rounds_are_those_of_a_plain_loop(name: str, seeds: int, items: int, fea
     predictions, theta = learn(predictor, X, costs)
     together = predictor.predict(theta[:, None], X), predictor.vjp(theta[:, None], X, costs)
     for row in range(seeds):
-        module = predictor.trained(np.zeros(theta.shape[-1]), row)
+        module = predictor.trained_module(np.zeros(theta.shape[-1]), row)
         expected = plain_loop(module, X[row], costs[row])
         np.testing.assert_allclose(predictions[row], expected, rtol=0, atol=1e-10)
         outputs = [module(x).reshape(-1).detach() for x in torch.from_numpy(X[row])]

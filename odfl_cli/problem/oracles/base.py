@@ -1,4 +1,4 @@
-"""The contract of an oracle, what it is called with, and the rounds that it keeps."""
+"""The contract of an oracle, its argument, and its buffer of rounds."""
 
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -11,10 +11,10 @@ from odfl_cli.problem.ball import Ball
 
 
 class OracleCall(NamedTuple):
-    """What an oracle minimises in one round, and where it starts.
+    """The objective of an oracle in one round and its starting points.
 
     The objective is a function of θ [..., S, m], separate for every seed; axes before S are candidates.
-    `value(theta)` [..., S] is, of a sum of losses, over all the rounds that are kept; `gradient(theta,
+    `value(theta)` is [..., S], for a sum of losses over all rounds in the buffer; `gradient(theta,
     sample)` may be an unbiased estimate that uses the uniform draws in `sample`.
     """
 
@@ -35,8 +35,8 @@ class OracleCall(NamedTuple):
 class Oracle:
     """O_ξ: returns an approximate minimiser; depends on no algorithm. A subclass states `minimise`.
 
-    It is called every `every` rounds. A sum of losses is made of the rounds in a buffer, which holds
-    all rounds, the last `history_size` of them, or a uniform sample of that size. A call fails with
+    It is called every `every` rounds. A sum of losses is over the rounds in a buffer, which holds
+    all rounds, the last `history_size`, or a uniform sample of that size. A call fails with
     probability `failure`: it then returns its start, at most 2R ‖σ‖_1 + the range of Σ f̃ above the minimum,
     where the paper's (ξ, χ)-oracle allows χ ‖σ‖_1 + ξ.
     """
@@ -48,22 +48,22 @@ class Oracle:
 
     @property
     def sample_shape(self) -> tuple[int, ...]:
-        """The shape of the uniform draws by which a call samples a sum of losses; none by default."""
+        """The shape of the uniform draws that sample a sum of losses in a call; none by default."""
         return (0,)
 
     @property
     def restarts(self) -> int:
-        """The number of random points of Θ that a call starts from beside the warm start."""
+        """The number of random starting points in Θ besides the warm start."""
         return 0
 
     def capacity(self, rounds: int) -> int:
-        """Slots that a run of `rounds` needs; a reservoir has one more for the rounds it drops."""
+        """The number of slots for `rounds` rounds; a reservoir has one more for the rounds it drops."""
         if self.history == "full":
             return rounds
         return self.history_size + (self.history == "reservoir")
 
     def slots(self, t: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-        """Slot of rounds t [B], [S, B]; a reservoir keeps a round by its draw in `uniform` [S, B].
+        """The slots [S, B] of rounds t [B]; a reservoir uses the draws `uniform` [S, B].
 
         The reservoir is Vitter's algorithm R: round t replaces a uniformly chosen earlier one
         with probability size/t, so that every round is equally likely to be held.
@@ -79,22 +79,22 @@ class Oracle:
         return slots
 
     def held(self, t: Array) -> Array:
-        """Rounds in the buffer after round t."""
+        """The number of rounds in the buffer after round t."""
         return t if self.history == "full" else np.minimum(t, self.history_size)
 
     def represented(self, t: Array) -> Array:
-        """Rounds that the buffer represents: a sample represents all so far, a window those in it."""
+        """The number of rounds that the buffer represents: all so far, except for a window."""
         return self.held(t) if self.history == "window" else t
 
     def answers(self, t: int) -> bool:
-        """Whether it is called in round t: in rounds 1, 1 + every, 1 + 2·every, …"""
+        """True in the rounds in which it is called: 1, 1 + every, 1 + 2·every, …"""
         return (t - 1) % self.every == 0
 
     def check(self, parameters: int) -> None:
-        """Raises a UserError if θ has more parameters than it can search."""
+        """Raises a UserError if θ has too many parameters for the oracle."""
 
     def answer(self, call: OracleCall) -> Array:
-        """What the call returns, [S, m]: `minimise`, or its start where it fails."""
+        """The result of a call, [S, m]: that of `minimise`, or the start if the call fails."""
         found, failed = self.minimise(call), call.failed
         if failed is None:
             return found
@@ -106,7 +106,7 @@ class Oracle:
 
 
 def best_of(candidates: Array, values: Array) -> Array:
-    """The candidate of least value for every seed, [S, m], from [N, S, m] and values [N, S]; ties: the first."""
+    """The first candidate of least value for every seed, [S, m], from [N, S, m] and values [N, S]."""
     xp = array_namespace(values)
     best = xp.argmin(values, axis=0)
     return candidates[best, xp.arange(best.shape[0], device=best.device)]

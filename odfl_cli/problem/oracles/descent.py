@@ -1,4 +1,4 @@
-"""Oracles that take stochastic gradient steps: SGD, as in the paper, Adam, and several at once."""
+"""Oracles that take stochastic gradient steps: SGD, as in the paper, Adam, and several starts."""
 
 from typing import Annotated, Any, Literal
 
@@ -15,7 +15,7 @@ Decay = Annotated[Real, Field(ge=0, lt=1)]
 
 @settings
 class Descent(Oracle):
-    """`steps` steps of scale `lr`; a sum of losses is sampled, `batch` terms a step."""
+    """`steps` steps of scale `lr`; a sum of losses is sampled with `batch` terms per step."""
 
     steps: PositiveInt = 10
     lr: Positive = 0.01
@@ -41,7 +41,7 @@ class SGD(Descent):
 
 @settings
 class Adam(Descent):
-    """θ ← Π_Θ(θ − lr m̂ / (√v̂ + ε)): steps of about `lr` per coordinate, for gradients of any size.
+    """θ ← Π_Θ(θ − lr m̂ / (√v̂ + ε)): steps of about `lr` per coordinate for gradients of any size.
 
     Kingma & Ba, *Adam*, ICLR 2015, with a projection after every step. m̂ and v̂ are the
     bias-corrected means of the gradient and of its mean square over the coordinates, reset in every

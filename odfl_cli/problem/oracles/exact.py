@@ -1,4 +1,4 @@
-"""A search of all of Θ, for at most three parameters: the reference for the other oracles."""
+"""A search over all of Θ for at most three parameters, as a reference for the other oracles."""
 
 import math
 from functools import cache
@@ -19,8 +19,8 @@ AT_ONCE = 256  # points evaluated together
 class Exact(Oracle):
     """The lowest point of a grid of `directions` × `radii`, polished from the best `finalists`.
 
-    Works for the smoothed losses and for the unsmoothed ones: with a linear predictor those depend
-    on the direction alone, so that only cells narrower than the grid are missed.
+    It also minimises unsmoothed losses: with a linear predictor they depend only on the direction of
+    θ, so that only cells narrower than the grid are missed.
     """
 
     directions: PositiveInt = 1000

@@ -22,7 +22,7 @@ class Pair(NamedTuple):
 class LBFGS(Oracle):
     """θ ← Π_Θ(θ − λ H∇f(θ)) with H from the last `pairs` steps and λ halved until f decreases.
 
-    Where the projected step is not a descent direction the gradient is used instead. A sum of losses
+    If the projected step is not a descent direction, the gradient is used instead. A sum of losses
     is evaluated in full, so the time of a call grows with the rounds in the history. Every seed has
     its own λ and its own H; a seed that has converged no longer moves.
     """
@@ -56,7 +56,7 @@ def _search(
     call: OracleCall, theta: Array, value: Array, gradient: Array, direction: Array, scale: Array,
     done: Array,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """The new θ along Π_Θ(θ − λ direction), the value there, and which seeds move; others stay."""
+    """The new θ along Π_Θ(θ − λ direction), its value, and which seeds move; others stay."""
     xp, project = array_namespace(theta), call.theta_set.project
     ahead = dot(gradient, project(theta - direction) - theta)
     direction = xp.where((ahead < 0)[..., None], direction, scale[..., None] * gradient)
@@ -89,7 +89,7 @@ def _two_loops(pairs: list[Pair], scale: Array, gradient: Array) -> Array:
 
 
 def _pair(step: Array, change: Array) -> Pair:
-    """Used where the curvature along the step is positive; elsewhere `inverse` is 0."""
+    """The pair of a step; `inverse` is 0 unless the curvature along the step is positive."""
     xp = array_namespace(step)
     curvature = dot(step, change)
     usable = curvature > FLAT * xp.sqrt(dot(step, step) * dot(change, change))
@@ -98,7 +98,7 @@ def _pair(step: Array, change: Array) -> Pair:
 
 
 def _scale(pair: Pair, before: Array) -> Array:
-    """⟨s, y⟩ / ⟨y, y⟩, about the inverse curvature; where that is negative, twice the last scale."""
+    """⟨s, y⟩ / ⟨y, y⟩, about the inverse curvature; twice the last scale if that is negative."""
     xp = array_namespace(before)
     usable = pair.inverse > 0
     square = xp.where(usable, dot(pair.change, pair.change), 1.0 + 0.0 * before)

@@ -14,15 +14,15 @@ from odfl_cli.core.errors import UserError, message
 
 
 class Answers(NamedTuple):
-    """The decisions of the first rows, and why there is none for the next one."""
+    """The decisions of the first rows, and the reason if there is none for the next row."""
 
     decisions: np.ndarray  # [≤ n, d]
-    limited: list[int]  # rows in which the solver stopped at a limit of its own
+    limited: list[int]  # rows in which the solver stopped at its own limit
     failure: str = ""
 
 
 class Caller:
-    """Calls `solve` for rows of costs, and says in one line what is wrong with an answer."""
+    """Calls `solve` for rows of costs and validates its answers."""
 
     def __init__(
         self, solve: Callable[..., Any], dimension: int, batch: bool, seconds: float | None
@@ -35,12 +35,12 @@ class Caller:
         self.sum: float | None = None  # of the first decision
 
     def answer(self, costs: np.ndarray) -> Answers:
-        """What `solve` returns for rows [n, d]; what it prints goes to stderr."""
+        """The answers of `solve` for rows [n, d]; its output goes to stderr."""
         with redirect_stdout(sys.stderr):
             return self._answer_rows(costs, [0]) if self._seconds is None else self._wait(costs)
 
     def _answer_rows(self, costs: np.ndarray, at: list[int]) -> Answers:
-        """One question after another; `at` holds the row that is being answered."""
+        """Calls `solve` row by row; at[0] is the current row."""
         decisions, limited = np.empty_like(costs), list[int]()
         questions = [costs] if self._batch else costs
         for row, question in enumerate(questions):
@@ -55,29 +55,29 @@ class Caller:
         return Answers(decisions, limited)
 
     def _wait(self, costs: np.ndarray) -> Answers:
-        """The same in a thread, which is left behind where a call takes too long."""
+        """The same in a thread, which is abandoned if a call takes too long."""
         answered: SimpleQueue[Answers] = SimpleQueue()
         at = [0]
-        self._asked.put(lambda: answered.put(self._answer_rows(costs, at)))
+        self._calls.put(lambda: answered.put(self._answer_rows(costs, at)))
         while True:
             row = at[0]
             try:
                 return answered.get(timeout=self._seconds)
             except Empty:
                 if row == at[0]:
-                    del self._asked
+                    del self._calls
                     reason = f"no answer within {self._seconds:g} s; polytope.seconds is the limit"
                     return Answers(np.empty((row, self._dimension)), [], reason)
 
     @cached_property
-    def _asked(self) -> SimpleQueue[Callable[[], None]]:
-        """Functions that a thread calls one after another."""
-        asked: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        threading.Thread(target=_serve, args=(asked,), daemon=True).start()
-        return asked
+    def _calls(self) -> SimpleQueue[Callable[[], None]]:
+        """A queue of functions that a thread calls one after another."""
+        calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        threading.Thread(target=_serve, args=(calls,), daemon=True).start()
+        return calls
 
     def _check(self, found: Any, shape: tuple[int, ...]) -> np.ndarray:
-        """The answer as finite numbers of that shape."""
+        """The answer as an array of that shape; raises a UserError if it is none or not finite."""
         try:
             numbers = np.asarray(found, dtype=np.float64)
         except (TypeError, ValueError):
@@ -95,12 +95,12 @@ class Caller:
         return numbers
 
 
-def _serve(asked: SimpleQueue[Callable[[], None]]) -> None:
+def _serve(calls: SimpleQueue[Callable[[], None]]) -> None:
     while True:
-        asked.get()()
+        calls.get()()
 
 
 def name_kind(found: Any) -> str:
-    """What it is, with an article."""
+    """The type of a value with an article."""
     name = type(found).__name__
     return "None" if found is None else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"

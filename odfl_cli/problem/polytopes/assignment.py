@@ -20,7 +20,7 @@ class Assignment(LinearSet):
         return self.size**2
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
-        """A permutation matrix of least cost; NaN where a cost is no finite number."""
+        """A permutation matrix of least cost; NaN if a cost is not finite."""
         from scipy.optimize import linear_sum_assignment
 
         w = np.zeros(costs.shape)
@@ -36,7 +36,7 @@ class Assignment(LinearSet):
         return -np.eye(self.dimension), np.zeros(self.dimension)
 
     def equalities(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows sum to 1 and columns sum to 1; the last column's follows from the others."""
+        """Rows and columns sum to 1; the equality of the last column follows from the others."""
         identity, ones = np.eye(self.size), np.ones((1, self.size))
         C = np.vstack([np.kron(identity, ones), np.kron(ones, identity)])[:-1]
         return C, np.ones(len(C))

@@ -1,4 +1,4 @@
-"""A box: every coordinate is decided by the sign of its own cost."""
+"""A box: every coordinate of a decision depends on the sign of its own cost."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Box(LinearSet):
             raise ValueError(f"{low} should be below {high}")
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
-        """Upper where the cost is negative, lower elsewhere (so also where it is zero)."""
+        """The upper bound if the cost is negative, else the lower one."""
         lower, upper = self._bounds()
         return np.where(costs < 0, upper, lower)
 

@@ -20,7 +20,7 @@ class Budget(LinearSet):
             )
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
-        """The k smallest costs; of equals, the first."""
+        """1 for the k smallest costs, the first among equals; else 0."""
         chosen = np.argsort(costs, axis=1, kind="stable")[:, : self.k]
         w = np.zeros_like(costs)
         np.put_along_axis(w, chosen, 1.0, axis=1)

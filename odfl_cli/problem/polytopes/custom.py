@@ -1,4 +1,4 @@
-"""A decision set from a file, minimised over its vertices if these can be listed, else by HiGHS."""
+"""A decision set from a file, minimised over its vertices if they can be listed, else by HiGHS."""
 
 import csv
 import zipfile
@@ -19,14 +19,14 @@ from odfl_cli.problem.polytopes.vertices import cheapest_rows, vertices_of
 PROBES = 50
 KEYS = ("A", "b", "A_eq", "b_eq")
 LARGEST = 1e100
-"""The square of a larger number may overflow."""
+"""The largest coefficient, as the square of a larger one may overflow."""
 
 
 @settings
 class Custom(LinearSet):
     """{A w ≤ b, A_eq w = b_eq}, read once from a YAML, NPZ or CSV file.
 
-    YAML and NPZ hold A and b, and A_eq and b_eq where there are equalities. A line of a CSV is one
+    YAML and NPZ hold A and b, and A_eq and b_eq for equalities. A line of a CSV is one
     constraint: d coefficients, one of <= >= =, and the right-hand side; # starts a comment.
     """
 
@@ -44,10 +44,10 @@ class Custom(LinearSet):
 
     @property
     def dimension(self) -> int:
-        return self._given["A"].shape[1]
+        return self._arrays["A"].shape[1]
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
-        """The first vertex of least cost; without a list of them, the one that HiGHS reaches first."""
+        """The first vertex of least cost in the list; without a list, the one that HiGHS finds."""
         if self.vertices is not None and np.isfinite(costs).all():
             return cheapest_rows(self.vertices, costs)
         w = np.empty_like(costs)
@@ -60,21 +60,21 @@ class Custom(LinearSet):
         return w
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._given["A"], self._given["b"]
+        return self._arrays["A"], self._arrays["b"]
 
     def equalities(self) -> tuple[np.ndarray, np.ndarray]:
         """A_eq w = b_eq without the rows that follow from others."""
         return self._independent
 
     def refusal(self, reason: str) -> UserError:
-        """The error, with the file's name."""
+        """The error with the file's name."""
         return UserError(f"polytope.file={self.file}: {reason}")
 
     @cached_property
     def vertices(self) -> np.ndarray | None:
-        """The list, if HiGHS finds nothing beyond it in any of many directions; else None.
+        """The vertices, or None if HiGHS finds a better one in a random direction.
 
-        Faces that are almost parallel meet in points which no arithmetic tells apart.
+        Almost parallel faces meet in points that floating-point numbers cannot distinguish.
         """
         found = vertices_of(*self.faces(), *self.equalities())
         if found is None or not len(found):
@@ -86,7 +86,7 @@ class Custom(LinearSet):
         return found
 
     @cached_property
-    def _given(self) -> dict[str, np.ndarray]:
+    def _arrays(self) -> dict[str, np.ndarray]:
         try:
             return _check_arrays(_read(Path(self.file)))
         except ValueError as error:
@@ -94,7 +94,7 @@ class Custom(LinearSet):
 
     @cached_property
     def _independent(self) -> tuple[np.ndarray, np.ndarray]:
-        C, e = self._given["A_eq"], self._given["b_eq"]
+        C, e = self._arrays["A_eq"], self._arrays["b_eq"]
         if not len(e):
             return C, e
         from scipy.linalg import qr
@@ -155,7 +155,7 @@ def _read_csv(path: Path) -> Mapping[str, Any]:
 
 
 def _check_arrays(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The four arrays, of fitting shapes and finite."""
+    """The four arrays; raises a ValueError unless their shapes fit and they are finite."""
     if unknown := [str(key) for key in given if key not in KEYS]:
         raise ValueError(f"{unknown[0]}: there is no such key; there are {', '.join(KEYS)}")
     for key, partner in (("A", "b"), ("b", "A"), ("A_eq", "b_eq"), ("b_eq", "A_eq")):

@@ -9,7 +9,7 @@ from odfl_cli.core.arrays import Array, on_rows
 from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
 
 STEPS = 100
-"""Newton steps of a projection at most; some ten are taken."""
+"""The most Newton steps of a projection; about ten are needed."""
 
 
 @settings
@@ -45,7 +45,7 @@ class Ellipsoid:
         return np.full(self.dimension, self.centre)
 
     def contains(self, w: Array, tolerance: float = 1e-9) -> Array:
-        """Whether w lies in W or no further than `tolerance` from it, relative to its axes, [...]."""
+        """True if w lies in W, or within `tolerance` of it relative to its axes, [...]."""
         scaled = (w - self.interior_point()) @ self._axes / self._lengths
         return (scaled**2).sum(-1) <= (1.0 + tolerance) ** 2
 
@@ -70,8 +70,8 @@ class Ellipsoid:
     def _project_rows(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The nearest points, the same in axes from the centre, and the multiplier λ, 0 inside.
 
-        With a_i the lengths, w_i = a_i² y_i/(a_i² + λ) and Σ (a_i y_i/(a_i² + λ))² = 1 outside. Newton's steps
-        for 1/‖·‖ = 1 rise from λ = 0 to the root; every row stops by itself.
+        With a_i the lengths, w_i = a_i² y_i/(a_i² + λ) and Σ (a_i y_i/(a_i² + λ))² = 1 outside. Newton steps
+        for 1/‖·‖ = 1 increase from λ = 0 to the root; every row stops on its own.
         """
         a, y = self._lengths, _rotate(points - self.interior_point(), self._axes)
         multiplier = np.zeros((len(y), 1))
@@ -90,7 +90,7 @@ class Ellipsoid:
         return self.interior_point() + _rotate(w, self._axes.T), w, multiplier
 
     def _vjp_rows(self, points: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """B⁻¹v less its part along B⁻¹n, B = 1 + λ/a² and n = w/a², the normal; v itself inside."""
+        """B⁻¹v minus its part along B⁻¹n, with B = 1 + λ/a² and the normal n = w/a²; v itself inside."""
         _, w, multiplier = self._project_rows(points)
         a, turned = self._lengths, _rotate(v, self._axes)
         shrink, normal = a**2 / (a**2 + multiplier), w / a**2
@@ -103,19 +103,19 @@ class Ellipsoid:
 
     @cached_property
     def _axes(self) -> np.ndarray:
-        return self._decomposed[0]
+        return self._decomposition[0]
 
     @cached_property
     def _lengths(self) -> np.ndarray:
-        return self.radius * self._decomposed[1]
+        return self.radius * self._decomposition[1]
 
     @cached_property
-    def _decomposed(self) -> tuple[np.ndarray, np.ndarray]:
+    def _decomposition(self) -> tuple[np.ndarray, np.ndarray]:
         if self.matrix is None:
             return np.eye(self.dimension), np.ones(self.dimension)
         return np.linalg.svd(np.array(self.matrix))[:2]
 
 
 def _rotate(rows: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    """rows @ axes, each row by itself: a matrix product may round a row by its neighbours."""
+    """rows @ axes, each row by itself: a matrix product may round a row differently beside others."""
     return (rows[:, :, None] * axes).sum(1)

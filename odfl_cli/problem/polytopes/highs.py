@@ -1,4 +1,4 @@
-"""Linear programs over one polytope, by HiGHS: the model is built once, costs change per row."""
+"""Linear programs over one polytope, by HiGHS: the model is built once, the costs change per row."""
 
 import threading
 from typing import Any
@@ -18,7 +18,7 @@ OPTIONS: dict[str, bool | int | float | str] = {
 
 
 def import_highs() -> Any:
-    """The module highspy, or a UserError where another library has loaded a HiGHS of its own."""
+    """The module highspy; raises a UserError if another library has loaded its own HiGHS."""
     try:
         import highspy
     except ImportError as error:
@@ -30,10 +30,10 @@ def import_highs() -> Any:
 
 
 class HiGHS:
-    """One linear program whose objective changes.
+    """A linear program with changing objectives.
 
-    Every solve starts at the same vertex. Starting where the last one ended would let ties and
-    last digits depend on what was solved before, and so on the other seeds.
+    Every solve starts at the same vertex. If it started at the last solution, ties and
+    last digits would depend on earlier solves, and so on the other seeds.
     """
 
     def __init__(self, A: np.ndarray, b: np.ndarray, C: np.ndarray, e: np.ndarray) -> None:
@@ -55,7 +55,7 @@ class HiGHS:
         self._start = self._highs.getBasis()
 
     def vertex(self, costs: np.ndarray) -> np.ndarray | None:
-        """A vertex of least cost, or None where HiGHS fails."""
+        """A vertex of least cost, or None if HiGHS fails."""
         with self._lock:
             self._highs.clearSolver()  # a basis is not all of its state
             self._highs.setBasis(self._start)
@@ -65,7 +65,7 @@ class HiGHS:
         largest = np.abs(costs).max()
         if not np.isfinite(largest):
             return None
-        # HiGHS's tolerances are absolute: bring the largest cost to [1/2, 1), exactly.
+        # HiGHS's tolerances are absolute: scale the largest cost to [1/2, 1), exactly.
         scaled = np.ldexp(costs, -int(np.frexp(largest)[1]))
         self._highs.changeColsCost(len(costs), self._columns, scaled)
         self._highs.run()
@@ -74,10 +74,10 @@ class HiGHS:
         return np.array(self._highs.getSolution().col_value)
 
     def _reach_every_side(self) -> bool:
-        """Whether every variable has a least and a largest value.
+        """True if every variable has a least and a largest value.
 
-        A free variable enters the basis for its own objective and never leaves it again, so that
-        from here on every basis is a vertex.
+        Minimising each free variable brings it into the basis, which it never leaves, so that every
+        later basis is a vertex.
         """
         units = np.eye(len(self._columns))
         return all(self._solve(cost) is not None for unit in units for cost in (unit, -unit))

@@ -13,9 +13,9 @@ from odfl_cli.problem.polytopes.linear import LinearSet
 
 @settings
 class Knapsack(LinearSet):
-    """{0 ≤ w ≤ 1, weightsᵀw ≤ capacity} in R^d; the unit box when everything fits.
+    """{0 ≤ w ≤ 1, weightsᵀw ≤ capacity} in R^d; the unit box if everything fits.
 
-    Items weigh `weights`, or by `weights_seed` a uniform draw from [1, 2], or else 1 each.
+    Items weigh `weights`, or uniform draws from [1, 2] with `weights_seed`, or else 1 each.
     """
 
     dimension: PositiveInt
@@ -44,7 +44,7 @@ class Knapsack(LinearSet):
         return 1.0 + draw((self.weights_seed,), "polytope/weights", spec)[0, 0]
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
-        """Items of negative cost, the best cost per weight first; the last one that fits in part."""
+        """Items of negative cost in the order of cost per weight, the last one in part."""
         order = np.argsort(costs / self.item_weights, axis=1, kind="stable")
         weights = self.item_weights[order]
         packed_before = np.zeros_like(costs)
@@ -60,6 +60,6 @@ class Knapsack(LinearSet):
         return np.vstack([-identity, identity, self.item_weights]), bounds
 
     def interior_point(self) -> np.ndarray:
-        """The same share of every item, filling half of the knapsack or half of the box."""
+        """The same share of every item, which fills half of the knapsack or of the box."""
         share = min(1.0, self.capacity / self.item_weights.sum()) / 2
         return np.full(self.dimension, share)

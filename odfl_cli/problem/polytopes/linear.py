@@ -1,4 +1,4 @@
-"""The contract of a decision set, and what every set derives from its faces and equalities."""
+"""The contract of a decision set, and a base class for sets given by faces and equalities."""
 
 from abc import ABC, abstractmethod
 from functools import cached_property
@@ -13,12 +13,12 @@ SMALLEST_SLACK = 1e-9
 
 
 class DecisionSet(Protocol):
-    """What every decision set W can do.
+    """The contract of a decision set W.
 
-    Nothing else is assumed of W: it may be given by its faces, as the answers of a solver, or as a
-    ball. A set that treats all items alike, so that any may be missing from a round, names
-    `least_offered`, the number of items that a round must offer. A set with a projection of its own
-    has `project(points)` and `project_vjp(points, v)`, [..., d] both, and `interior_point`.
+    W may be given by its faces, by the answers of a solver, or as a ball. A set that treats all items
+    alike, so that any may be missing from a round, has `least_offered`, the number of items that a
+    round must offer. A set with its own projection has `project(points)` and
+    `project_vjp(points, v)`, [..., d] both, and `interior_point`.
     """
 
     @property
@@ -27,14 +27,14 @@ class DecisionSet(Protocol):
 
     @property
     def constant_sum(self) -> bool | None:
-        """Whether Σ w_i is the same for all w ∈ W, so that equal predictions change no decision; None: unknown."""
+        """Whether Σ w_i is the same for all w ∈ W, so that a shift of all costs changes nothing; None: unknown."""
 
     def minimise(self, costs: Array) -> Array:
-        """A w in argmin_{w∈W} ⟨costs, w⟩ over the last axis, [..., d]; ties: lowest index."""
+        """A w in argmin_{w∈W} ⟨costs, w⟩ over the last axis, [..., d]; ties go to the lowest index."""
 
 
 class Polytope(DecisionSet, Protocol):
-    """A bounded polytope W = {w : A w ≤ b, C w = e} that states its faces."""
+    """A bounded polytope W = {w : A w ≤ b, C w = e} with known faces."""
 
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
         """(A [n, d], b [n]) of the inequalities A w ≤ b."""
@@ -46,18 +46,18 @@ class Polytope(DecisionSet, Protocol):
         """A point strictly inside every face and on every equality, [d]."""
 
     def contains(self, w: Array, tolerance: float = 1e-9) -> Array:
-        """Whether w [..., d] lies in W, [...]."""
+        """True where w [..., d] lies in W, [...]."""
 
 
 def check_faces(polytope: DecisionSet, part: str, instead: str) -> None:
-    """A UserError where W does not state its faces, which `part` needs; it says what to choose instead."""
+    """Raises a UserError, with what to choose `instead`, if W lacks the faces that `part` needs."""
     if not hasattr(polytope, "faces"):
         words = f"the faces of the set, which {type(polytope).__name__} does not state"
         raise UserError(f"{part} needs {words}; {instead}")
 
 
 def is_simplex(polytope: DecisionSet) -> bool:
-    """Whether W is stated as {w ≥ 0, Σ w_i = 1}."""
+    """True if the faces and equalities of W are those of {w ≥ 0, Σ w_i = 1}."""
     if not hasattr(polytope, "faces") or not hasattr(polytope, "equalities"):
         return False
     (A, b), (C, e) = polytope.faces(), polytope.equalities()
@@ -66,7 +66,7 @@ def is_simplex(polytope: DecisionSet) -> bool:
 
 
 class LinearSet(ABC):
-    """W = {w : A w ≤ b, C w = e}; a subclass states `faces` and `minimise_rows`."""
+    """W = {w : A w ≤ b, C w = e}; a subclass defines `faces` and `minimise_rows`."""
 
     @abstractmethod
     def faces(self) -> tuple[np.ndarray, np.ndarray]:
@@ -78,7 +78,7 @@ class LinearSet(ABC):
 
     @cached_property
     def constant_sum(self) -> bool:
-        """Whether Σ w_i is the same for all w ∈ W: the equalities imply it."""
+        """True if the equalities imply that Σ w_i is the same for all w ∈ W."""
         C, _ = self.equalities()
         ones = np.ones(C.shape[1])
         return bool(np.allclose(C.T @ np.linalg.lstsq(C.T, ones, rcond=None)[0], ones))
@@ -88,11 +88,11 @@ class LinearSet(ABC):
         return on_rows(self.minimise_rows, costs)
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
-        """The same for rows of numpy, [N, d]; a row's answer depends on that row alone."""
+        """The same for rows of numpy, [N, d]; each row's answer depends on that row alone."""
         raise NotImplementedError
 
     def contains(self, w: Array, tolerance: float = 1e-9) -> Array:
-        """Whether no constraint is violated by more than `tolerance`, [...]."""
+        """True where no constraint is violated by more than `tolerance`, [...]."""
         return on_rows(self._violation, w)[..., 0] <= tolerance
 
     def interior_point(self) -> np.ndarray:

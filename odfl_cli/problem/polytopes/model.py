@@ -22,7 +22,7 @@ FEASIBLE = 2
 """HiGHS's number for a solution that satisfies all constraints."""
 OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
-    "parallel": "off",  # what several threads find first is not always the same
+    "parallel": "off",  # several threads do not always find the same solution
     "primal_feasibility_tolerance": EXACT,
     "dual_feasibility_tolerance": EXACT,
     "mip_feasibility_tolerance": EXACT,
@@ -32,16 +32,15 @@ OPTIONS: dict[str, bool | int | float | str] = {
 
 @settings
 class Model(SolverSet):
-    """The solutions of the model in `file`, .mps or .lp, perhaps gzipped, with costs of its own.
+    """The solutions of the model in `file`, .mps or .lp, perhaps gzipped.
 
-    `variables` are those that are decided on, by name in this order, or by a pattern such as x*;
-    null: all. Their costs are those of the round, which are minimised. Other variables, such as
-    slack or flow, are kept with the costs that the file has for them.
+    `variables` are the decision variables, by name in this order, or by a pattern such as x*; null:
+    all. Their costs are those of the round, which are minimised. Other variables, such as slack or
+    flow, keep their costs in the file.
 
-    Every solve starts at the same solution, the first one, so that a seed's numbers do not depend on
-    the others; `start` = last starts where the last one ended, which may settle ties otherwise. A solve
-    that `seconds` or `gap` ends, the relative gap of integer solutions, is counted in the column
-    solver_limits.
+    Every solve starts at the first solution, so that a seed's numbers do not depend on the others;
+    `start` = last starts at the last solution, which may resolve ties differently. A solve that ends
+    at `seconds` or `gap`, the relative gap of integer solutions, is counted in the column solver_limits.
     """
 
     file: Annotated[str, Field(min_length=1)]
@@ -58,7 +57,7 @@ class Model(SolverSet):
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
-        """d, the number of variables that are decided on."""
+        """d, the number of decision variables."""
         return self.solve.dimension
 
     @cached_property
@@ -68,17 +67,17 @@ class Model(SolverSet):
 
     @property
     def independent(self) -> bool:  # type: ignore[override]
-        """Not where a solve starts at the last solution."""
+        """False if solves start at the last solution."""
         return self.start == "first"
 
     @property
     def counts_limits(self) -> bool:
-        """Whether there is a limit that could be hit."""
+        """True if there is a limit."""
         return self.seconds is not None or self.gap > 0
 
 
 class Program:
-    """A model whose costs change. Other processes read the file again."""
+    """A model with changing costs. Other processes read the file again."""
 
     def __init__(
         self, file: str, variables: Any, gap: float, seconds: float | None, hot: bool
@@ -129,7 +128,7 @@ class Program:
         self._highs.changeColsCost(len(costs), self._columns, np.ascontiguousarray(costs))
 
     def _choose(self, names: list[str], variables: Any) -> np.ndarray:
-        """The columns of the variables that are decided on."""
+        """The columns of the decision variables."""
         if variables is None or isinstance(variables, str):
             pattern = variables or "*"
             chosen = [i for i, name in enumerate(names) if fnmatchcase(name, pattern)]
@@ -148,14 +147,14 @@ class Program:
         return np.array([numbers[name] for name in variables], dtype=np.int32)
 
     def _minimise_own_costs(self, lp: Any) -> None:
-        """The costs of the other variables, with the sign turned if the file maximises; 0 for the rest."""
+        """Minimises the costs of the other variables, negated if the file maximises, and 0 for the rest."""
         own = np.array(lp.col_cost_) * (-1.0 if "kMaximize" in str(lp.sense_) else 1.0)
         own[self._columns] = 0.0
         self._highs.changeObjectiveSense(import_highs().ObjSense.kMinimize)
         self._highs.changeColsCost(len(own), np.arange(len(own), dtype=np.int32), own)
 
     def _check_bounds(self, lp: Any) -> None:
-        """Refuses a model without a solution, or in which a variable has no least or largest value."""
+        """Raises for a model that is infeasible or has an unbounded decision variable."""
         unbounded = {"Unbounded", "Primal infeasible or unbounded"}
         lower, upper = np.array(lp.col_lower_), np.array(lp.col_upper_)
         reasons = {"Infeasible": "the model is infeasible"}
@@ -180,7 +179,7 @@ class Program:
 
 
 def _read(file: str) -> Any:
-    """The model in the file, or a UserError in one line."""
+    """The model in the file; raises a UserError if it cannot be read."""
     path, refuse = Path(file), lambda reason: UserError(f"polytope.file={file}: {reason}")
     if not file.lower().endswith(SUFFIXES):
         raise refuse("the name should end in .mps or .lp, perhaps with .gz")

@@ -11,8 +11,7 @@ from odfl_cli.problem.polytopes.linear import LinearSet
 
 NO_EDGE = -1
 ROUNDING = 1e-12
-"""Paths whose costs differ by less than this share of all costs together are equal: where edges
-repeat each other's costs, paths tie, and the last digit of a sum should not choose between them."""
+"""Paths are equal if their costs differ by less than this share of all costs: rounding breaks no ties."""
 
 
 @settings
@@ -22,7 +21,7 @@ class ShortestPath(LinearSet):
     Edges are numbered row of nodes by row of nodes (PyEPO's order): first the edges to the right
     inside the row, from left to right, then the edges down to the next row, from left to right.
     The graph has no cycle, so that costs of any sign have a shortest path.
-    A grid with a single row or column has one path only, and is refused.
+    A grid with a single row or column has one path only and is invalid.
     """
 
     rows: Annotated[Integer, Field(ge=2)]
@@ -33,7 +32,7 @@ class ShortestPath(LinearSet):
         return self.rows * (self.columns - 1) + self.columns * (self.rows - 1)
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
-        """Bellman's recursion from the last node back, then the walk; of equals, to the right."""
+        """Bellman's recursion backwards from the last node; ties go to the right."""
         right, down = self._edges
         rounding = ROUNDING * np.abs(costs).sum(axis=1)
         last = len(right) - 1
@@ -44,7 +43,7 @@ class ShortestPath(LinearSet):
             along = by_edge[right[node]] + to_go[node + 1]
             below = by_edge[down[node]] + to_go[min(node + self.columns, last)]
             goes_right[node] = along <= below + rounding
-            if NO_EDGE in (right[node], down[node]):  # whatever the costs are, not finite ones too
+            if NO_EDGE in (right[node], down[node]):  # also for costs that are not finite
                 goes_right[node] = down[node] == NO_EDGE
             to_go[node] = np.where(goes_right[node], along, below)
         return self._walk(goes_right)
@@ -53,7 +52,7 @@ class ShortestPath(LinearSet):
         return -np.eye(self.dimension), np.zeros(self.dimension)
 
     def equalities(self) -> tuple[np.ndarray, np.ndarray]:
-        """out − in = 1 at the first node, 0 at the others; the last node's follows from them."""
+        """out − in = 1 at the first node, 0 at the others; the equality of the last node follows."""
         C = np.zeros((self.rows * self.columns, self.dimension))
         for step, edges in zip((1, self.columns), self._edges, strict=True):
             tails = np.flatnonzero(edges != NO_EDGE)

@@ -19,7 +19,7 @@ class Simplex(LinearSet):
     least_offered = 1
 
     def minimise(self, costs: Array) -> Array:
-        """The vertex of the smallest cost; the first of equals."""
+        """The vertex of the smallest cost, the first among equals."""
         xp = array_namespace(costs)
         best = costs.argmin(-1)[..., None]
         chosen = xp.arange(self.dimension, device=costs.device) == best

@@ -1,4 +1,4 @@
-"""A decision set given by a solver: any function from costs to a decision of least cost."""
+"""A decision set given by a solver, any function from costs to a decision of least cost."""
 
 import pkgutil
 from collections.abc import Callable
@@ -14,16 +14,16 @@ from odfl_cli.core.settings import Positive, PositiveInt, settings
 from odfl_cli.problem.polytopes.answers import Caller, name_kind
 
 MEMO_BYTES = 2**26
-"""About as much memory is kept for answers."""
+"""The memory for stored answers, about."""
 ROUNDING = 1e-9
-"""Sums of decisions that differ by no more are equal."""
+"""The tolerance for equal sums of decisions."""
 
 
 class SolverSet:
-    """W as the answers of `solve`; nothing is known of its faces.
+    """W as the answers of `solve`; its faces are unknown.
 
-    A subclass has `solve`, `sense`, `batch`, `seconds`, `dimension` and `constant_sum`. Equal costs are
-    solved once: answers are kept by the bytes of the costs, the latest of them.
+    A subclass defines `solve`, `sense`, `batch`, `seconds`, `dimension` and `constant_sum`. Equal costs
+    are solved once: the latest answers are stored by the bytes of the costs.
     """
 
     solve: Callable[[np.ndarray], Any]
@@ -33,9 +33,9 @@ class SolverSet:
     dimension: int
     constant_sum: bool | None
     independent: bool = True
-    """Whether an answer depends on its costs alone, so that any process may give it."""
+    """Whether an answer depends on its costs alone, so that any process may compute it."""
     limits_itself: ClassVar[bool] = False
-    """Whether the solver ends by itself after `seconds`."""
+    """Whether the solver stops by itself after `seconds`."""
     name: ClassVar[str] = "polytope.solve"
 
     def minimise(self, costs: Array) -> Array:
@@ -43,7 +43,7 @@ class SolverSet:
         return on_rows(self.minimise_rows, costs)
 
     def minimise_rows(self, costs: np.ndarray) -> np.ndarray:
-        """The same for rows, [N, d], each asked by itself unless `batch` says otherwise."""
+        """The same for rows [N, d], one call per row unless `batch`."""
         memo, keys = self._caller.memo, [row.tobytes() for row in costs]
         with self._caller.lock:  # metrics may ask from several threads
             missing: dict[bytes, int] = {}
@@ -58,9 +58,9 @@ class SolverSet:
         return w
 
     def take_limited(self, parts: int) -> np.ndarray:
-        """How often a limit stopped the solver since the last call, by parts of what was asked, [parts].
+        """The number of solves stopped by a limit since the last call, by equal parts of the rows, [parts].
 
-        The first axis of costs is the seeds, so that as many parts are the seeds.
+        The first axis of costs is the seeds, so that with S parts these are the seeds.
         """
         counts = np.zeros(parts)
         for row, rows in self._caller.limited:
@@ -70,18 +70,18 @@ class SolverSet:
 
     @property
     def answers(self) -> dict[bytes, np.ndarray]:
-        """The answers that are kept, by the bytes of the costs."""
+        """The stored answers, by the bytes of the costs."""
         return self._caller.memo
 
     def remember(self, answers: dict[bytes, np.ndarray]) -> None:
-        """Keeps answers that another process has found."""
+        """Stores answers of another process."""
         self._caller.memo.update(answers)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_caller"}
 
     def _ask(self, costs: np.ndarray, places: list[int]) -> np.ndarray:
-        """The answers for some rows; a RowError names the first that has none."""
+        """The answers for some rows; raises a RowError for the first row without one."""
         caller = self._caller
         found = caller.answer(-costs[places] if self.sense == "max" else costs[places])
         caller.limited.extend((places[i], len(costs)) for i in found.limited)
@@ -104,7 +104,7 @@ class SolverSet:
 
 
 def _load(solve: Any) -> Any:
-    """The function that a text such as `package.function` names."""
+    """The function with a name such as `package.function`; other values unchanged."""
     if not isinstance(solve, str):
         return solve
     try:
@@ -123,9 +123,9 @@ def _load(solve: Any) -> Any:
 class Solver(SolverSet):
     """W as the answers of a function of your own, from costs [d] to w [d] of least ⟨costs, w⟩.
 
-    `sense` = max: the function maximises, and is called with −costs. `batch`: it takes rows [n, d]
-    and returns as many. `constant_sum`: what is claimed of Σ w_i, null where it is unknown.
-    `seconds`: how long one call may take.
+    `sense` = max: the function maximises and is called with −costs. `batch`: it maps rows [n, d] to
+    rows. `constant_sum`: whether all decisions have the same sum, null if unknown. `seconds`: the
+    time limit of one call.
     """
 
     dimension: PositiveInt
@@ -137,7 +137,7 @@ class Solver(SolverSet):
 
 
 def as_decision_set(part: Any, items: int) -> Any:
-    """A set, or what can be one: a model of PyEPO, a function, an object with `minimise` alone."""
+    """Converts a model of PyEPO, a function or an object with `minimise` to a decision set."""
     if hasattr(part, "setObj") and hasattr(part, "solve"):
         sense: Any = "max" if part.modelSense == -1 else "min"
         return Solver(dimension=part.num_cost, solve=partial(_solve_pyepo, part), sense=sense)

@@ -1,4 +1,4 @@
-"""The vertices of a set with few faces, in whose list a linear minimiser is a search for the least."""
+"""The vertices of a set with few faces, and linear minimisation over their list."""
 
 from itertools import combinations
 from math import comb
@@ -6,20 +6,20 @@ from math import comb
 import numpy as np
 
 MOST_CHOICES, MOST_NUMBERS = 20_000, 2**20
-"""Choices of faces that are tried, and numbers in all their systems of equations: about a second."""
+"""The most choices of faces, and numbers in all their systems of equations: about a second."""
 AT_ONCE = 2**20
-"""Costs of vertices that are in memory at once."""
+"""The number of costs of vertices in memory at once."""
 EXACT, ROUNDING = 1e-9, 1e-12
-"""How far beyond a face a vertex may lie, and the same relative to the terms of the face's sum."""
+"""The distance of a vertex beyond a face that is allowed, absolute and relative to the face's terms."""
 SINGULAR = 1e-9
-"""The least singular value of rows of length 1 below which they are taken for dependent."""
+"""Unit rows with a smaller singular value count as dependent."""
 
 
 def vertices_of(A: np.ndarray, b: np.ndarray, C: np.ndarray, e: np.ndarray) -> np.ndarray | None:
-    """All vertices of {A w ≤ b, C w = e} [n, d], those with the largest first coordinates first.
+    """All vertices of {A w ≤ b, C w = e}, [n, d], in descending lexicographic order.
 
-    None where there are too many choices: a vertex lies on the equalities, whose rows are
-    independent, and on as many faces as make d of them.
+    A vertex satisfies the q independent equalities and lies on d − q faces. None if there are too
+    many such choices of faces.
     """
     d, free = A.shape[1], A.shape[1] - len(e)
     choices = comb(len(b), free)
@@ -40,7 +40,7 @@ def vertices_of(A: np.ndarray, b: np.ndarray, C: np.ndarray, e: np.ndarray) -> n
 
 
 def cheapest_rows(vertices: np.ndarray, costs: np.ndarray) -> np.ndarray:
-    """The vertex of least cost for every row of costs [N, d]; the first of equals."""
+    """The vertex of least cost, the first among equals, for every row of costs [N, d]."""
     chosen = np.empty(len(costs), dtype=np.int64)
     length = max(1, AT_ONCE // len(vertices))
     for start in range(0, len(costs), length):

@@ -11,10 +11,10 @@ class Predictor(Protocol):
 
     A predictor that is linear in θ also has `design(X)`, the matrix D [..., d, m] with g = Dθ.
 
-    One that depends on more than θ and X has methods that return a predictor for what it depends
-    on: `prepared(items, shape)` for X of that shape, `for_seeds(seeds)` where θ counts from another
-    point for each seed, and then `rows(slice)` for some of these seeds. `radius`, if it has one that
-    is not None, replaces that of Θ.
+    A predictor that depends on more than θ and X has methods that return one for a given shape or
+    seeds: `prepared(items, shape)` for X of that shape, `for_seeds(seeds)` if θ is relative to a
+    point that depends on the seed, and then `rows(slice)` for some of these seeds. An attribute
+    `radius` that is not None replaces the radius of Θ.
     """
 
     def parameter_count(self, items: int, features: int) -> int:
@@ -27,8 +27,8 @@ class Predictor(Protocol):
         """(∇_θ g)ᵀ v for v [..., d], [..., m]."""
 
 
-def prepared(part: Any, items: int, shape: tuple[int, ...]) -> Predictor:
-    """The predictor of d = `items` costs from X of that shape, also for a torch module."""
+def prepare_predictor(part: Any, items: int, shape: tuple[int, ...]) -> Predictor:
+    """The predictor of d = `items` costs from X of that shape, also from a torch module."""
     if hasattr(part, "named_parameters"):  # known without an import of torch
         from odfl_cli.problem.predictors.torch_module import TorchModule
 

@@ -1,4 +1,4 @@
-"""Checks, before the first round, that a module can serve as a predictor."""
+"""Checks before the first round that a module can serve as a predictor."""
 
 import copy
 import logging
@@ -21,13 +21,13 @@ CALLS: tuple[Call, ...] = (
     lambda model, X: model(X[None]),
     lambda model, X: torch.stack([model(x) for x in X]),
 )
-"""With the X of a round, with a batch whose only entry it is, with the features of one item after another."""
+"""Calls with the X of a round, with a batch of one, or with the features of one item after another."""
 
 
 def inspect_module(
     module: torch.nn.Module, items: int, shape: tuple[int, ...], key: str
 ) -> Network:
-    """The network of a copy in double precision, or a UserError of one line that begins with `key`."""
+    """The network of a copy in double precision; raises a UserError that begins with `key`."""
     try:
         with torch.random.fork_rng(devices=[]):
             module = copy.deepcopy(module).double()
@@ -49,7 +49,7 @@ def _tensors(module: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 
 def _check_parameters(module: torch.nn.Module, key: str) -> None:
-    """Refuses a module without parameters, or with some that are not real finite numbers."""
+    """Raises for a module without parameters, or with some that are not real and finite."""
     if any(isinstance(p, torch.nn.UninitializedParameter) for p in module.parameters()):
         raise UserError(f"{key}: it has lazy layers; give their sizes, or call it once before")
     if not any(p.requires_grad and p.numel() for p in module.parameters()):
@@ -62,7 +62,7 @@ def _check_parameters(module: torch.nn.Module, key: str) -> None:
 
 
 def _find_call(module: torch.nn.Module, items: int, X: torch.Tensor, key: str) -> Call:
-    """The first way to call the module that gives d costs."""
+    """The first of CALLS for which the module returns d costs."""
     reasons = []
     for call in CALLS:
         try:
@@ -82,7 +82,7 @@ def _find_call(module: torch.nn.Module, items: int, X: torch.Tensor, key: str) -
 
 
 def _check_pure(module: torch.nn.Module, call: Call, probes: torch.Tensor, key: str) -> None:
-    """Refuses a module whose costs depend on more than X and its parameters, or that changes them."""
+    """Raises for a module whose costs depend on more than X and its parameters, or that changes them."""
     before, given = copy.deepcopy(_tensors(module)), probes.clone()
     first = [call(module, X) for X in probes]
     again = [call(module, X) for X in reversed(probes)][::-1]
@@ -104,7 +104,7 @@ def _check_pure(module: torch.nn.Module, call: Call, probes: torch.Tensor, key: 
 
 
 def _can_batch(network: Network, probes: torch.Tensor, key: str) -> bool:
-    """Whether vmap takes the module and gives, near θ = 0, what plain calls give."""
+    """True if vmap supports the module and agrees with plain calls near θ = 0."""
     m = len(network.initial)
     theta = 0.01 * torch.from_numpy(draw((0,), PROBE, Draw("normal", (m,)), 0, 1)[0, 0])
     v = torch.ones(len(probes), network.items, dtype=torch.float64)
@@ -114,7 +114,7 @@ def _can_batch(network: Network, probes: torch.Tensor, key: str) -> bool:
     network = replace(network, batched=True)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # torch warns where it batches by a slow loop of its own
+            warnings.simplefilter("error")  # torch warns if it batches by a slow loop
             batched = network.predict(theta, probes), network.vjp(theta, probes, v)
     except Exception as error:  # no batching rule, or a branch on values
         log.info("%s: rounds one after another: %s", key, message(error))

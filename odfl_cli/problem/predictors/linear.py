@@ -1,11 +1,11 @@
-"""Predictors that are linear in θ: the paper's, with an intercept, with products, with weights per item."""
+"""Predictors linear in θ: the paper's, with an intercept, with products, with weights per item."""
 
 from odfl_cli.core.arrays import Array, array_namespace, dot
 from odfl_cli.core.settings import settings
 
 
 class ByDesign:
-    """g(θ, X) = D θ; a subclass states D = design(X)."""
+    """g(θ, X) = D θ; a subclass defines D = design(X)."""
 
     def design(self, X: Array) -> Array:
         """D, [..., d, m]."""

@@ -22,7 +22,7 @@ class MLP:
     """`depth` layers from p features to one cost, `width` units in each but the last.
 
     θ is relative to a fixed starting point: random hidden layers, the same for every seed, and a
-    last layer of zeros. So θ = 0 predicts zero costs and has a gradient, and Θ is a ball around the
+    last layer of zeros. Hence θ = 0 predicts zero costs and has a gradient, and Θ is a ball around the
     starting point. One layer without bias is the linear predictor. The file `weights` replaces the
     starting point, and `radius` is that of Θ (empty: theta_radius).
     """
@@ -35,7 +35,7 @@ class MLP:
     radius: Positive | None = None
 
     def prepared(self, items: int, shape: tuple[int, ...]) -> "ModulePredictor":
-        """The predictor for X of that shape, whose last axis is the features."""
+        """The predictor for X of that shape; the last axis is the features."""
         from odfl_cli.problem.predictors.torch_module import TorchModule
 
         network = self.network(shape[-1])
@@ -43,7 +43,7 @@ class MLP:
         return part.prepared(items, shape, "predictor=mlp")
 
     def network(self, features: int) -> "torch.nn.Sequential":
-        """At θ = 0: weights normal with variance 1/inputs, biases and the last layer zero."""
+        """The network at θ = 0: normal weights of variance 1/inputs, zero biases and last layer."""
         import torch
 
         activation = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}[self.activation]

@@ -1,4 +1,4 @@
-"""A torch module as a predictor: θ counts from its initial parameters, autograd gives the gradient."""
+"""A torch module as a predictor: θ is relative to its initial parameters, autograd gives the gradient."""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ Call = Callable[[Model, torch.Tensor], torch.Tensor]
 class Network:
     """One module and its vector-Jacobian product as functions of θ and X.
 
-    With `batched`, the rounds of one call are computed together by vmap. A single round is always a
+    If `batched`, vmap computes the rounds of one call together. A single round is always a
     plain call of the module.
     """
 
@@ -74,7 +74,7 @@ class Network:
             return self._over_rounds(pull, X, v)
 
     def on(self, tensor: torch.Tensor) -> "Network":
-        """The network on the device and with the number type of the tensor."""
+        """The network on the device and with the dtype of the tensor."""
         initial = self.initial.to(tensor)
         if initial is self.initial:
             return self
@@ -85,13 +85,13 @@ class Network:
         module = copy.deepcopy(module).double()
         return replace(self, module=module, initial=initial_parameters(module), _lock=Lock())
 
-    def trained(self, theta: np.ndarray) -> torch.nn.Module:
+    def trained_module(self, theta: np.ndarray) -> torch.nn.Module:
         """A copy of the module with its parameters at θ [m]."""
         module = copy.deepcopy(self.module)
         parameters = learnt_parameters(module)
         vector_to_parameters(self.initial + torch.from_numpy(theta), parameters)
         for parameter in parameters:
-            parameter.data = parameter.data.clone()  # in memory of its own, as safetensors needs it
+            parameter.data = parameter.data.clone()  # in its own memory, for safetensors
         return module
 
     def _over_rounds(
@@ -113,7 +113,7 @@ class Network:
         return torch.cat([slope.reshape(-1) for slope in slopes])
 
     def _pull_functional(self, X: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        """The same for vmap, which takes functions of the parameters alone."""
+        """The same for vmap, which needs functions of the parameters alone."""
 
         def costs(*tensors: torch.Tensor) -> torch.Tensor:
             placed = {name: tensors[place] for name, place in self._places.items()}
@@ -125,7 +125,7 @@ class Network:
 
 
 def learnt_parameters(module: torch.nn.Module) -> list[torch.nn.Parameter]:
-    """The parameters that require a gradient; one in several places counts once."""
+    """The parameters that require a gradient, each once."""
     return [p for p in module.parameters() if p.requires_grad]
 
 
@@ -138,9 +138,9 @@ def initial_parameters(module: torch.nn.Module) -> torch.Tensor:
 class ModulePredictor:
     """g(θ, X) = the module with its initial parameters plus θ, for θ in a ball around 0.
 
-    Every seed may have a network of its own. So X has the seeds as its first axis (or belongs to one
-    seed alone), and θ has them in the same place. Networks are called seed by seed: torch's batched
-    products would give a seed other last digits among other seeds.
+    Every seed may have its own network. So the first axis of X is the seeds (or X belongs to one
+    seed), and θ has them at the same place. Networks are called seed by seed: with torch's batched
+    products, the last digits of a seed would depend on the other seeds.
     """
 
     chosen_as: str  # for messages: predictor=mlp, predictor.module=my_models.Net
@@ -158,7 +158,7 @@ class ModulePredictor:
         return replace(self, networks=tuple(self.network(seed) for seed in seeds))
 
     def rows(self, part: slice) -> "ModulePredictor":
-        """The predictor of some of its seeds, by their places; a single network serves any seeds."""
+        """The predictor of some of its seeds, by their places; a single network is for all seeds."""
         return self if len(self.networks) == 1 else replace(self, networks=self.networks[part])
 
     def predict(self, theta: Array, X: Array) -> Array:
@@ -167,15 +167,15 @@ class ModulePredictor:
     def vjp(self, theta: Array, X: Array, v: Array) -> Array:
         return self._evaluate(Network.vjp, theta.shape[-1], theta, X, v)
 
-    def trained(self, theta: np.ndarray, seed: int) -> torch.nn.Module:
+    def trained_module(self, theta: np.ndarray, seed: int) -> torch.nn.Module:
         """A copy of the seed's module with its parameters at θ [m]."""
-        return self.network(seed).trained(theta)
+        return self.network(seed).trained_module(theta)
 
     @torch.inference_mode(False)  # its tensors cannot be differentiated
     def _evaluate(
         self, function: Callable[..., torch.Tensor], width: int, theta: Array, X: Array, *v: Array
     ) -> Array:
-        """Calls a network once for each seed and θ, with all rounds that go with them, [..., width]."""
+        """Calls a network once for each seed and θ, with all their rounds, [..., width]."""
         if isinstance(theta, np.ndarray):
             tensors = (torch.tensor(array) for array in (theta, X, *v))
             return self._evaluate(function, width, *tensors).numpy()
@@ -198,12 +198,12 @@ class ModulePredictor:
         return values
 
     def _on(self, tensor: torch.Tensor) -> tuple[Network, ...]:
-        """The networks on the tensor's device, with its number type."""
+        """The networks on the tensor's device, with its dtype."""
         key = tensor.device, tensor.dtype
-        if key not in self._moved:
-            self._moved[key] = tuple(network.on(tensor) for network in self.networks)
-        return self._moved[key]
+        if key not in self._networks_on:
+            self._networks_on[key] = tuple(network.on(tensor) for network in self.networks)
+        return self._networks_on[key]
 
     @cached_property
-    def _moved(self) -> dict[Any, tuple[Network, ...]]:
+    def _networks_on(self) -> dict[Any, tuple[Network, ...]]:
         return {}

@@ -1,6 +1,6 @@
-"""`predictor=torch`: a module of the user's, by its name or as an object.
+"""`predictor=torch`: a user's module, by its name or as an object.
 
-Its weights are in safetensors files, which hold numbers and nothing that is executed.
+Its weights are in safetensors files, which contain numbers and no code.
 """
 
 import copy
@@ -32,10 +32,10 @@ KEY = "predictor.module"
 class TorchModule:
     """Any torch.nn.Module that maps the features of a round to d costs.
 
-    `module` is the dotted name of a class, or a class; every other key is an argument of its
-    constructor, and every seed has its own initial parameters, which the constructor draws. Or it
-    is a module, whose parameters are the initial ones of every seed. So are those of the file
-    `weights`. Θ is the ball of radius `radius` (empty: theta_radius) around the initial parameters.
+    `module` is the dotted name of a class, or a class: every other key is an argument of its
+    constructor, which draws initial parameters for every seed. Or it is a module, whose parameters
+    are the initial ones for every seed, as are those of the file `weights`. Θ is the ball of radius
+    `radius` (empty: theta_radius) around the initial parameters.
     """
 
     module: Any
@@ -45,7 +45,7 @@ class TorchModule:
     def prepared(
         self, items: int, shape: tuple[int, ...], key: str | None = None
     ) -> ModulePredictor:
-        """The predictor of d = `items` costs from X of that shape, or a UserError that begins with `key`."""
+        """The predictor of d = `items` costs from X of that shape; errors begin with `key`."""
         make = self._maker()
         named = self.module if isinstance(self.module, str) else _name(self.module)
         key = key or f"{KEY}={named}"
@@ -55,7 +55,7 @@ class TorchModule:
         return ModulePredictor(key, cache(build), self.radius, (network,))
 
     def _maker(self) -> Callable[[int], torch.nn.Module]:
-        """Makes the module of a seed."""
+        """The function that makes the module of a seed."""
         arguments = {k: v for k, v in vars(self).items() if k not in self.__dataclass_fields__}
         if isinstance(self.module, torch.nn.Module):
             if arguments:
@@ -77,7 +77,7 @@ def _build_network(make: Callable[[int], torch.nn.Module], first: Network, seed:
 
 
 def _constructor(module: Any) -> Callable[..., Any]:
-    """The class that is named or given."""
+    """The class of modules, from its name or itself."""
     if not isinstance(module, str):
         if callable(module):
             return module
@@ -97,7 +97,7 @@ def _constructor(module: Any) -> Callable[..., Any]:
 def _check_arguments(
     constructor: Callable[..., Any], arguments: dict[str, Any], own: dict[str, Any]
 ) -> None:
-    """Refuses keys that the constructor does not take, lacks, or shares with the predictor's `own`."""
+    """Raises for keys that the constructor does not accept, lacks, or shares with the predictor's `own`."""
     name, signature = _name(constructor), inspect.signature(constructor)
     known = signature.parameters
     for key in own.keys() & known:
@@ -119,7 +119,7 @@ def _check_arguments(
 def _construct(
     constructor: Callable[..., Any], arguments: dict[str, Any], seed: int
 ) -> torch.nn.Module:
-    """The module with what its constructor draws for the seed; torch's generator is left as it was."""
+    """The module that the constructor draws for the seed; torch's generator is not changed."""
     uniform = draw((seed,), STREAM, Draw("uniform"))[0, 0]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(uniform * 2**53))
@@ -139,7 +139,7 @@ def _name(part: Any) -> str:
 
 
 def load_weights(module: torch.nn.Module, file: str | None) -> torch.nn.Module:
-    """The module, or a copy in double precision with the weights of the file, if there is one."""
+    """The module, or with a file a copy in double precision with the weights of the file."""
     if file is None:
         return module
     key, path = f"predictor.weights={file}", Path(file)

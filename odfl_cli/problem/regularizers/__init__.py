@@ -1,1 +1,1 @@
-"""R(w): what smooths the inner linear program."""
+"""Regularisers R(w), which smooth the inner linear program."""

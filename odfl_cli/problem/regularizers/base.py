@@ -11,11 +11,11 @@ from odfl_cli.problem.polytopes.linear import is_simplex
 class Regularizer(Protocol):
     """w̃_α(g) = argmin_{w∈W} ⟨g, w⟩ + α R(w) and its Jacobian. `alpha` broadcasts against g.
 
-    A regulariser may offer more. `steepness` is a constant with ‖∂w̃_α/∂g‖ ≤ steepness / α, and
-    `in_paper` whether the paper's theorems cover it: both are needed for the bound. `is_softmax`
-    says that w̃_α(g) = softmax(−g/α). `takes_offers`: that g = ∞ gives w̃ = 0, for items
-    that are not offered. `pull_back(g, alpha, v)` takes the place of `vjp` where the Jacobian does not
-    follow from w̃ alone. `draw` and `with_draws`: what it draws at random in a round, see `perturbed`.
+    Optional attributes: `steepness`, a constant with ‖∂w̃_α/∂g‖ ≤ steepness / α, and `in_paper`,
+    whether the paper's theorems cover it, for the bound; `is_softmax`, whether w̃_α(g) =
+    softmax(−g/α); `takes_offers`, whether g = ∞ gives w̃ = 0, for items that are not offered;
+    `pull_back(g, alpha, v)`, in place of `vjp` if the Jacobian does not follow from w̃ alone; `draw`
+    and `with_draws`, the random draws of a round, see `perturbed`.
     """
 
     @property
@@ -30,7 +30,7 @@ class Regularizer(Protocol):
 
 
 def default_regularizer(polytope: Any) -> str:
-    """The choice of `regularizer` for a set that is given as an object."""
+    """The default choice of `regularizer` for a set given as an object."""
     if is_simplex(polytope):
         return "entropy"
     if hasattr(polytope, "faces"):

@@ -15,9 +15,9 @@ from odfl_cli.core.streams import Draw, draw
 from odfl_cli.problem.polytopes.linear import DecisionSet
 
 WIDTH_SAMPLES = 64
-"""Draws that the width of W is the mean of."""
+"""The number of draws for the width of W."""
 LEAST, MOST = 2.0**-60, 1.0 - 2.0**-53
-"""What uniform draws are clipped to, so that their logarithms are finite."""
+"""Bounds of uniform draws, so that their logarithms are finite."""
 
 
 @settings
@@ -49,7 +49,7 @@ class Perturbed:
 
     @property
     def draw(self) -> Draw:
-        """What a round draws: one of each pair."""
+        """The draws of a round: one of each pair."""
         return self._draws(self.samples)
 
     def with_draws(self, draws: Array) -> "DrawnNoise":

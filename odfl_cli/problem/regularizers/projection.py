@@ -47,7 +47,7 @@ class WeightedSum(NamedTuple):
 
 
 def weighted_sum(polytope: Polytope, extent: tuple[np.ndarray, np.ndarray]) -> WeightedSum | None:
-    """The polytope in that form, or None; `extent` stands in for bounds that it does not state."""
+    """The polytope in that form, or None; `extent` replaces missing bounds."""
     (A, b), (C, e) = polytope.faces(), polytope.equalities()
     single = np.count_nonzero(A, axis=1) == 1
     sums, totals = np.vstack([A[~single], C]), np.concatenate([b[~single], e])
@@ -157,7 +157,7 @@ class Faces:
 
 
 def null_space(C: np.ndarray, dimension: int) -> np.ndarray:
-    """An orthonormal basis of {u : C u = 0}, [d, r]; the identity where there is no equality."""
+    """An orthonormal basis of {u : C u = 0}, [d, r]; the identity without equalities."""
     if C.size == 0:
         return np.eye(dimension)
     _, singular, right = np.linalg.svd(C)
