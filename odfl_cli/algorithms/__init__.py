@@ -1,1 +1,1 @@
-"""The learners: the paper's two, their baselines, rivals from the literature, and two references."""
+"""The paper's two algorithms, their baselines, rivals from the literature, and references."""

@@ -1,4 +1,4 @@
-"""Linear bandits on any decision set: least squares of what is seen, and decisions that explore.
+"""Linear bandits on any decision set: least squares of the costs seen, and decisions that explore.
 
 Agrawal & Goyal, *Thompson Sampling for Contextual Bandits with Linear Payoffs*, ICML 2013; Li, Chu,
 Langford & Schapire, *A Contextual-Bandit Approach to Personalized News Article Recommendation*
@@ -16,10 +16,10 @@ from odfl_cli.problem.polytopes.linear import is_simplex
 
 @settings
 class LinearBandit(RLS):
-    """A = λI + Σ DᵀD and θ̂ = A⁻¹ Σ Dᵀc, over the rows that were seen; σ² is their mean squared error so far."""
+    """A = λI + Σ DᵀD and θ̂ = A⁻¹ Σ Dᵀc over the rows seen; σ² is their mean squared error so far."""
 
     def moments(self, state: RLSState) -> tuple[Array, Array, Array]:
-        """θ̂ [S, m], A [S, m, m] and σ [S, 1], which is 1 before anything was seen."""
+        """θ̂ [S, m], A [S, m, m] and σ [S, 1], which is 1 before the first costs are seen."""
         xp, gram = array_namespace(state.gram), state.gram[:, 0]
         identity = xp.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)
         error = state.missed / max(state.t, 1) if state.t else xp.ones_like(state.missed)
@@ -27,7 +27,7 @@ class LinearBandit(RLS):
         return state.thetas[:, 0], gram + self.ridge * identity, sigma
 
     def update(self, state: RLSState, X: Array, costs: Array, draws: dict[str, Array]) -> RLSState:
-        """The error is a mean over the items that are offered."""
+        """The state after a round; the error is a mean over the offered items."""
         xp, marks = array_namespace(X), X.reshape(*X.shape[:2], -1)[..., 0]
         offered = xp.astype(~xp.isnan(marks), X.dtype).sum(-1)
         return self._regress(state, self.design(X), costs, xp.clip(offered, min=1.0))
@@ -72,7 +72,7 @@ class UCB(LinearBandit):
     name = "ucb"
 
     def takes_feedback(self, kind: str) -> bool:
-        """What is paid for one item, but not the sum over several, whose bonus is no sum over items."""
+        """Bandit feedback on the simplex only: the bonus of several items is not a sum over items."""
         return kind != "bandit" or is_simplex(self.problem.polytope)
 
     def decide(self, state: RLSState, X: Array) -> tuple[Array, Array]:

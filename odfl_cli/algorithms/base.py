@@ -1,4 +1,4 @@
-"""The contract of an algorithm, and the decision that all of them share."""
+"""The contract of an algorithm, and base classes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +18,7 @@ from odfl_cli.problem.problem import Problem
 
 
 class State(NamedTuple):
-    """What every algorithm keeps between rounds. The first axis of an array is the seeds S."""
+    """The state between rounds. The first axis of an array is the seeds S."""
 
     t: int  # rounds so far
     theta: Array  # θ_{t+1}, [S, m]
@@ -26,51 +26,51 @@ class State(NamedTuple):
 
 @settings
 class Belief:
-    """The factor by which the schedules of α and η are wrong about n; nothing else is affected."""
+    """Errors in the sizes that the schedules of α and η use; nothing else is affected."""
 
-    faces: Positive = 1.0  # of n, which is ln d for the entropy
+    faces: Positive = 1.0  # the factor of n, which is ln d for the entropy
 
 
 @settings
 class Algorithm:
     """Frozen hyperparameters around three functions: init, decide, update.
 
-    A subclass adds its hyperparameters as fields and overrides `update`; whatever it draws at
-    random it declares in `draws` and receives, drawn, in `update`.
+    A subclass adds its hyperparameters as fields and overrides `update`. It declares its random
+    draws in `draws` and receives them in `update`.
     """
 
     problem: SkipValidation[Problem]
     name: ClassVar[str] = "algorithm"
     kernel: ClassVar[str | None] = None
-    """The module in odfl_cli.engine.kernels that computes the same; subclasses do not inherit it."""
+    """The module in odfl_cli.engine.kernels with its compiled version; not inherited by subclasses."""
     takes_offers: ClassVar[bool] = False
     """Whether it can play rounds that do not offer every item: X has NaN there, costs have 0."""
     needs_units: ClassVar[bool] = False
-    """Whether its constants have units, so that it learns in those of the data where Θ is left to them."""
+    """Whether its constants have units: it then learns in units of the data if theta_radius=auto."""
     explores: ClassVar[bool] = False
-    """Whether `decide` takes the draws of the round as a third argument; without it nothing is explored."""
+    """Whether `decide` takes the draws of the round as a third argument; without them it does not explore."""
     sees: ClassVar[tuple[str, ...]] = ("full",)
-    """The kinds of feedback that it can learn from; for others than full it overrides `learn`."""
+    """The kinds of feedback that it can learn from; for kinds other than full it overrides `learn`."""
     noted: ClassVar[tuple[str, ...]] = ()
     """Fields [S] of the state that are recorded after every round."""
     needs_horizon: ClassVar[bool] = False
-    """Whether its own numbers depend on T before the last round."""
+    """Whether its own numbers depend on T."""
     reported: ClassVar[tuple[str, ...]] = ()
-    """The names in `noted` that are columns of every run, whatever the metrics."""
+    """The names in `noted` that are columns of every run with any metrics."""
 
     @property
     def theorem(self) -> int | None:
-        """The number of the paper's theorem that bounds its regret, if one does."""
+        """The number of the paper's theorem that bounds its regret, or None."""
         return None
 
     @property
     def learners(self) -> tuple["Algorithm", ...]:
-        """The algorithms that learn inside this one, from every round and whatever it plays."""
+        """The algorithms inside this one that learn from every round, whatever it plays."""
         return ()
 
     @property
     def uses_horizon(self) -> bool:
-        """Whether its numbers, or those of its learners, depend on T before the last round."""
+        """True if its numbers, or those of its learners, depend on T."""
         return self.needs_horizon or any(one.uses_horizon for one in self.learners)
 
     def draws(self) -> dict[str, Draw]:
@@ -82,7 +82,7 @@ class Algorithm:
         return State(t=0, theta=np.zeros((seeds, self.problem.parameters)))
 
     def begin_again(self, state: Any) -> Any:
-        """The state before round 1, but for what earlier rounds may hand on: θ of `state`."""
+        """The state before round 1, but with the θ of `state`."""
         return self.init(len(state.theta), None)._replace(theta=state.theta)
 
     def decide(self, state: Any, X: Array) -> tuple[Array, Array]:
@@ -91,26 +91,26 @@ class Algorithm:
         return prediction, self.problem.decide(prediction)
 
     def act(self, state: Any, X: Array, draws: dict[str, Array] | None) -> tuple[Array, Array]:
-        """What `decide` returns for the round with these draws: what is played, explored or not."""
+        """The result of `decide` for a round with these draws."""
         decide: Any = self.decide
         return decide(state, X, draws) if self.explores else decide(state, X)
 
     def memo(self, state: Any, X: Array, draws: dict[str, Array] | None) -> Array:
-        """What it wants to know of its decision when the costs are seen, [S, k]; nothing, k = 0."""
+        """Numbers to remember until the costs of the round are seen, [S, k]; none by default."""
         return X.reshape(X.shape[0], -1)[:, :0]
 
     def takes_feedback(self, kind: str) -> bool:
-        """Whether it can learn from this kind of feedback."""
+        """True if it can learn from this kind of feedback."""
         return kind in self.sees
 
     def learn(self, state: Any, seen: Seen, draws: dict[str, Array]) -> Any:
-        """The state after what is seen of a round."""
+        """The state after the feedback of a round."""
         return self.update(state, seen.X, seen.costs, draws)
 
     def oracle_call(
         self, state: Any, X: Array, costs: Array, draws: dict[str, Array]
     ) -> OracleCall | None:
-        """The problem that `update` gives to the oracle in this round; None without an oracle."""
+        """The oracle call of `update` in this round; None without an oracle."""
         return None
 
     def update(self, state: Any, X: Array, costs: Array, draws: dict[str, Array]) -> Any:
@@ -120,7 +120,7 @@ class Algorithm:
 
 @settings
 class PartialLearner(Algorithm):
-    """An algorithm that states in `learn` how it learns from what is seen, be it all costs or less."""
+    """An algorithm that defines `learn` for every kind of feedback."""
 
     def update(self, state: Any, X: Array, costs: Array, draws: dict[str, Array]) -> Any:
         w, memo = self.act(state, X, draws)[1], self.memo(state, X, draws)
@@ -129,7 +129,7 @@ class PartialLearner(Algorithm):
 
 @settings
 class Wrapper(Algorithm):
-    """An algorithm around `base` whose name and constants are those of the base."""
+    """An algorithm around `base` with the name and the constants of the base."""
 
     base: SkipValidation[Algorithm]
 
@@ -161,7 +161,7 @@ def for_seeds(algorithm: Any, seeds: tuple[int, ...]) -> Any:
 
 
 def start_draws(name: str, problem: Problem) -> dict[str, Draw]:
-    """The draws behind the oracle's random starting points and its failures, if it has any."""
+    """The draws for the oracle's random starting points and failures, if it has any."""
     oracle, drawn = problem.oracle, {}
     if oracle.restarts:
         drawn[f"{name}/starts"] = Draw("normal", (oracle.restarts, problem.parameters + 2))
@@ -177,35 +177,32 @@ def start_points(name: str, problem: Problem, draws: dict[str, Array]) -> Array 
 
 
 def failed_calls(name: str, problem: Problem, draws: dict[str, Array]) -> Array | None:
-    """The seeds in which the oracle's call fails, [S]; None where none can."""
+    """The seeds in which the oracle's call fails, [S]; None if calls cannot fail."""
     uniform = draws.get(f"{name}/failure")
     return None if uniform is None else uniform < problem.oracle.failure
 
 
 def smoothing_draws(name: str, problem: Problem) -> dict[str, Draw]:
-    """What the regulariser draws in a round, under the algorithm's name; nothing for most."""
+    """The regulariser's draws in a round, under the algorithm's name; empty for most."""
     spec = getattr(problem.regularizer, "draw", None)
     return {f"{name}/smoothing": spec} if spec else {}
 
 
 def drawn_problem(name: str, problem: Problem, draws: dict[str, Array]) -> Problem:
-    """The problem whose regulariser has the draws of the round."""
+    """The problem with the draws of the round for its regulariser."""
     return problem.with_draws(draws.get(f"{name}/smoothing"))
 
 
 @settings
 class LinearLearner(Algorithm):
-    """An algorithm for predictors that are linear in θ alone; a UserError for others."""
+    """An algorithm for predictors that are linear in θ; raises a UserError for others."""
 
     def __post_init__(self) -> None:
         _ = self.design
 
     @cached_property
     def design(self) -> Callable[[Array], Array]:
-        """D with g(θ, X) = D(X) θ as a function of X.
-
-        What the predictor offers is tried at a random point: a subclass may predict otherwise.
-        """
+        """D with g(θ, X) = D(X) θ as a function of X, checked at a random point."""
         problem, predictor = self.problem, cast(Any, self.problem.predictor)
         design = getattr(predictor, "design", None)
         theta = draw((0,), "design/theta", Draw("normal", (problem.parameters,)))[0, 0]

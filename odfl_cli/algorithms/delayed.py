@@ -1,4 +1,4 @@
-"""Gradient descent on costs that come late: at the θ of then, or transported to the θ of now.
+"""Gradient descent with delayed costs: gradients at the θ of the round, or at the current θ.
 
 Quanrud & Khashabi, *Online Learning with Adversarial Delays*, NeurIPS 2015 (`delayed_ogd`); Amoh,
 Parker & Marrero, *IGT-OMD: Implicit Gradient Transport for Decision-Focused Learning under Delayed
@@ -19,7 +19,7 @@ from odfl_cli.problem.surrogate import SmoothedCost
 
 
 class DelayedState(NamedTuple):
-    """θ_{t+1}, and how many rounds were waiting after each arrival, summed."""
+    """θ_{t+1}, and the sum over arrivals of the number of rounds still waiting."""
 
     t: int
     theta: Array  # [S, m]
@@ -28,7 +28,7 @@ class DelayedState(NamedTuple):
 
 @settings
 class DelayedOGD(PartialLearner):
-    """θ ← Π_Θ(θ − η ∇f̃_s(u)) when the costs of round s arrive, with u = θ_s, or the θ of now if transported.
+    """θ ← Π_Θ(θ − η ∇f̃_s(u)) when the costs of round s arrive, with u = θ_s, or the current θ if transported.
 
     α = c_α n^{−1/2} (t + Q_t)^{−1/4} and η = c_η n^{−1/2} (t + Q_t)^{−3/4} at the t-th arrival, where Q_t
     sums the lengths of the queue at the arrivals so far; without delay these are the rates of `ogd`.
@@ -51,13 +51,13 @@ class DelayedOGD(PartialLearner):
         return state.theta
 
     def rates(self, time: Array) -> tuple[Array, Array]:
-        """α and η but for n^{−1/2}, where `time` is t + Q_t, [S, 1]."""
+        """α and η without the factor n^{−1/2}; `time` is t + Q_t, [S, 1]."""
         root = fourth_root(time)
         return self.c_alpha / root, self.c_eta / root**3
 
     def learn(self, state: DelayedState, seen: Seen, draws: dict[str, Array]) -> DelayedState:
         t, scale = state.t + 1, self.problem.regularizer.suboptimality**-0.5
-        queued = state.queued + (seen.t + seen.late - t)  # rounds that were played, but not seen
+        queued = state.queued + (seen.t + seen.late - t)  # rounds played but not seen
         alpha, eta = self.rates((t + queued)[:, None])
         problem = drawn_problem(self.name, self.problem, draws)
         u = seen.memo if self.gradient == "stale" else state.theta
@@ -68,10 +68,10 @@ class DelayedOGD(PartialLearner):
 
 @settings
 class IGTOMD(DelayedOGD):
-    """IGT-OMD, built from its abstract: mirror descent with gradients at the current θ.
+    """IGT-OMD, implemented from its abstract: mirror descent with gradients at the current θ.
 
-    α = c_α n^{−1/2}, η = c_η n^{−1/2} (t + Q_t)^{−1/2}. The abstract leaves the rest open. Here the
-    mirror map is ½‖θ‖², which suits a ball, and η is that of Joulani, György & Szepesvári,
+    α = c_α n^{−1/2}, η = c_η n^{−1/2} (t + Q_t)^{−1/2}. The abstract does not specify the rest. Here the
+    mirror map is ½‖θ‖², which fits a ball, and η is that of Joulani, György & Szepesvári,
     *Delay-Tolerant Online Convex Optimization*, AAAI 2016. Inner problems are solved again: with a
     stored solution the gradient of a linear predictor would be the stale one.
     """

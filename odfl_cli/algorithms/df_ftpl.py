@@ -22,7 +22,7 @@ from odfl_cli.problem.surrogate import PerturbedLeader
 
 
 class DFFTPLState(NamedTuple):
-    """θ_{t+1} and the history H_t: the rounds kept so far, the rest of the buffer unused."""
+    """θ_{t+1} and the history H_t: the rounds stored so far; the rest of the buffer is unused."""
 
     t: int
     theta: Array  # [S, m]
@@ -34,7 +34,7 @@ class DFFTPLState(NamedTuple):
 
 @settings
 class SizesBelief(Belief):
-    """The factors for all three sizes: a run still has T rounds and θ has m parameters."""
+    """Errors in all three sizes; a run still has T rounds and θ has m parameters."""
 
     horizon: Positive = 1.0  # of T
     parameters: Positive = 1.0  # of m
@@ -44,9 +44,9 @@ class SizesBelief(Belief):
 class DFFTPL(Algorithm):
     """Plays the oracle's minimiser of all smoothed losses so far minus a random linear term.
 
-    α = c_α m^{3/4} n^{1/2} T^{−1/4}  and  η = c_η m^{1/4} T^{−3/4} n^{−1/2}, both constant. Where Θ is
-    left to the data, α = c_α/2n in their units, and the oracle descends 2α times the objective: gradients of
-    smoothed decisions are of the order 1/α, so that a step has the same length for every set.
+    α = c_α m^{3/4} n^{1/2} T^{−1/4}  and  η = c_η m^{1/4} T^{−3/4} n^{−1/2}, both constant. With
+    theta_radius=auto, α = c_α/2n in units of the data, and the oracle descends 2α times the objective:
+    gradients of smoothed decisions are of order 1/α, so that steps have the same length for every set.
     """
 
     c_alpha: Positive = 1.0
@@ -69,7 +69,7 @@ class DFFTPL(Algorithm):
         }
 
     def init(self, seeds: int, truth: np.ndarray | None) -> DFFTPLState:
-        """θ_1 = 0 and an empty history (the buffer takes memory only as it fills)."""
+        """θ_1 = 0 and an empty history (the buffer uses memory only as it fills)."""
         problem = self.problem
         capacity = problem.oracle.capacity(self.horizon)
         return DFFTPLState(
@@ -84,9 +84,9 @@ class DFFTPL(Algorithm):
     def oracle_call(
         self, state: DFFTPLState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> OracleCall:
-        """Σ_{i≤t} f̃_i − ⟨σ_t, ·⟩ (divided by t), to be minimised from θ_t.
+        """The call to minimise Σ_{i≤t} f̃_i − ⟨σ_t, ·⟩ (divided by t) from θ_t.
 
-        Writes round t into the history; calling it twice for one round has the effect of one call.
+        Writes round t into the history; a second call for the same round changes nothing.
         """
         t, oracle = state.t + 1, self.problem.oracle
         # 4: H_t = H_{t−1} ∪ {(X_t, c_t)}
@@ -134,7 +134,7 @@ class DFFTPL(Algorithm):
 
     @property
     def eta(self) -> float:
-        """The rate η of the perturbation, whose mean is 1/η."""
+        """The rate η of the perturbation, which has mean 1/η."""
         m, n, T = self._sizes()
         return self.c_eta * m**0.25 * T**-0.75 * n**-0.5
 

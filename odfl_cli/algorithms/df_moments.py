@@ -1,13 +1,13 @@
-"""DF-Moments: decisions from the first and second moments of features weighted by costs.
+"""DF-Moments: decisions from first and second moments of features weighted by costs.
 
-All costs of a round are seen, not only those that are paid. For costs c = φ(⟨x, θ*⟩) + noise the
+All costs of a round must be seen. For costs c = φ(⟨x, θ*⟩) + noise the
 first moment E[c x] points along θ* when φ has a slope (least squares), and the second moment
 E[(c − c̄) x xᵀ] has θ* as its lowest eigenvector when φ is high in the middle (Stein, *Estimation
 of the Mean of a Multivariate Normal Distribution*, Annals of Statistics 9(6), 1981; Li, *On Principal
 Hessian Directions*, JASA 87(420), 1992). docs/df-moments.md derives every line.
 
-The box, for decisions argmin_w ⟨Dθ, w⟩ with D [d, m] the predictor's design of the round, of which
-the rows that are not offered are left out:
+The algorithm, for decisions argmin_w ⟨Dθ, w⟩ with D [d, m] the predictor's design of the round
+without the rows of items that are not offered:
 
     1  play w = argmin ⟨Dθ, w⟩
     2  centre: y = c. If Σw is constant on W: y = c − a, D less its mean over all items so far, and
@@ -25,7 +25,7 @@ the rows that are not offered are left out:
        G ← G + q, Q_G ← Q_G + ‖q‖²
    10  v = normalise(u − f_G Σ⁻¹G/√Q_G), f_G by line 6 with n_A = m; θ = Π_Θ(v)
 
-Everything starts at 0, but ω_j = 1/J and a, the median cost of round 1. N = N_∞, Σ = S_∞/N_∞, q_A and all
+Everything starts at 0, except ω_j = 1/J and a, the median cost of round 1. N = N_∞, Σ = S_∞/N_∞, q_A and all
 means include the round itself; b, f_j, v and ρ's b are those of the round before. Σ is the metric of
 all norms, ‖μ‖² = μᵀΣ⁻¹μ and ‖M‖² = tr(Σ⁻¹MΣ⁻¹M), so nothing depends on the units of features or costs;
 normalise(u) = u/√(uᵀΣu), and 0 stays 0. Before a matrix S is inverted, (m/N) diag(S) is added to it,
@@ -46,10 +46,10 @@ from odfl_cli.core.settings import NonNegative, PositiveInt, settings
 
 
 class DFMomentsState(NamedTuple):
-    """θ_{t+1} and the sums behind it; J memories, the first of which forgets nothing."""
+    """θ_{t+1} and its sums; J memories, the first of which forgets nothing."""
 
     t: int
-    theta: Array  # Π_Θ(v), which decides as v does, [S, m]
+    theta: Array  # Π_Θ(v), with the same decisions as v, [S, m]
     v: Array  # [S, m]
     column_mean: Array  # of D over all items, [S, m]
     location: Array  # a, [S]
@@ -72,9 +72,9 @@ class DFMomentsState(NamedTuple):
 
 @settings
 class DFMoments(LinearLearner):
-    """DF-Moments; nothing is to be set per problem.
+    """DF-Moments; it has no constants to tune per problem.
 
-    `memories` are the rounds τ that the fading memories remember (γ = 1 − 1/τ), beside one that
+    `memories` are the lengths τ of the fading memories in rounds (γ = 1 − 1/τ), besides one that
     forgets nothing. `standard_errors` is s. For ablations `curvature` switches the second moment off
     (M = 0), `refine` lines 9 and 10 (v = u), and `robust` the clipping and the shocks (ρ = 0).
     """
@@ -120,7 +120,7 @@ class DFMoments(LinearLearner):
 
     @cached_property
     def rules(self) -> Any:
-        """The settings for the compiled lines."""
+        """The settings for the compiled functions."""
         switches = self.curvature, self.refine, self.robust, self.problem.polytope.constant_sum
         return self.rows.Rules(
             self.fading, self.sizes, self.errors, self.standard_errors, *map(bool, switches)
@@ -128,13 +128,13 @@ class DFMoments(LinearLearner):
 
     @property
     def rows(self) -> ModuleType:
-        """The compiled lines, imported when they are first needed."""
+        """The module of the compiled functions, imported when it is first needed."""
         return import_module("odfl_cli.algorithms.df_moments_rows")
 
     def update(
         self, state: DFMomentsState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> DFMomentsState:
-        """Lines 2 to 10, one seed after the other: a seed has the same numbers among others."""
+        """Lines 2 to 10, one seed after the other, so that seeds do not affect each other."""
         minimise, rules = self.problem.polytope.minimise, self.rules
         offered = ~np.isnan(to_numpy(X)[..., 0])
         copies = [

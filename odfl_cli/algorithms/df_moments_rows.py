@@ -1,7 +1,7 @@
-"""Lines 2 to 10 of DF-Moments, compiled; the box and its symbols are in df_moments.py.
+"""Lines 2 to 10 of DF-Moments, compiled; df_moments.py has the algorithm and its symbols.
 
-Every function but the last two is for one seed, and updates the arrays of its state in place. D [d, m]
-and the costs are those of the items that are offered.
+All functions but the last two are for one seed and update its state in place. D [d, m] and the costs
+are those of the offered items.
 """
 
 from typing import NamedTuple
@@ -14,15 +14,15 @@ from odfl_cli.core.arrays import TINY
 from odfl_cli.core.compiling import kernel, strict
 
 POWER_STEPS = 2
-"""Steps of line 8 in a round; u moves little between rounds, so more change nothing."""
+"""Steps of line 8 in a round; u moves little between rounds, so that more are not needed."""
 
 WIDTH_EXPONENT = -0.25
-"""How h of line 9 shrinks with t: a little faster than the t^(−1/5) that balances a difference
-quotient's bias h² with its variance 1/(th), so that what is summed up is noise, not bias."""
+"""The exponent of t in h of line 9: slightly below the −1/5 that balances a difference quotient's bias
+h² with its variance 1/(th), so that the noise dominates the bias in the sum."""
 
 LIMIT_EXPONENT = 0.25
-"""How the limit of line 2 grows with N: nothing that has a variance is clipped in the end, and one
-item weighs little in sums whose noise grows as N^½."""
+"""The exponent of N in the limit of line 2: eventually nothing with a finite variance is clipped, and
+one item has little weight in sums whose noise grows as N^½."""
 
 
 class Rules(NamedTuple):
@@ -39,7 +39,7 @@ class Rules(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The statistics of a round, and the metric with this round in it."""
+    """The statistics of a round, and the metric including this round."""
 
     d: int
     gram: np.ndarray  # DᵀD, [m, m]
@@ -99,9 +99,9 @@ def product(A, B):
 
 @strict
 def ridge_inverse(S, N):
-    """(S + (m/N) diag(S))⁻¹, as though m items more had been seen; 1 is added where a column is zero so far.
+    """(S + (m/N) diag(S))⁻¹, as if m more items had been seen; 1 is added if a column is zero so far.
 
-    Gauss–Jordan elimination, which needs no pivots where the matrix is positive definite.
+    By Gauss–Jordan elimination, which needs no pivoting for a positive definite matrix.
     """
     A, m = S.copy(), S.shape[0]
     for k in range(m):
@@ -167,7 +167,7 @@ def centre(rules, D, y, state, s):
 
 @strict
 def median(values):
-    """A value in the middle: as many are smaller as the half of all, rounded down."""
+    """The upper median of the values; NaN if they are not numbers."""
     for value in values:
         smaller, equal = 0, 0
         for other in values:
@@ -232,7 +232,7 @@ def weigh_memories(rules, seen, scaled, state, s):
 
 @strict
 def remember_and_shrink(rules, seen, scaled, state, s):
-    """Lines 5 and 6; `scaled` becomes Σ⁻¹M_j with this round in it."""
+    """Lines 5 and 6; `scaled` becomes Σ⁻¹M_j including this round."""
     for j in range(len(scaled)):
         gamma = rules.fading[j]
         state.counts[s, j] = gamma * state.counts[s, j] + seen.d
@@ -280,7 +280,7 @@ def perturb(D, y, state, s):
 def learn(rules, designs, costs, offered, state, inverses):
     """Lines 2 to 8 for all seeds; returns g and h y of line 9, [S, d].
 
-    `designs` [S, d, m] become the centred D, `inverses` [S, m, m] Σ⁻¹. What is not offered has NaN in g,
+    `designs` [S, d, m] become the centred D, `inverses` [S, m, m] Σ⁻¹. Items not offered have NaN in g
     and zeros in D and y.
     """
     g, step = np.full(costs.shape, np.nan), np.zeros(costs.shape)
@@ -305,7 +305,7 @@ def learn(rules, designs, costs, offered, state, inverses):
 
 @kernel(void(RULES, CUBE, MATRIX, CUBE, STATE))
 def refine(rules, designs, changes, inverses, state):
-    """Lines 9 and 10 but for the projection, from the changes w(g + hy) − w(g − hy), [S, d]."""
+    """Lines 9 and 10 without the projection, from the changes w(g + hy) − w(g − hy), [S, d]."""
     for s in range(len(changes)):
         inverse, sigma = inverses[s], state.gram[s, 0] / state.counts[s, 0]
         q = times(designs[s].T, changes[s])

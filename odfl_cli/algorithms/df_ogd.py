@@ -1,4 +1,4 @@
-"""DF-OGD: decision-focused online gradient descent (Algorithm 2, Theorem 2), and without its oracle."""
+"""DF-OGD: decision-focused online gradient descent (Algorithm 2, Theorem 2), with and without its oracle."""
 
 from typing import Annotated, NamedTuple
 
@@ -31,7 +31,7 @@ class DFOGDState(NamedTuple):
     path_length: Array  # [S]
     alpha: Array  # α_t of the last round, [S]
     eta: Array  # η_t of the last round, [S]
-    squares: Array  # Σ ∇² by coordinate where steps are adaptive, [S, m], else [S, 0]
+    squares: Array  # Σ ∇² by coordinate if steps are adaptive, [S, m], else [S, 0]
 
 
 @settings
@@ -39,9 +39,9 @@ class DFOGD(Stepper):
     """Descends f̃_t at a random point between θ_t and the oracle's minimiser ϑ_t.
 
     α_t = c_α n^{−1/2} t^{−1/4} (1 + P_{t−1})^{1/4}  and  η_t = c_η n^{−1/2} t^{−3/4} (1 + P_t)^{3/4}.
-    α_t takes P_{t−1} because P_t is known only once the oracle has minimised f̃_t, which needs α_t.
-    A number for `delta` fixes every δ_t: 1 descends at θ_t, so that the oracle acts through P_t alone.
-    `belief.faces` scales n. Where steps are adaptive, AdaGrad takes the place of η_t.
+    α_t uses P_{t−1}, as P_t is known only after the oracle has minimised f̃_t, which needs α_t.
+    A number for `delta` fixes every δ_t: with 1 the gradient is at θ_t, and the oracle acts only through P_t.
+    `belief.faces` scales n. Adaptive steps are AdaGrad's instead of η_t.
     """
 
     c_alpha: Positive = 1.0
@@ -67,7 +67,7 @@ class DFOGD(Stepper):
     def oracle_call(
         self, state: DFOGDState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> OracleCall | None:
-        """f̃_t with α_t, to be minimised from ϑ_{t−1}."""
+        """The call to minimise f̃_t with α_t from ϑ_{t−1}."""
         loss = self._loss(state, X, costs, draws)
         points = start_points("df_ogd", self.problem, draws)
         failed = failed_calls("df_ogd", self.problem, draws)
@@ -101,7 +101,7 @@ class DFOGD(Stepper):
 
     @property
     def theorem(self) -> int | None:
-        """Theorem 2, which draws δ_t at random."""
+        """2, but None for a fixed δ_t: Theorem 2 draws it at random."""
         return 2 if self.delta is None else None
 
     def _loss(
@@ -134,7 +134,7 @@ class OGD(DFOGD):
 
 
 def fourth_root(x: Array) -> Array:
-    """x^{1/4} by square roots, which round correctly: a vectorised pow varies with the batch size."""
+    """x^{1/4} by square roots, which round correctly; a vectorised pow varies with the batch size."""
     xp = array_namespace(x)
     return xp.sqrt(xp.sqrt(x))
 

@@ -1,10 +1,10 @@
-"""DFHPG: the score-function gradient of what was paid, and a decision-focused gradient of estimated costs.
+"""DFHPG: a score-function gradient of the cost paid, and a decision-focused one of estimated costs.
 
 Benslimane, Ye, Van Hentenryck & Grigas, *Decision-Focused On-Policy Learning for Contextual Linear
-Optimization with Partial Feedback*, arXiv 2606.01081, 2026, in the form that its code runs by default
+Optimization with Partial Feedback*, arXiv 2606.01081, 2026, with the defaults of its code
 (github.com/Joeyetinghan/on-policy-bandit-dfl, src/algos/dfhpg.py): a Gaussian policy, SPO+, gradients
-of length 1 and a weight by how reliable the estimate is. Two things differ: its estimate of the costs
-is a network trained by Adam, here it is any learner, by default ridge regression; and θ stays in Θ.
+of length 1 and a weight that depends on the error of the estimate. Two differences: costs are
+estimated by any learner, by default ridge regression, not by a network trained with Adam; θ stays in Θ.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from odfl_cli.feedback.base import Seen
 
 Share = Annotated[Real, Field(ge=0, le=1)]
 MEMORY, SMOOTHING, BASELINE = 0.98, 0.05, 0.95
-"""Factors of the moving averages of squared errors, of α and of what is paid, as in the authors' code."""
+"""Factors of the moving averages of squared errors, of α and of costs paid, as in the authors' code."""
 
 
 class DFHPGState(NamedTuple):
@@ -34,7 +34,7 @@ class DFHPGState(NamedTuple):
     t: int
     theta: Array  # [S, m]
     nuisance: Any
-    baseline: Array  # of what is paid, [S]
+    baseline: Array  # of costs paid, [S]
     alpha: Array  # the weight of the score-function gradient, [S]
     error: Array  # of (v_t − ⟨f_t, w_t⟩)², [S]
     size: Array  # of v_t², [S]
@@ -47,12 +47,12 @@ class DFHPG(PartialLearner):
 
         α_t (v_t − b_t) ∇gᵀ (c̃_t − ĉ_t)/σ²  +  (1 − α_t) ∇gᵀ ∂ℓ(ĉ_t, f_t),
 
-    both scaled to length 1, by steps η_t = η (h + 1)/(h + t), h = `offset`. v_t is what was paid, f_t
-    what `nuisance` estimates the costs to be, with those that are seen in their place, and ℓ is SPO+.
-    b_t is min_w ⟨f, w⟩ for the estimate before the round, or a moving average of what was paid.
+    both scaled to length 1, by steps η_t = η (h + 1)/(h + t), h = `offset`. v_t is the cost paid, f_t
+    the costs that are seen, and for the others the estimates of `nuisance`, and ℓ is SPO+.
+    b_t is min_w ⟨f, w⟩ for the estimate before the round, or a moving average of costs paid.
 
-    α_t is `alpha_max` for the first `warmup` rounds and moves from there towards `alpha_min`, as the
-    error of f becomes small beside that of these rounds. It stays where all costs are seen.
+    α_t is `alpha_max` for the first `warmup` rounds and then moves towards `alpha_min` as the error
+    of f becomes small relative to that of these rounds. It is constant if all costs are seen.
     """
 
     nuisance: SkipValidation[Callable[..., Algorithm]]
@@ -101,7 +101,7 @@ class DFHPG(PartialLearner):
         return prediction, self.problem.decide(prediction + self.sigma * self.memo(state, X, draws))
 
     def memo(self, state: DFHPGState, X: Array, draws: dict[str, Array] | None) -> Array:
-        """Z_t, [S, d]; 0 where nothing is explored."""
+        """Z_t, [S, d]; 0 without exploration."""
         if draws is None:
             return 0.0 * self.problem.predictor.predict(state.theta, X)
         return draws["dfhpg/noise"]
@@ -109,11 +109,11 @@ class DFHPG(PartialLearner):
     def learn(self, state: DFHPGState, seen: Seen, draws: dict[str, Array]) -> DFHPGState:
         xp, t, X, v = array_namespace(seen.X), state.t + 1, seen.X, seen.paid
         predictor, best = self.problem.predictor, self.problem.polytope.minimise
-        # the estimate before the round: what it says of w_t, and the baseline
+        # the estimate before the round, for w_t and for the baseline
         before = self.learner.decide(state.nuisance, X)[0]
         before = seen.costs if seen.kind == "full" else before
         b = state.baseline if self.baseline == "average" else dot(before, best(before))
-        # f_t: the estimate after the round, with what is seen
+        # f_t: the estimate after the round, with the costs seen
         nuisance = self.learner.learn(state.nuisance, seen, draws)
         after = self.learner.decide(nuisance, X)[0]
         f = xp.where(xp.isnan(seen.costs), after, seen.costs)
@@ -131,7 +131,7 @@ class DFHPG(PartialLearner):
         return state._replace(t=t, theta=theta, nuisance=nuisance, baseline=b)
 
     def _weigh(self, state: DFHPGState, v: Array, estimated: Array) -> DFHPGState:
-        """α_{t+1} by how the error of what was estimated compares with that of the first rounds."""
+        """α_{t+1} from the error of the estimate relative to that of the first rounds."""
         xp, t = array_namespace(v), state.t + 1
         keep = MEMORY if state.t else 0.0
         error = keep * state.error + (1.0 - keep) * (v - estimated) ** 2
@@ -147,6 +147,6 @@ class DFHPG(PartialLearner):
 
 
 def unit(gradient: Array) -> Array:
-    """The gradient [S, m] scaled to length 1; 0 where it is."""
+    """The gradient [S, m] scaled to length 1; 0 stays 0."""
     xp = array_namespace(gradient)
     return gradient / xp.sqrt(positive(dot(gradient, gradient)))[:, None]

@@ -1,8 +1,8 @@
-"""Learners that explore: now and then a decision is drawn, whatever was learned.
+"""Learners that explore: some decisions are drawn at random.
 
-A random decision is one of v_1, …, v_d with equal chances, where v_j is the best decision if item j
-costs −1 and the others 0: on the simplex all items, on other sets decisions that use every item that
-can be used. How likely a decision was is then known exactly.
+A random decision is uniform over v_1, …, v_d, where v_j is the best decision if item j costs −1 and
+the others 0: on the simplex the items, on other sets decisions that together use every usable item.
+The probability of every decision is then known exactly.
 """
 
 from abc import abstractmethod
@@ -23,18 +23,18 @@ from odfl_cli.problem.polytopes.linear import is_simplex
 
 
 class ExplorerState(NamedTuple):
-    """The learner's state, and what is noted of the last round that was seen."""
+    """The learner's state, and notes on the last round that was seen."""
 
     t: int
     theta: Array  # [S, m]
     learner: Any
-    propensity: Array  # how likely the decision was, [S]
+    propensity: Array  # the probability of the decision, [S]
     estimate_square: Array  # ‖ĉ‖² of the estimated costs: on average ‖c‖² and their variance, [S]
 
 
 @settings
 class Explorer(PartialLearner):
-    """Plays what `base` decides, or with the chance of the round a random decision."""
+    """Plays the decision of `base`, or with probability `chance` a random one."""
 
     base: SkipValidation[Callable[..., Algorithm]]
     explores = True
@@ -42,7 +42,7 @@ class Explorer(PartialLearner):
     reported = noted
 
     def __post_init__(self) -> None:
-        _ = self.learner  # a learner that does not fit the problem is refused now
+        _ = self.learner  # raises now if the learner does not fit the problem
 
     @abstractmethod
     def chance(self, t: int) -> float:
@@ -85,13 +85,13 @@ class Explorer(PartialLearner):
         return prediction, xp.where((u < chance)[:, None], like(X, self.cover)[number], best)
 
     def memo(self, state: ExplorerState, X: Array, draws: dict[str, Array] | None) -> Array:
-        """What the learner decides, and the chance of a random decision, [S, d + 1]."""
+        """The learner's decision and the chance of a random one, [S, d + 1]."""
         best = self.learner.decide(state.learner, X)[1]
         xp, chance = array_namespace(X), self.chance(state.t + 1)
         return xp.concat([best, xp.full_like(best[:, :1], chance)], axis=1)
 
     def chances(self, seen: Seen) -> tuple[Array, Array]:
-        """What could have been played in the round, [S, 1 + d, d], and how likely each was, [S, 1 + d]."""
+        """The possible decisions of the round, [S, 1 + d, d], and their probabilities, [S, 1 + d]."""
         xp, best, chance = array_namespace(seen.X), seen.memo[:, :-1], seen.memo[:, -1:]
         cover = like(seen.w, self.cover) + xp.zeros_like(seen.w)[:, None, :]
         each = chance / self.problem.items + xp.zeros_like(seen.w)
@@ -103,20 +103,20 @@ class Explorer(PartialLearner):
         return self.after(state, learner, self.propensity(seen))
 
     def propensity(self, seen: Seen) -> Array:
-        """How likely the decision was, [S]."""
+        """The probability of the decision, [S]."""
         xp, (decisions, shares) = array_namespace(seen.X), self.chances(seen)
         same = xp.all(decisions == seen.w[:, None, :], axis=-1)
         return dot(xp.astype(same, shares.dtype), shares)
 
     def after(self, state: ExplorerState, learner: Any, propensity: Array) -> ExplorerState:
-        """The state after a round in which the learner's became this."""
+        """The state after a round, given the new state of the learner."""
         square = state.estimate_square
         return ExplorerState(state.t + 1, learner.theta, learner, propensity, square)
 
 
 @settings
 class EpsilonGreedy(Explorer):
-    """Explores with the chance min(1, epsilon · t^(−power)) after t − 1 rounds whose costs were seen.
+    """Explores with probability min(1, epsilon · t^(−power)) after the costs of t − 1 rounds were seen.
 
     Auer, Cesa-Bianchi & Fischer, *Finite-time Analysis of the Multiarmed Bandit Problem*, Machine
     Learning 47, 2002.
@@ -132,7 +132,7 @@ class EpsilonGreedy(Explorer):
 
 @settings
 class ExploreThenCommit(Explorer):
-    """Explores until the costs of `explore` rounds were seen, then plays what the random decisions taught.
+    """Explores until the costs of `explore` rounds were seen, then plays without learning more.
 
     Robbins, *Some Aspects of the Sequential Design of Experiments*, Bulletin of the AMS 58, 1952.
     """
@@ -151,11 +151,11 @@ class ExploreThenCommit(Explorer):
 
 @settings
 class Weighted(Explorer):
-    """A learner that needs all costs, on unbiased estimates of them; explores with the chance `explore`.
+    """A learner that needs all costs, on unbiased estimates; explores with probability `explore`.
 
-    With P_i the probability that item i is played, ĉ_i = c_i/P_i for items that are played, else 0.
-    Where ⟨c, w⟩ alone is seen on other sets than the simplex, ĉ = ⟨c, w⟩ E[wwᵀ]⁺ w, unbiased for the
-    costs of all that may be played: Cesa-Bianchi & Lugosi, *Combinatorial Bandits*, JCSS 78, 2012.
+    With P_i the probability that item i is played, ĉ_i = c_i/P_i for played items, else 0.
+    If only ⟨c, w⟩ is seen and W is not the simplex, ĉ = ⟨c, w⟩ E[wwᵀ]⁺ w, unbiased for the
+    costs of all possible decisions: Cesa-Bianchi & Lugosi, *Combinatorial Bandits*, JCSS 78, 2012.
     """
 
     explore: Annotated[Real, Field(gt=0, le=1)] = 0.003

@@ -1,7 +1,7 @@
-"""Follow the perturbed leader in a world that changes: DF-FTPL with restarts, and a mixture of them.
+"""Follow the perturbed leader for changing data: DF-FTPL with restarts, and a mixture of these.
 
-Xu & Zhang, *Online Non-convex Learning in Dynamic Environments*, NeurIPS 2024. Theirs are for losses
-that an exact oracle minimises. Here the losses and the oracle are those of DF-FTPL.
+Xu & Zhang, *Online Non-convex Learning in Dynamic Environments*, NeurIPS 2024, for losses
+that an exact oracle minimises; here with the losses and the oracle of DF-FTPL.
 """
 
 import math
@@ -22,10 +22,10 @@ from odfl_cli.problem.oracles.base import OracleCall
 
 @settings
 class FTPLD(DFFTPL):
-    """FTPL-D: DF-FTPL that forgets its history every K = `period` rounds; its schedules have K for T.
+    """FTPL-D: DF-FTPL that forgets its history every K = `period` rounds; its schedules use K for T.
 
-    The dynamic regret is O(T^{2/3} (V + 1)^{1/3}) for K = (T/(V + 1))^{2/3} if the losses vary by V in all. None
-    is V = 0's K, T^{2/3}. θ stays, as the point from which the oracle starts.
+    The dynamic regret is O(T^{2/3} (V + 1)^{1/3}) for K = (T/(V + 1))^{2/3} if the losses vary by V in total.
+    `period` null is K for V = 0, T^{2/3}. θ is kept as the oracle's starting point.
     """
 
     period: PositiveInt | None = None
@@ -39,30 +39,30 @@ class FTPLD(DFFTPL):
 
     @property
     def theorem(self) -> None:
-        """None of the paper's."""
+        """None: the paper's theorem is for DF-FTPL without restarts."""
 
     def oracle_call(
         self, state: DFFTPLState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> OracleCall:
-        return super().oracle_call(self._restarted(state), X, costs, draws)
+        return super().oracle_call(self._restart(state), X, costs, draws)
 
     def update(
         self, state: DFFTPLState, X: Array, costs: Array, draws: dict[str, Array]
     ) -> DFFTPLState:
-        learned = super().update(self._restarted(state), X, costs, draws)
+        learned = super().update(self._restart(state), X, costs, draws)
         return learned._replace(t=state.t + 1)
 
-    def _restarted(self, state: DFFTPLState) -> DFFTPLState:
+    def _restart(self, state: DFFTPLState) -> DFFTPLState:
         return state._replace(t=state.t % self.horizon)
 
 
 @settings
 class FTPLA(Vote):
-    """FTPL-A: FTPL-D with the periods `shortest`·2^k and with none, weighed as by `vote`.
+    """FTPL-A: FTPL-D with the periods `shortest`·2^k and without restarts, weighted as by `vote`.
 
-    As published, AdaNormalHedge weighs learners that live on geometric intervals, which gives the
-    regret O((τ ln T)^{1/2}) on every interval of length τ. Theirs samples a learner; here the mixture of
-    the decisions is played, which costs what a sampled one costs on average.
+    As published, AdaNormalHedge weights learners on geometric intervals, which gives the
+    regret O((τ ln T)^{1/2}) on every interval of length τ. The paper samples a learner; here the mixture of
+    the decisions is played, with the same expected cost.
     """
 
     base: SkipValidation[Callable[..., Algorithm]]  # FTPL-D

@@ -1,6 +1,6 @@
 """Online gradient descent on a loss of the prediction: θ_{t+1} = Π_Θ(θ_t − η ∇gᵀ v_t).
 
-The algorithms here differ in v_t, a (sub)gradient in ĉ_t = g(θ_t, X_t) of their loss, and in nothing else.
+The algorithms here differ only in v_t, a (sub)gradient of their loss in ĉ_t = g(θ_t, X_t).
 """
 
 from typing import Annotated, NamedTuple
@@ -18,7 +18,7 @@ from odfl_cli.problem.polytopes.linear import DecisionSet
 
 
 class GradientState(NamedTuple):
-    """θ_{t+1} and, where steps are adaptive, Σ ∇² by coordinate."""
+    """θ_{t+1} and, if steps are adaptive, Σ ∇² by coordinate."""
 
     t: int
     theta: Array  # [S, m]
@@ -27,7 +27,7 @@ class GradientState(NamedTuple):
 
 @settings
 class GradientLearner(Stepper):
-    """A subclass states v_t in `direction`."""
+    """Online gradient descent; a subclass defines v_t in `direction`."""
 
     eta: Positive = 0.01
 
@@ -83,7 +83,7 @@ class SPOPrinted(GradientLearner):
     """Online SPO with the loss as Algorithm 4 prints it, 2cᵀv*(ĉ) − cᵀv*(c) − ĉᵀv*(ĉ): not SPO+.
 
     Decisions are piecewise constant in ĉ, so its gradient is −v*(ĉ): the costs do not enter and
-    nothing is learnt from them. Kept to show the difference; `spo` is SPO+.
+    nothing is learnt from them. It is here to show the difference; `spo` is SPO+.
     """
 
     name = "spo_printed"
@@ -98,9 +98,9 @@ class SPOPrinted(GradientLearner):
 class FenchelYoung(GradientLearner):
     """A Fenchel–Young loss: moves the smoothed decision towards the best decision in hindsight.
 
-    With Ω = αR and predicted costs, which are scores with the sign turned,
+    With Ω = αR and predicted costs, which are negative scores,
     ℓ(ĉ, c) = max_{w∈W} (−⟨ĉ, w⟩ − Ω(w)) + ⟨ĉ, w*(c)⟩ + Ω(w*(c)). It is convex in ĉ; with the entropy
-    it is the logistic loss of the label w*(c). With adaptive steps α is `alpha` times 1/2n units.
+    it is the logistic loss of the label w*(c). With adaptive steps, α is `alpha` times 1/2n units.
     Blondel, Martins & Niculae, *Learning with Fenchel–Young Losses*, JMLR 21, 2020.
     """
 
@@ -124,8 +124,8 @@ class Perturbed(GradientLearner):
     """F_ε(ĉ) = E⟨c, w*(ĉ + εZ)⟩, Z ~ N(0, I): noise smooths the decision, on any polytope.
 
     ∇F_ε(ĉ) = E[⟨c, w*(ĉ + εZ)⟩ Z] / ε, estimated by the sample covariance of the cost and the noise
-    over `samples` draws, which is unbiased and needs no baseline. (The same paper has a
-    Fenchel–Young loss that imitates w*(c); this is the cost itself, which the problem minimises.)
+    over `samples` draws, which is unbiased and needs no baseline. (The paper also has a
+    Fenchel–Young loss that imitates w*(c); this one is the cost itself.)
     Berthet, Blondel, Teboul, Cuturi, Vert & Bach, *Learning with Differentiable Perturbed
     Optimizers*, NeurIPS 2020.
     """

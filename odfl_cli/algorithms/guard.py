@@ -1,8 +1,8 @@
-"""A guard: one algorithm that is trusted, and rivals that take over where they pay less.
+"""A guard: a base algorithm, and rivals that take over if they pay less.
 
 (A,B)-Prod of Sani, Neu & Lazaric, *Exploiting Easy Data in Online Optimization*, NeurIPS 2014, with
 several rivals as in Even-Dar, Kearns, Mansour & Wortman, *Regret to the Best vs. Regret to the
-Average*, Machine Learning 72, 2008. All costs are seen, so that every decision's cost is known.
+Average*, Machine Learning 72, 2008. All costs are seen, so that the cost of every decision is known.
 """
 
 from collections.abc import Callable
@@ -26,26 +26,26 @@ class GuardState(NamedTuple):
     t: int
     theta: Array  # of the base, [S, m]
     gains: Array  # B ln(v_k / prior), in units of costs, [S, 1 + N]
-    reach: Array  # B, the range: as given, or the largest |ℓ_0 − ℓ_k| so far, [S]
+    reach: Array  # B: `range`, or the largest |ℓ_0 − ℓ_k| so far, [S]
     states: tuple[Any, ...]  # of the base, then of the rivals
 
 
 @settings
 class Guard(Mixture):
-    """Plays Σ_k p_k w*(θ_k) with p ∝ v; v_0 of the base stays, v_k ← v_k (1 + η (ℓ_0 − ℓ_k)/B).
+    """Plays Σ_k p_k w*(θ_k) with p ∝ v; v_0 of the base is constant, v_k ← v_k (1 + η (ℓ_0 − ℓ_k)/B).
 
-    Rivals begin with a share η of the weight. B is `range`, which bounds |ℓ_0 − ℓ_k|. In any rounds:
+    Rivals begin with a share η of the weight. B is `range`, which bounds |ℓ_0 − ℓ_k|. For any costs:
 
         Σ ℓ ≤ Σ ℓ_0 + B ln(1/(1 − η))/η                       (at most 1.39 B in all)
         Σ ℓ ≤ Σ ℓ_k + η Σ (ℓ_0 − ℓ_k)²/B + B ln(N/η)/η        for each of N rivals.
 
-    η = ½ √(ln T / T) makes the second O(√(T ln T)); a large η leaves the base sooner.
+    η = ½ √(ln T / T) makes the second O(√(T ln T)); a large η abandons the base sooner.
 
-    Without `range`, B is the largest difference so far. Where it grows from B to B', the differences
-    of that round count by B/B', and v_k/prior is raised to the power B/B'. As Σ q u^a ≤ (Σ q u)^a for
-    a ≤ 1, B ln Σ v does not grow by this, so that the first bound holds for the costs as they are
-    counted; what is not counted is at most Σ (B' − B) = B in all. The bounds have B more, or 2B for
-    rivals: at most 2.39 B above the base. One outlier makes B large, and the guard slow.
+    Without `range`, B is the largest difference so far. If it grows from B to B', the differences of
+    that round are scaled by B/B', and v_k/prior is raised to the power B/B'. As Σ q u^a ≤ (Σ q u)^a
+    for a ≤ 1, this does not increase B ln Σ v, so that the first bound holds for the scaled costs; the
+    rest is at most Σ (B' − B) = B in total. The bounds grow by B, or 2B for rivals: at most 2.39 B
+    above the base. One outlier makes B large and the guard slow.
     """
 
     base: SkipValidation[Callable[..., Algorithm]]
@@ -69,7 +69,7 @@ class Guard(Mixture):
         return tuple(build_learner(part, key, self.problem) for key, part in parts.items())
 
     def init(self, seeds: int, truth: np.ndarray | None) -> GuardState:
-        """Weight 1 − η on the base, η divided among the rivals."""
+        """Weight 1 − η for the base, η divided among the rivals."""
         states = tuple(learner.init(seeds, None) for learner in self.learners)
         rivals = len(states) - 1
         reach = np.full(seeds, self.range or 0.0)
@@ -87,7 +87,7 @@ class Guard(Mixture):
         return leader
 
     def weigh(self, state: GuardState, paid: Array) -> GuardState:
-        """v_k by what the rivals would have paid, and the range."""
+        """Updates v_k by the costs of the rivals, and the range."""
         xp = array_namespace(paid)
         lead = paid[..., :1] - paid
         reach = xp.maximum(state.reach, xp.max(xp.abs(lead), axis=-1))

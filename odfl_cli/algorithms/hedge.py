@@ -1,4 +1,4 @@
-"""Hedge over a discretised Θ, which the paper's conclusion names as a way without gradients.
+"""Hedge over a discretised Θ, an alternative without gradients named in the paper's conclusion.
 
 Freund & Schapire, *A Decision-Theoretic Generalization of On-Line Learning and an Application to
 Boosting*, Journal of Computer and System Sciences 55(1), 1997.
@@ -73,7 +73,7 @@ class Hedge(Algorithm):
 
 
 def exponential_weights(losses: Array, eta: float, prior: Array | float = 1.0) -> Array:
-    """p_k ∝ prior_k exp(−η L_k) over the last axis, shifted by the least loss against underflow."""
+    """p_k ∝ prior_k exp(−η L_k) over the last axis, shifted by the least loss to avoid underflow."""
     xp = array_namespace(losses)
     weights = prior * xp.exp(eta * (xp.min(losses, axis=-1, keepdims=True) - losses))
     return weights / weights.sum(-1)[..., None]

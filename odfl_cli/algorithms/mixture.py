@@ -1,4 +1,4 @@
-"""Algorithms that learn side by side, and a mixture of their decisions."""
+"""Mixtures of the decisions of several algorithms that learn in parallel."""
 
 from abc import abstractmethod
 from dataclasses import replace
@@ -20,11 +20,11 @@ from odfl_cli.problem.problem import Problem
 
 @settings
 class Mixture(Algorithm):
-    """Plays Σ_k p_k w_k, where learner k decides w_k and pays ℓ_k: it lies in W and costs Σ_k p_k ℓ_k.
+    """Plays Σ_k p_k w_k, which lies in W and costs Σ_k p_k ℓ_k; learner k decides w_k and pays ℓ_k.
 
     Every learner learns from all rounds, with the draws that it has when it runs alone. A subclass
-    says which learners there are, their shares p, and how what they paid changes these. Predictions
-    of different learners have different units, so that those of one learner, the leader, are reported.
+    defines the learners, their shares p, and how their costs change these. Predictions of different
+    learners have different units, so that only those of one, the leader, are reported.
     """
 
     @cached_property
@@ -42,20 +42,20 @@ class Mixture(Algorithm):
 
     @abstractmethod
     def weigh(self, state: Any, paid: Array) -> Any:
-        """The state, but for `t`, `theta` and `states`, after a round in which the learners paid [S, N]."""
+        """The state, except `t`, `theta` and `states`, after a round in which the learners paid [S, N]."""
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What messages call the learners."""
+        """The names of the learners in messages."""
         return tuple(one.name for one in self.learners)
 
     @cached_property
     def sharing(self) -> tuple[bool, ...]:
-        """Whether a learner's θ is one of the problem's predictor, [N]."""
+        """Whether each learner uses the problem's predictor, [N]."""
         return tuple(one.problem.predictor is self.problem.predictor for one in self.learners)
 
     def draws(self) -> dict[str, Draw]:
-        """What the learners draw when they run alone."""
+        """The draws of the learners, as when they run alone."""
         return {
             f"{self.name}/{k}/{name}": spec._replace(stream=spec.stream or name)
             for k, one in enumerate(self.learners)
@@ -63,14 +63,14 @@ class Mixture(Algorithm):
         }
 
     def draws_of(self, k: int, draws: dict[str, Array]) -> dict[str, Array]:
-        """The draws of learner k under the names that it gave them."""
+        """The draws of learner k under its own names."""
         prefix = f"{self.name}/{k}/"
         return {
             name.removeprefix(prefix): x for name, x in draws.items() if name.startswith(prefix)
         }
 
     def begin_again(self, state: Any) -> Any:
-        """Equal chances for all learners; those that do not depend on T go on."""
+        """The initial weights; learners that do not depend on T keep their states."""
         pairs = zip(self.learners, state.states, strict=True)
         states = tuple(one.begin_again(s) if one.uses_horizon else s for one, s in pairs)
         return self.with_states(self.init(len(state.theta), None), states)
@@ -82,27 +82,27 @@ class Mixture(Algorithm):
         return (leader * predictions).sum(-2), (shares * decisions).sum(-2)
 
     def update(self, state: Any, X: Array, costs: Array, draws: dict[str, Array]) -> Any:
-        """Weighs the learners by what they paid, and lets all of them learn."""
+        """Reweights the learners by their costs and updates all of them."""
         paid = dot(self._votes(state, X)[1], costs[..., None, :])
         self._check(paid)
         states = tuple(
-            one.update(inner, X, self._learned(one, X, costs), self.draws_of(k, draws))
+            one.update(inner, X, self._target_costs(one, X, costs), self.draws_of(k, draws))
             for k, (one, inner) in enumerate(zip(self.learners, state.states, strict=True))
         )
         state = self.weigh(state, paid)._replace(t=state.t + 1)
         return self.with_states(state, states)
 
-    def _learned(self, learner: Algorithm, X: Array, costs: Array) -> Array:
-        """What the learner learns from: the costs by a target of its own, if it has one."""
+    def _target_costs(self, learner: Algorithm, X: Array, costs: Array) -> Array:
+        """The costs for a learner, transformed by its own target if it has one."""
         own, shared = learner.problem, self.problem
         return costs if own.target == shared.target else own.learning_target(costs, X)
 
     def weigh_block(
         self, state: Any, paid: np.ndarray
     ) -> tuple[Any, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-        """What the mixture does in rounds in which its learners paid [S, B, N].
+        """Plays a block of rounds in which the learners paid [S, B, N].
 
-        Returns the state but for `theta` and `states`, the shares [S, B, N], the number of the leader
+        Returns the state except `theta` and `states`, the shares [S, B, N], the number of the leader
         [S, B], and the notes, [S, B] each.
         """
         shares, leader = np.empty(paid.shape), np.empty(paid.shape[:2], dtype=np.int64)
@@ -120,7 +120,7 @@ class Mixture(Algorithm):
         return state, shares, leader, notes
 
     def with_states(self, state: Any, states: tuple[Any, ...]) -> Any:
-        """The state with those of the learners, and the leader's θ; 0 where its predictor differs."""
+        """The state with those of the learners and the leader's θ, or 0 if its predictor differs."""
         leader, theta = self.leader(state), 0.0 * state.theta
         for k, inner in enumerate(states):
             if self.sharing[k]:
@@ -128,14 +128,14 @@ class Mixture(Algorithm):
         return state._replace(states=states, theta=theta)
 
     def _votes(self, state: Any, X: Array) -> tuple[Array, Array]:
-        """What each learner predicts and decides, [S, N, d] each."""
+        """The predictions and decisions of all learners, [S, N, d] each."""
         pairs = zip(self.learners, state.states, strict=True)
         votes = zip(*(one.decide(inner, X) for one, inner in pairs), strict=True)
         predictions, decisions = (array_namespace(X).stack(vote, axis=1) for vote in votes)
         return predictions, decisions
 
     def _check(self, paid: Array) -> None:
-        """A RowError where what a learner pays [S, N] is not a number."""
+        """Raises a RowError if a cost of a learner, [S, N], is not finite."""
         xp = array_namespace(paid)
         wrong = ~xp.isfinite(paid)
         if bool(xp.any(wrong)):
@@ -145,12 +145,12 @@ class Mixture(Algorithm):
 
 
 def build_learner(part: Any, key: str, problem: Problem, **settings: Any) -> Any:
-    """The algorithm that `key` describes, with further settings, in units of the data where it needs them."""
+    """The algorithm of the setting `key` with further settings, in units of the data if it needs them."""
     return in_units(build(part, key, problem=problem, **settings))
 
 
 def with_own_problem(part: partial[Any], problem: Problem) -> tuple[Any, Problem]:
-    """The part, and the problem with the target and the oracle's settings that the part has of its own."""
+    """The part, and the problem with the part's own target and oracle settings."""
     own = dict(part.keywords)
     target, oracle = own.pop("target", problem.target), own.pop("oracle", {})
     changed = replace(problem, target=target, oracle=replace(problem.oracle, **oracle))
@@ -159,7 +159,7 @@ def with_own_problem(part: partial[Any], problem: Problem) -> tuple[Any, Problem
 
 
 def build(part: Any, key: str, **given: Any) -> Any:
-    """The object that the setting `key` describes, or a UserError that names the key."""
+    """The object of the setting `key`; raises a UserError that names the key."""
     if not callable(part):
         group = "predictor" if ".predictors." in key else "algo"
         raise UserError(f"{key}={part}: choose a file of the group {group}, as {group}@{key}=NAME")

@@ -1,6 +1,6 @@
-"""What one would do without learning: repeat the past, believe a forecast, never change.
+"""Rules of thumb without learning: past costs, a forecast, a constant decision.
 
-They use the costs of earlier rounds and the features of the present one, nothing else.
+They use only the costs of earlier rounds and the features of the current one.
 """
 
 from typing import Annotated, NamedTuple
@@ -18,7 +18,7 @@ Item = Annotated[Integer, Field(ge=0)]
 
 
 class PastState(NamedTuple):
-    """The costs of the last rounds, oldest first; NaN where an item was not offered or no round was."""
+    """The costs of the last rounds, oldest first; NaN for items not offered and before round 1."""
 
     t: int
     theta: Array  # [S, m], zero
@@ -30,7 +30,7 @@ class PastState(NamedTuple):
 class RollingMean(Algorithm):
     """Predicts the mean cost of an item in rounds t − season, t − 2·season, …, `window` of them.
 
-    An item that none of these rounds offered is predicted to cost what it cost the last time.
+    For an item that none of these rounds offered, the prediction is its last known cost.
     """
 
     window: PositiveInt = 7
@@ -44,7 +44,7 @@ class RollingMean(Algorithm):
         return PastState(0, theta, np.full((seeds, length, problem.items), np.nan), latest)
 
     def decide(self, state: PastState, X: Array) -> tuple[Array, Array]:
-        """The mean of what is known, and the best decision for it."""
+        """The mean of the known costs, and the best decision for it."""
         xp, seen = array_namespace(X), state.past[:, :: self.season]
         known = ~xp.isnan(seen)
         count = xp.astype(known, X.dtype).sum(1)
@@ -64,7 +64,7 @@ class RollingMean(Algorithm):
 
 @settings
 class Forecast(Algorithm):
-    """Predicts what a feature says, such as a published forecast; `column` is its name or position."""
+    """Predicts a feature, such as a published forecast; `column` is its name or position."""
 
     column: Item | str = 0
     name = "forecast"
@@ -91,9 +91,9 @@ class Forecast(Algorithm):
 
 @settings
 class Always(Algorithm):
-    """Plays the same items in every round, and predicts zero.
+    """Plays the same items in every round and predicts zero.
 
-    Where these do not fill the decision or are not offered, the first others are played.
+    If these do not fill the decision or are not offered, the first others are played.
     """
 
     items: Annotated[tuple[Item, ...], Field(min_length=1)] = (0,)

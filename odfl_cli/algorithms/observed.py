@@ -1,4 +1,4 @@
-"""An algorithm behind feedback: it gets what is seen of a round, when it is seen, and nothing else."""
+"""An algorithm with partial or delayed feedback."""
 
 from typing import Any, NamedTuple
 
@@ -15,22 +15,22 @@ FITTING = "algo=rls, thompson, dfhpg, epsilon_greedy, explore_then_commit or wei
 
 
 class ObservedState(NamedTuple):
-    """The learner's state, and the rounds whose costs it has not seen, in the order t mod (longest + 1)."""
+    """The learner's state and the rounds whose costs it has not seen; round t at t mod (longest + 1)."""
 
     t: int
     theta: Array  # [S, m]
     learner: Any
-    waiting: Array  # how many rounds have been played whose costs were not seen, [S]
+    waiting: Array  # the number of rounds played whose costs were not seen, [S]
     queue: tuple[Array, ...]  # X, costs, paid, w and memo of these, [S, longest + 1, …] each
 
     def __getattr__(self, name: str) -> Any:
-        """What the learner notes."""
+        """Fields of the learner's state."""
         return getattr(self.learner, name)
 
 
 @settings
 class Observed(Wrapper):
-    """`base` with `feedback`. An update has the draws of the round in which its costs arrive."""
+    """`base` with `feedback`. An update uses the draws of the round in which its costs arrive."""
 
     feedback: SkipValidation[Feedback]
 
@@ -71,9 +71,9 @@ class Observed(Wrapper):
 
 
 def observe(algorithm: Any, feedback: Feedback) -> Any:
-    """The algorithm behind the feedback; itself where all is seen at once.
+    """The algorithm with this feedback; itself if all costs are seen immediately.
 
-    A UserError where it cannot learn from that, which names those that fit, or where nothing arrives.
+    Raises a UserError if it cannot learn from the feedback, or if no costs arrive.
     """
     if feedback.is_plain:
         return algorithm

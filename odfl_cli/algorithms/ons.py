@@ -1,7 +1,7 @@
 """Online Newton step: a gradient step in the metric of the gradients so far.
 
 Hazan, Agarwal & Kale, *Logarithmic Regret Algorithms for Online Convex Optimization*, Machine Learning
-69, 2007. With `loss=best` the costs act through the best decision alone, as in Sakaue, Tsuchiya, Bao &
+69, 2007. With `loss=best` only the best decision matters, as in Sakaue, Tsuchiya, Bao &
 Oki, *Online Inverse Linear Optimization*, NeurIPS 2025, arXiv 2501.14349.
 """
 
@@ -16,7 +16,7 @@ from odfl_cli.core.settings import Positive, settings
 from odfl_cli.problem.offers import mark_missing
 
 NEWTON_STEPS = 30
-"""Iterations for the projection's multiplier; it converges from below, at the end by squares."""
+"""Iterations for the projection's multiplier; it converges from below, quadratically at the end."""
 
 
 class ONSState(NamedTuple):
@@ -31,11 +31,11 @@ class ONSState(NamedTuple):
 class ONS(Algorithm):
     """θ_{t+1} = Π_Θ^A(θ_t − η A_t⁻¹ ∇_t) with A_t = εI + Σ_{s≤t} ∇_s ∇_sᵀ, projected in the metric A_t.
 
-    ∇_t = ∇gᵀ v_t with v_t of the `loss`: square 2 (ĉ_t − c_t), which is exp-concave and has the regret
-    O(m ln T); spo 2 (w*(c_t) − w*(2ĉ_t − c_t)), SPO+; best w*(c_t) − w*(ĉ_t). The last two losses are
-    piecewise linear: Sakaue et al. add the square η²⟨θ − θ_t, ∇_t⟩² to η⟨θ − θ_t, ∇_t⟩, whose gradient at θ_t
-    is η∇_t, so that theirs is this update with other constants, and O(m ln T) where a θ explains all
-    best decisions.
+    ∇_t = ∇gᵀ v_t with v_t of the `loss`: 2 (ĉ_t − c_t) for square, which is exp-concave with regret
+    O(m ln T); 2 (w*(c_t) − w*(2ĉ_t − c_t)) for spo, SPO+; w*(c_t) − w*(ĉ_t) for best. The last two losses
+    are piecewise linear: Sakaue et al. add the square η²⟨θ − θ_t, ∇_t⟩² to η⟨θ − θ_t, ∇_t⟩. Its gradient at
+    θ_t is η∇_t, so that their update is this one with other constants; its regret is O(m ln T) if one θ
+    explains all best decisions.
     """
 
     loss: Literal["spo", "square", "best"] = "spo"

@@ -30,7 +30,7 @@ class PolicyGradient(PartialLearner):
     """Plays an item i ~ π = softmax(−ĉ/α) and learns from its cost alone.
 
     E[(c_i − b) ∇ log π_i] = ∇⟨c, π⟩ = ∇f̃_α: unbiased for the smoothed cost of the entropy, for any
-    baseline b computed from earlier rounds. Delayed costs are learned from at the θ of their arrival.
+    baseline b computed from earlier rounds. Delayed costs are used at the θ of their arrival.
     """
 
     eta: Positive = 0.001
@@ -56,7 +56,7 @@ class PolicyGradient(PartialLearner):
     def decide(
         self, state: PolicyGradientState, X: Array, draws: dict[str, Array] | None = None
     ) -> tuple[Array, Array]:
-        """ĉ, and the item that is drawn; without draws the best predicted one."""
+        """ĉ and the item drawn; without draws, the best predicted item."""
         xp, prediction = array_namespace(X), self.problem.predictor.predict(state.theta, X)
         if draws is None:
             return prediction, self.problem.decide(prediction)

@@ -1,7 +1,7 @@
-"""A pool of step sizes: one learner with a geometric grid of constants, weighed as by `vote`.
+"""A pool of step sizes: one learner with a geometric grid of constants, weighted as by `vote`.
 
 Zhang, Lu & Zhou, *Adaptive Online Learning in Dynamic Environments* (Ader), NeurIPS 2018, with
-AdaNormalHedge in the place of its exponential weights, so that costs may have any range.
+AdaNormalHedge instead of exponential weights, so that costs may have any range.
 """
 
 from functools import cached_property, partial
@@ -16,15 +16,15 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Positive, settings
 
 CONSTANTS = ("c_eta", "eta", "c_alpha")
-"""What is multiplied by the factors: the first of these that the learner has."""
+"""The constant that is multiplied by the factors is the first of these that the learner has."""
 
 
 @settings
 class Pool(Vote):
-    """Plays a mixture of copies of `learner`, whose step sizes are its own times `factors`.
+    """Plays a mixture of copies of `learner`, with its step size times `factors`.
 
-    Steps are scheduled, in units of the data where Θ is left to them. `certificate` bounds the regret
-    to every copy, so also to the best of the grid.
+    Steps are scheduled, in units of the data if theta_radius=auto. `certificate` bounds the regret
+    to every copy, and so to the best of the grid.
     """
 
     experts: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""References that learn nothing: one plays without the features, one with a random θ, one with the true θ*."""
+"""References that do not learn: without features, with a random θ, and with the true θ*."""
 
 from functools import cached_property
 from typing import Any, cast
@@ -17,7 +17,7 @@ from odfl_cli.problem.offers import centre
 class Uniform(Algorithm):
     """Plays the centre of W every round and predicts zero.
 
-    On the simplex this costs what a uniformly random item costs on average.
+    On the simplex its cost is that of a uniformly random item on average.
     """
 
     name = "uniform"
@@ -36,7 +36,7 @@ class Uniform(Algorithm):
         return cast(Any, self.problem.polytope).interior_point()
 
     def decide(self, state: State, X: Array) -> tuple[Array, Array]:
-        """ĉ = 0 and the polytope's interior point, or what is left of it if items are not offered."""
+        """ĉ = 0 and the interior point, without the items that are not offered."""
         xp = array_namespace(X)
         lead = X.shape[: X.ndim - len(self.problem.shape)]
         prediction = xp.zeros((*lead, self.problem.items), dtype=X.dtype, device=X.device)
@@ -48,17 +48,17 @@ class Uniform(Algorithm):
 
 @settings
 class Frozen(Algorithm):
-    """Any learner that is frozen at a random start: after round 1, ‖θ_t‖ = R in one direction for ever.
+    """A learner frozen at a random start: after round 1, θ_t has length R and a fixed direction.
 
-    It decides by the features as a learner does, and learns nothing. (θ_1 = 0 would not do: it
-    predicts all costs alike, and plays the first decision for ever.)
+    It decides by the features as a learner does but does not learn. (θ_1 = 0 would predict equal costs
+    and always play the first decision.)
     """
 
     name = "frozen"
     needs_units = True
 
     def draws(self) -> dict[str, Draw]:
-        """The direction; those of later rounds are not used."""
+        """The direction; the draws of later rounds are not used."""
         return {"frozen/start": Draw("normal", (self.problem.parameters,))}
 
     def update(self, state: State, X: Array, costs: Array, draws: dict[str, Array]) -> State:
@@ -84,7 +84,7 @@ class Clairvoyant(Algorithm):
         return State(t=0, theta=self.problem.theta_set.project(truth))
 
     def _takes(self, truth: np.ndarray) -> bool:
-        """Whether it is as long as θ, and θ counts from a predictor of zero costs."""
+        """True if `truth` is as long as θ and θ = 0 predicts zero costs."""
         problem = self.problem
         X = draw((0,), "clairvoyant/probe", Draw("normal", problem.shape))[0]
         zero = np.zeros((1, problem.parameters))

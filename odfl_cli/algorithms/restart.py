@@ -32,11 +32,11 @@ class RestartState(NamedTuple):
 
 @settings
 class Restart(Algorithm):
-    """Plays the θ of a copy of `base`, sampled by how well the copies did recently.
+    """Plays the θ of a copy of `base`, sampled by the recent costs of the copies.
 
     Copy k restarts every `shortest`·2^k rounds, the last one never: after a change in the data some
-    copy has few rounds from before it, and where nothing changes some copy has learnt from many. A
-    restarted copy begins at the θ that is played. All copies receive the same draws.
+    copy has seen few earlier rounds, and without changes some copy has learnt from many. A restarted
+    copy begins at the θ that is played. All copies receive the same draws.
     """
 
     base: SkipValidation[Callable[..., Algorithm]]
@@ -104,7 +104,7 @@ class Restart(Algorithm):
         return [k for k in range(self.copies - 1) if self.age(k, t) == 0]
 
     def age(self, k: int, t: int) -> int:
-        """The rounds that copy k has learnt from after round t."""
+        """The number of rounds that copy k has learnt from after round t."""
         return t if k == self.copies - 1 else t % (self.shortest * 2**k)
 
     def start_anew(self, theta: Array) -> Any:

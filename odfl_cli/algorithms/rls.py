@@ -17,7 +17,7 @@ from odfl_cli.problem.offers import replace_nan
 
 
 class RLSState(NamedTuple):
-    """θ_{t+1} and the discounted sums behind it, with D_s the design of round s; J memories."""
+    """θ_{t+1} and its discounted sums, with D_s the design of round s; J memories."""
 
     t: int
     theta: Array  # [S, m]
@@ -32,13 +32,13 @@ class RLSState(NamedTuple):
 class RLS(LinearLearner):
     """Plays the ridge estimate: argmin_θ Σ_{s≤t} φ^{t−s} ‖c_s − D_s θ‖² + λ ‖θ‖², then Π_Θ.
 
-    φ = `forgetting` (1: all rounds count alike) and λ = `ridge`, which does not fade. The estimate
-    itself is unconstrained; projecting it on the ball scales a linear prediction, so decisions
-    stay as they are.
+    φ = `forgetting` (1: all rounds count equally) and λ = `ridge`, which does not fade. The estimate
+    is unconstrained; its projection onto the ball scales a linear prediction, which changes no
+    decision.
 
-    `memories` adds estimates that forget: τ rounds stand for φ = 1 − 1/τ. The estimate is then
-    Σ_j ω_j θ_j, weighed by how well each predicted so far: ω_j ∝ ω_j exp(−½ ‖c_t − D_t θ_j‖²/σ²) with
-    σ² the mean squared error of the combined prediction, then fixed share 1/t, as in DF-Moments.
+    `memories` adds estimates that forget: τ rounds mean φ = 1 − 1/τ. The estimate is then Σ_j ω_j θ_j,
+    weighted by past predictions: ω_j ∝ ω_j exp(−½ ‖c_t − D_t θ_j‖²/σ²) with σ² the mean squared error
+    of the combined prediction, then fixed share 1/t, as in DF-Moments.
     """
 
     ridge: Positive = 1.0
@@ -63,7 +63,7 @@ class RLS(LinearLearner):
         return self._regress(state, self.design(X), costs)
 
     def learn(self, state: RLSState, seen: Seen, draws: dict[str, Array]) -> RLSState:
-        """The rows of the costs that are seen; of what was paid alone, one row: wᵀD and ⟨c, w⟩."""
+        """Regresses on the rows of the costs seen; with bandit feedback, on one row: wᵀD and ⟨c, w⟩."""
         xp, D = array_namespace(seen.X), self.design(seen.X)
         if seen.kind == "full":
             return self._regress(state, D, seen.costs)
@@ -114,10 +114,10 @@ class RLS(LinearLearner):
 
 @settings
 class VAW(RLS):
-    """The forecaster of Vovk, Azoury and Warmuth: the round to be predicted already counts in G, with cost 0.
+    """The forecaster of Vovk, Azoury and Warmuth: G already includes the round to be predicted, with cost 0.
 
     ĉ_t = D_t (λI + Σ_{s≤t} φ^{t−s} D_sᵀ D_s)⁻¹ Σ_{s<t} φ^{t−s} D_sᵀ c_s = (I + D_t A_{t−1}⁻¹ D_tᵀ)⁻¹ D_t θ_t with the
-    ridge estimate θ_t and its A_{t−1}: rows that are unlike the rounds so far are shrunk more, so
+    ridge estimate θ_t and its A_{t−1}: rows unlike those of earlier rounds are shrunk more, so
     that decisions differ from those of RLS.
     Vovk, *Competitive On-line Statistics*, 2001; Azoury & Warmuth, Machine Learning 43, 2001.
     """
@@ -125,7 +125,7 @@ class VAW(RLS):
     name = "vaw"
 
     def decide(self, state: RLSState, X: Array) -> tuple[Array, Array]:
-        """ĉ_t and the decision for it; rows of NaN are items that are not offered."""
+        """ĉ_t and the decision for it; rows of NaN are items not offered."""
         D = replace_nan(self.design(X), 0.0)
         thetas = self._estimate(state, D, 0.0 * D[..., 0])[-1]
         return super().decide(state._replace(theta=self._combine(state.omega, thetas)), X)

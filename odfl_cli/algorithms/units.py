@@ -1,4 +1,4 @@
-"""Units of the data: learners whose constants would have units learn from numbers without any.
+"""Units of the data: learners whose constants have units learn from features and costs without units.
 
 A feature is divided by the root mean square of its column in the rounds so far, the one to be decided
 included, and costs by the root mean square of all costs so far. θ, the radius of Θ, step sizes and
@@ -25,7 +25,7 @@ REACH = 0.4
 
 
 class Units(NamedTuple):
-    """Sums of squares over the rounds so far, and how many numbers they are of."""
+    """Sums of squares over the rounds so far, and the counts of their terms."""
 
     features: Array  # [S, p]
     offered: Array  # [S]
@@ -33,19 +33,19 @@ class Units(NamedTuple):
     seen: Array  # [S]
 
     @classmethod
-    def unknown(cls, seeds: int, features: int) -> "Units":
-        """Before the first round."""
+    def zero(cls, seeds: int, features: int) -> "Units":
+        """The sums before the first round."""
         return cls(np.zeros((seeds, features)), *np.zeros((3, seeds)))
 
     def with_features(self, X: Array) -> "Units":
-        """With the features X [S, d, p] of a round; NaN does not count."""
+        """The sums with the features X [S, d, p] of a round; NaN does not count."""
         columns = _columns(X, self.features.shape[-1])
         offered = _count(columns[..., 0])
         squares = (replace_nan(columns, 0.0) ** 2).sum(-2)
         return self._replace(features=self.features + squares, offered=self.offered + offered)
 
     def with_costs(self, costs: Array) -> "Units":
-        """With the costs [S, d] of a round; NaN does not count."""
+        """The sums with the costs [S, d] of a round; NaN does not count."""
         squares = (replace_nan(costs, 0.0) ** 2).sum(-1)
         return self._replace(costs=self.costs + squares, seen=self.seen + _count(costs))
 
@@ -66,12 +66,12 @@ def _columns(X: Array, features: int) -> Array:
 
 
 def _count(values: Array) -> Array:
-    """How many values of a row are numbers, [S]."""
+    """The number of values of a row that are not NaN, [S]."""
     return to_type(values == values, values.dtype).sum(-1)
 
 
 def _root_mean(squares: Array, count: Array) -> Array:
-    """The root of the mean; 1 where everything was zero so far."""
+    """The root of the mean; 1 if everything was zero so far."""
     xp = array_namespace(squares)
     mean = squares / count.clip(1.0)
     return xp.sqrt(xp.where(mean > 0.0, mean, 1.0))
@@ -86,13 +86,13 @@ class InUnitsState(NamedTuple):
     learner: Any
 
     def __getattr__(self, name: str) -> Any:
-        """What the learner notes."""
+        """Fields of the learner's state."""
         return getattr(self.learner, name)
 
 
 @settings
 class InUnits(Wrapper):
-    """`base` on features and costs in units; what it predicts and pays is in those of the data."""
+    """`base` on features and costs in units; its predictions and costs are those of the data."""
 
     @cached_property
     def learner(self) -> Algorithm:
@@ -105,10 +105,10 @@ class InUnits(Wrapper):
     def init(self, seeds: int, truth: np.ndarray | None) -> InUnitsState:
         state = self.learner.init(seeds, truth)
         columns = self.problem.features if len(self.problem.shape) == 2 else 1
-        return InUnitsState(0, state.theta, Units.unknown(seeds, columns), state)
+        return InUnitsState(0, state.theta, Units.zero(seeds, columns), state)
 
     def begin_again(self, state: InUnitsState) -> InUnitsState:
-        """The units stay."""
+        """Restarts the learner; the units are kept."""
         return state._replace(t=0, learner=self.learner.begin_again(state.learner))
 
     def decide(
@@ -144,7 +144,7 @@ class InUnits(Wrapper):
         return self.learner.memo(state.learner, scaled, draws)
 
     def learn(self, state: InUnitsState, seen: Seen, draws: dict[str, Array]) -> InUnitsState:
-        """The unit of costs is that of what is paid where nothing else is seen."""
+        """Learns from scaled feedback; with bandit feedback the unit of costs is that of the cost paid."""
         costs = seen.paid[:, None] if seen.kind == "bandit" else seen.costs
         units = state.units.with_features(seen.X).with_costs(costs)
         scaled = seen._replace(
@@ -157,7 +157,7 @@ class InUnits(Wrapper):
 
 
 def in_units(algorithm: Any) -> Any:
-    """The algorithm; in units if its constants have some and Θ or its steps are left to the data."""
+    """The algorithm, in units if its constants have units and Θ or its steps depend on the data."""
     chosen = algorithm.problem.auto_radius or getattr(algorithm, "step", None) == "adaptive"
     if not (chosen and algorithm.needs_units):
         return algorithm
@@ -165,7 +165,7 @@ def in_units(algorithm: Any) -> Any:
 
 
 def unit_smoothing(problem: Problem) -> float:
-    """α = 1/2n units: a smoothed decision then costs at most half a unit more than the best, as predicted."""
+    """α = 1/2n units: the predicted cost of a smoothed decision is then within half a unit of the least."""
     return 0.5 / problem.regularizer.suboptimality
 
 
@@ -176,9 +176,9 @@ def adaptive_rate(squares: Array) -> Array:
 
 @settings
 class Stepper(Algorithm):
-    """A learner that descends: `step` says whether by its constants or by AdaGrad in units of the data.
+    """A gradient learner; `step`: by its own schedule, or by AdaGrad in units of the data.
 
-    None is adaptive where Θ is left to the data, else scheduled.
+    None is adaptive if theta_radius=auto, else scheduled.
     Duchi, Hazan & Singer, *Adaptive Subgradient Methods*, JMLR 12, 2011.
     """
 
@@ -187,20 +187,17 @@ class Stepper(Algorithm):
 
     @property
     def adaptive(self) -> bool:
-        """Whether steps are AdaGrad's, so that η has no effect."""
+        """True if steps are AdaGrad's, so that η has no effect."""
         return self.step == "adaptive" or (self.step is None and self.problem.auto_radius)
 
     def no_squares(self, seeds: int) -> np.ndarray:
-        """The sums of squares before round 1, [S, m] where steps are adaptive, else [S, 0]."""
+        """The sums of squares before round 1, [S, m] if steps are adaptive, else [S, 0]."""
         return np.zeros((seeds, self.problem.parameters if self.adaptive else 0))
 
     def descend(
         self, theta: Array, gradient: Array, eta: Array | float, squares: Array
     ) -> tuple[Array, Array]:
-        """Π_Θ(θ − η ∇), or with D m^{−1/2} / (Σ_{s≤t} ∇_{s,j}²)^{1/2} in place of η, and these sums.
-
-        D is `REACH`.
-        """
+        """Π_Θ(θ − η ∇), or with REACH m^{−1/2} / (Σ_{s≤t} ∇_{s,j}²)^{1/2} in place of η, and these sums."""
         if self.adaptive:
             squares = squares + gradient**2
             ones = array_namespace(squares).ones_like(squares)

@@ -1,4 +1,4 @@
-"""A vote: experts weighed by their decision costs, with a certificate that needs no assumption.
+"""A vote: experts weighted by their decision costs, with a certificate without assumptions.
 
 AdaNormalHedge of Luo & Schapire, *Achieving All with No Parameters: AdaNormalHedge*, COLT 2015, with
 sleeping copies of the experts on the geometric intervals of Daniely, Gonen & Shalev-Shwartz,
@@ -23,45 +23,45 @@ from odfl_cli.problem.predictors.base import Predictor
 
 
 class VoteState(NamedTuple):
-    """The experts' states, and what each has gained; L levels of N experts, level 0 never sleeps."""
+    """The experts' states and gains; L levels of N experts, of which level 0 never restarts."""
 
     t: int
-    theta: Array  # of the heaviest expert, 0 where its predictor is not the problem's, [S, m]
+    theta: Array  # of the heaviest expert, 0 if its predictor is not the problem's, [S, m]
     weights: Array  # p_k, [S, N]
     gains: Array  # R, the sum of r over the interval of each copy, [S, L, N]
     sizes: Array  # C, the sum of |r|, [S, L, N]
     potential: Array  # B, [S]
     scale: Array  # s, the largest difference between two experts' costs so far, [S]
     paid: Array  # Σ_t ℓ_k, [S, N]
-    detour: Array  # Σ_t of what was played less the mixture: 0 where the mixture is played, [S]
+    detour: Array  # Σ_t of the cost paid minus that of the mixture, [S]
     certificate: Array  # bound on the regret to every expert, per round, [S]
-    played: Array  # Σ_t of what was played, [S]
-    expert_regret: Array  # what was played less what the best expert so far paid, per round, [S]
+    played: Array  # Σ_t of the cost paid, [S]
+    expert_regret: Array  # the cost paid minus that of the best expert so far, per round, [S]
     states: tuple[Any, ...]
 
 
 @settings
 class Vote(Mixture):
-    """Plays Σ_k p_k w_k, which lies in W and costs Σ_k p_k ℓ_k, where expert k decides w_k and pays ℓ_k.
+    """Plays Σ_k p_k w_k, which lies in W and costs Σ_k p_k ℓ_k; expert k decides w_k and pays ℓ_k.
 
-    `experts` are names of `settings`; rls/quadratic is rls with the quadratic one of `predictors` in
-    place of the problem's predictor.
+    `experts` are names in `settings`; rls/quadratic is rls with the quadratic predictor in
+    `predictors` in place of the problem's.
 
-    Level 0 holds one copy of every expert with prior q = 1/(2N), or 1/N where it is alone; level
-    l ≥ 1 holds copies that begin anew every `shortest`·2^(l−1) rounds and share the rest of the prior. All
-    copies of an expert play alike; they differ in what they count. With r = (Σ p ℓ − ℓ_k)/s, R = Σ r and C = Σ |r|:
+    Level 0 has one copy of every expert with prior q = 1/(2N), or 1/N if it is the only level; level
+    l ≥ 1 has copies that restart every `shortest`·2^(l−1) rounds and share the rest of the prior. All copies
+    of an expert play alike; only their sums restart. With r = (Σ p ℓ − ℓ_k)/s, R = Σ r and C = Σ |r|:
 
         Φ(R, C) = exp(R₊²/3C),   p ∝ Σ_copies q ½ (Φ(R + 1, C + 1) − Φ(R − 1, C + 1)).
 
     As Φ(R + r, C + |r|) ≤ Φ(R, C) + ½ (Φ(R+1, C+1) − Φ(R−1, C+1)) r + 3|r|/(2(C + 1)) and Σ q w r = 0,
     Σ q Φ ≤ B = 1 + 3/2 Σ q |r|/(C + 1), so that for any costs R_k ≤ √(3 C_k ln(B/q)).
 
-    s is the largest difference of two experts' costs so far. Where it grows from s to s', r counts by
-    s/s' in that round: all of these add at most the last s to a regret. A larger s lowers R²/C, so
-    that B stays a bound. `expert_regret` is the regret to the best fixed expert, by realised costs, which
-    is known as all experts' costs are seen; the certificate is what could be promised of it: min_k (L_k + bound_k) − min_k L_k with L_k the experts'
-    costs: the regret to every expert is at most that to the best. With `play` = heaviest, the
-    decision of the expert with the most weight, it includes what this paid above the mixture.
+    s is the largest difference of two experts' costs so far. If it grows from s to s', r is scaled by
+    s/s' in that round: in total this adds at most the last s to a regret. A larger s lowers R²/C, so
+    that B remains a bound. `expert_regret` is the regret to the best fixed expert by realised costs,
+    which are known for all experts. The certificate bounds it: min_k (L_k + bound_k) − min_k L_k with L_k
+    the experts' costs. With `play` = heaviest, which plays the decision of the expert with the most
+    weight, it includes the cost of this above the mixture.
     """
 
     experts: SkipValidation[tuple[str, ...]]
@@ -86,7 +86,7 @@ class Vote(Mixture):
         return tuple(self._expert(*str(expert).partition("/")) for expert in self.experts)
 
     def _expert(self, name: str, slash: str, predictor: str) -> Algorithm:
-        """The algorithm `name` for the problem, with the predictor that is named after a slash."""
+        """The algorithm `name` for the problem, with the predictor after the slash."""
         part, problem = find_part(self.settings, name, "algo.settings"), self.problem
         if slash:
             key = f"algo.predictors.{predictor}"
@@ -107,13 +107,13 @@ class Vote(Mixture):
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
-        """Rounds after which the copies of levels 1, 2, … begin anew; shorter than the run."""
+        """The numbers of rounds after which copies of levels 1, 2, … restart; shorter than the run."""
         count = max(0, math.ceil(math.log2(self.problem.rounds / self.shortest)))
         return tuple(self.shortest * 2**level for level in range(count))
 
     @cached_property
     def prior(self) -> np.ndarray:
-        """q of a copy by level, [L, 1]: N Σ q over all copies that a run of T rounds starts is 1."""
+        """q of a copy by level, [L, 1]; the sum over all copies in a run of T rounds is 1."""
         N, T = len(self.learners), self.problem.rounds
         if not self.lengths:
             return np.array([[1.0 / N]])
@@ -140,14 +140,14 @@ class Vote(Mixture):
         )
 
     def shares(self, state: VoteState) -> Array:
-        """The share of each expert in what is played, [S, N]."""
+        """The share of each expert in the decision, [S, N]."""
         return state.weights if self.play == "mixed" else heaviest(state.weights)
 
     def leader(self, state: VoteState) -> Array:
         return heaviest(state.weights)
 
     def weigh(self, state: VoteState, paid: Array) -> VoteState:
-        """What the copies have gained, the weights that follow, and the certificate."""
+        """Updates the gains of the copies, the weights and the certificate."""
         cost = paid[..., 0] + dot(self.shares(state), paid - paid[..., :1])
         state = self._count_round(state, paid)._replace(played=state.played + cost)
         least = array_namespace(paid).min(state.paid, axis=-1)
@@ -158,7 +158,7 @@ class Vote(Mixture):
         )
 
     def _count_round(self, state: VoteState, paid: Array) -> VoteState:
-        """R, C, B and s after a round in which the experts paid [S, N]; copies begin anew."""
+        """Updates R, C, B and s after a round in which the experts paid [S, N], and restarts copies."""
         xp, t = array_namespace(paid), state.t + 1
         less = paid - paid[..., :1]  # than the first: the regret between equal costs is exactly 0
         mixed = dot(state.weights, less)
@@ -192,7 +192,7 @@ class Vote(Mixture):
         return weights / weights.sum(-1)[..., None]
 
     def _certificate(self, state: VoteState) -> Array:
-        """Bound on the sum of what was played less what any expert paid, [S]."""
+        """A bound on the sum of costs paid minus that of any expert, [S]."""
         xp = array_namespace(state.paid)
         q = float(self.prior[0, 0])
         deviation = 3.0 * state.sizes[..., 0, :] * state.scale[..., None]
@@ -202,7 +202,7 @@ class Vote(Mixture):
 
 
 def find_part(parts: dict[str, Any], name: str, key: str, asked: str = "algo.experts") -> Any:
-    """The part of that name of the setting `key`, or a UserError that lists those there are."""
+    """The part `name` of the setting `key`; raises a UserError that lists the existing ones."""
     if not isinstance(parts, dict):
         raise UserError(f"{key}={parts}: parts by name, see conf/algo/vote.yaml")
     if name not in parts:
@@ -212,7 +212,7 @@ def find_part(parts: dict[str, Any], name: str, key: str, asked: str = "algo.exp
 
 
 def log_weight(R: Array, C: Array) -> Array:
-    """ln ½ (Φ(R + 1, C + 1) − Φ(R − 1, C + 1)); about ln TINY where it is 0, R ≤ −1."""
+    """ln ½ (Φ(R + 1, C + 1) − Φ(R − 1, C + 1)); about ln TINY for R ≤ −1."""
     xp = array_namespace(R)
     above, below = (xp.clip(R + step, min=0.0) ** 2 / (3.0 * (C + 1.0)) for step in (1.0, -1.0))
     return above + xp.log(positive(-xp.expm1(below - above))) - math.log(2.0)

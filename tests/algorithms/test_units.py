@@ -86,7 +86,7 @@ def test_the_order_of_items_changes_no_prediction(algo):
 
 def test_units_are_root_mean_squares_of_what_was_seen():
     """Two rounds of two items by hand; the second item of round 2 is not offered."""
-    units = Units.unknown(1, 1)
+    units = Units.zero(1, 1)
     units = units.with_features(np.array([[[3.0], [4.0]]])).with_costs(np.array([[1.0, 7.0]]))
     assert units.cost[0, 0] == 5.0
     units = units.with_features(np.array([[[1.0], [np.nan]]]))
@@ -97,7 +97,7 @@ def test_units_are_root_mean_squares_of_what_was_seen():
 
 
 def test_columns_of_zeros_keep_their_unit():
-    units = Units.unknown(1, 2).with_features(np.zeros((1, 3, 2))).with_costs(np.zeros((1, 3)))
+    units = Units.zero(1, 2).with_features(np.zeros((1, 3, 2))).with_costs(np.zeros((1, 3)))
     np.testing.assert_array_equal(units.scale_features(np.zeros((1, 3, 2))), 0.0)
     assert units.cost[0, 0] == 1.0
 
