@@ -1,1 +1,1 @@
-"""How a block of rounds is executed."""
+"""Engines, which execute blocks of rounds."""

@@ -1,4 +1,4 @@
-"""The general engine: numpy arrays, for every algorithm and part that needs no torch."""
+"""The general engine: numpy arrays, for every algorithm and part without torch."""
 
 from typing import Any, ClassVar
 
@@ -19,13 +19,13 @@ class ArrayEngine(Engine):
     name: ClassVar[str] = "array"
 
     def choose(self, algorithm: Algorithm) -> Engine:
-        """Itself; a UserError where the predictor is a torch module."""
+        """Itself; raises a UserError if the predictor is a torch module."""
         if needs_torch(algorithm):
             raise UserError("engine=array: the predictor is a torch module; choose engine=torch")
         return mixture_engine(algorithm, self) or self
 
     def play(self, algorithm: Any, state: Any, rounds: Rounds, draws: Draws) -> tuple[Any, Trace]:
-        """Round after round; seeds side by side where the decision set has a slow solver."""
+        """Plays round after round; seeds in parallel processes if the decision set has a slow solver."""
         processes = count_processes(algorithm, rounds)
         if processes > 1:
             size = -(-len(rounds.costs) // processes)
@@ -35,6 +35,6 @@ class ArrayEngine(Engine):
 
 
 def needs_torch(algorithm: Algorithm) -> bool:
-    """Whether its predictor, or that of one of its learners, is a torch module."""
+    """True if its predictor, or that of one of its learners, is a torch module."""
     predictors = [one.problem.predictor for one in (algorithm, *algorithm.learners)]
     return any(getattr(predictor, "needs_torch", False) for predictor in predictors)

@@ -1,4 +1,4 @@
-"""The choice of an engine by what the job needs."""
+"""The automatic choice of an engine."""
 
 import logging
 
@@ -16,7 +16,7 @@ log = logging.getLogger("odfl")
 
 @settings
 class Auto:
-    """The compiled engine where there are kernels, torch where it is needed, else numpy arrays."""
+    """The compiled engine if there are kernels, torch if it is needed, else numpy arrays."""
 
     threads: PositiveInt | None = None
     device: str = "cpu"
@@ -24,7 +24,7 @@ class Auto:
     seeds_at_once: PositiveInt | None = None
 
     def choose(self, algorithm: Algorithm) -> Engine:
-        """The fastest engine that can run the algorithm; its learners choose for themselves."""
+        """The fastest engine for the algorithm; the learners of a mixture have their own."""
         if mixture := mixture_engine(algorithm, self):
             return mixture
         if needs_torch(algorithm) or (self.device, self.dtype) != ("cpu", "float64"):

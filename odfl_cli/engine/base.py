@@ -1,4 +1,4 @@
-"""The contract of an engine, and what it records of every round."""
+"""The contract of an engine, and the trace of rounds."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,11 +11,11 @@ from odfl_cli.environments.base import Rounds
 
 KAPPA_GAP, SOLVER_LIMITS = "kappa_gap", "solver_limits"
 MEANS = "law/means"
-"""The name among the draws of E[c_t | X_t] [S, B, d], where kappa_rule=worst."""
+"""The name of E[c_t | X_t] [S, B, d] among the draws, with kappa_rule=worst."""
 
 
 def note_names(algorithm: Algorithm) -> tuple[str, ...]:
-    """The names of everything that is recorded of a round beside cost and error."""
+    """The names of all records of a round besides cost and error."""
     gap = (KAPPA_GAP,) if algorithm.problem.kappa > 0 else ()
     counts = getattr(algorithm.problem.polytope, "counts_limits", False)
     limits = (SOLVER_LIMITS,) if counts else ()
@@ -25,14 +25,14 @@ def note_names(algorithm: Algorithm) -> tuple[str, ...]:
 NO_ROUNDS = np.empty(0, dtype=np.int64)
 
 Draws = dict[str, np.ndarray]
-"""What an algorithm draws in a block of rounds, by name, [S, B, …]."""
+"""The draws of an algorithm in a block of rounds, by name, [S, B, …]."""
 
 Play = Callable[[int], None]
 """Plays a block of rounds for seed number s; fills the state and the trace."""
 
 
 class Trace(NamedTuple):
-    """What is recorded of a block of rounds, [S, B] each."""
+    """The records of a block of rounds, [S, B] each."""
 
     cost: np.ndarray  # ⟨c_t, w_t⟩
     mse: np.ndarray  # mean over items of (ĉ_t − c_t)²
@@ -70,7 +70,7 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """For the log and summary.json."""
+        """The name in the log and in summary.json."""
 
     def start(self, algorithm: Algorithm) -> None:
         """Loads what the run needs, so that loading is not counted as learning."""
@@ -84,12 +84,12 @@ class Engine(Protocol):
             return self.play(algorithm, state, rounds, draws)
 
     def play(self, algorithm: Any, state: Any, rounds: Rounds, draws: Draws) -> tuple[Any, Trace]:
-        """What `advance` returns."""
+        """Implements `advance`."""
         raise NotImplementedError
 
 
 class EngineChoice(Protocol):
-    """What the configuration names: returns an engine once the algorithm is known."""
+    """The engine of a configuration: returns an engine for an algorithm."""
 
     def choose(self, algorithm: Algorithm) -> Engine:
-        """The engine for this algorithm, or a UserError that says what is missing."""
+        """The engine for this algorithm; raises a UserError that says what is missing."""

@@ -22,7 +22,7 @@ class CompiledEngine(Engine):
     name: ClassVar[str] = "compiled"
 
     def choose(self, algorithm: Algorithm) -> Engine:
-        """Itself, or a UserError that names the part without a kernel."""
+        """Itself; raises a UserError that names a part without a kernel."""
         if mixture := mixture_engine(algorithm, self):
             return mixture
         if missing := missing_kernel(algorithm):

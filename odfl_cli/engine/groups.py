@@ -1,4 +1,4 @@
-"""A block of rounds by groups of seeds: one after another, or side by side in processes."""
+"""Plays a block of rounds by groups of seeds, one after another or in parallel processes."""
 
 import pickle
 import time
@@ -18,15 +18,15 @@ from odfl_cli.engine.rounds import play_rounds
 from odfl_cli.environments.base import Rounds
 
 SLOW, WORTH = 1e-3, 2.0
-"""Seconds of a call of the solver, and of all calls for a block's decisions, from which processes pay."""
+"""Seconds of one solver call, and of all calls of a block, from which processes are worthwhile."""
 FEW, TRIALS = 100, 3
-"""Decisions of a block for which nothing is tried, and calls that are timed."""
+"""Decisions of a block below which nothing is timed, and the number of timed calls."""
 IDLE_SECONDS = 300
-"""After which a process without work ends."""
+"""Seconds after which an idle process ends."""
 
 
 class Group(NamedTuple):
-    """What an engine plays, for some of the seeds."""
+    """The arguments of an engine for some of the seeds."""
 
     algorithm: Algorithm
     state: Any
@@ -35,7 +35,7 @@ class Group(NamedTuple):
 
 
 def split(whole: Group, size: int) -> Iterator[Group]:
-    """Groups of so many seeds."""
+    """Groups of `size` seeds."""
     algorithm, state, rounds, draws = whole
     for first in range(0, len(rounds.costs), size):
         part = slice(first, first + size)
@@ -47,7 +47,7 @@ def split(whole: Group, size: int) -> Iterator[Group]:
 
 
 def join(played: Iterable[tuple[Any, Trace]], size: int) -> tuple[Any, Trace]:
-    """The states and traces of all groups; a RoundError counts the seeds of all of them."""
+    """The joined states and traces of all groups; a RoundError has the index among all seeds."""
     states, traces = [], []
     try:
         for state, trace in played:
@@ -60,7 +60,7 @@ def join(played: Iterable[tuple[Any, Trace]], size: int) -> tuple[Any, Trace]:
 
 
 def count_processes(algorithm: Algorithm, rounds: Rounds) -> int:
-    """As many as there are cores where the solver is slow and everything can be pickled, else 1."""
+    """The number of processes: one per core if the solver is slow and picklable, else 1."""
     polytope: Any = algorithm.problem.polytope
     seeds, length, _ = rounds.costs.shape
     decisions = seeds * length
@@ -76,13 +76,13 @@ def count_processes(algorithm: Algorithm, rounds: Rounds) -> int:
         from joblib import wrap_non_picklable_objects
 
         pickle.dumps(wrap_non_picklable_objects(algorithm))
-    except Exception:  # whatever an object of the user's raises, or joblib is missing
+    except Exception:  # of a user's object, or joblib is missing
         return 1
     return processes
 
 
 def time_calls(polytope: Any, costs: np.ndarray) -> float:
-    """The seconds of the fastest call for rows of costs, whose answers best_cost needs; 0 if one fails."""
+    """The seconds of the fastest call for rows of costs; 0 if one fails."""
     seconds = []
     with suppress(RowError):
         for row in costs:
@@ -94,7 +94,7 @@ def time_calls(polytope: Any, costs: np.ndarray) -> float:
 
 
 def play_in_processes(groups: Iterable[Group]) -> Iterator[tuple[Any, Trace]]:
-    """Plays the groups side by side; answers that the solver gave there are kept here, too."""
+    """Plays the groups in parallel processes, and stores the solver's answers in this process, too."""
     from joblib.externals.loky import get_reusable_executor
 
     groups = list(groups)
@@ -113,14 +113,14 @@ def play_in_processes(groups: Iterable[Group]) -> Iterator[tuple[Any, Trace]]:
 
 
 def _play(algorithm: Algorithm, state: Any, rounds: Rounds, draws: Draws) -> tuple[Any, Any, Any]:
-    """In another process: the state, the trace and the answers; or the three parts of a RoundError."""
+    """Runs in a worker; returns the state, trace and answers, or the three arguments of a RoundError."""
     polytope: Any = algorithm.problem.polytope
     with at_most(1), np.errstate(all="ignore"):
         try:
             state, trace = play_rounds(algorithm, state, *rounds, draws)
         except RoundError as error:
             return error.round_index, error.seed_index, str(error)
-        with suppress(RowError):  # it will be met where best_cost is computed
+        with suppress(RowError):  # raised again when best_cost is computed
             if not getattr(polytope, "counts_limits", False):
                 polytope.minimise(rounds.costs)
         return state, trace, polytope.answers

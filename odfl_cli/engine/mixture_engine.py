@@ -1,4 +1,4 @@
-"""An engine for algorithms that weigh others: every learner is played by an engine of its own."""
+"""An engine for mixtures: every learner has its own engine."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,9 +21,9 @@ from odfl_cli.environments.base import Rounds
 
 @dataclass(frozen=True)
 class MixtureEngine(Engine):
-    """Plays the learners of a mixture one after another; then the mixture weighs what they paid.
+    """Plays the learners of a mixture one after another, then the mixture itself.
 
-    The learners learn from every round whatever the mixture plays, so that their rounds come first.
+    The learners learn from every round whatever the mixture plays, so that they can be played first.
     """
 
     engines: tuple[Engine, ...]  # of the learners
@@ -37,7 +37,7 @@ class MixtureEngine(Engine):
             engine.start(learner)
 
     def play(self, algorithm: Any, state: Any, rounds: Rounds, draws: Draws) -> tuple[Any, Trace]:
-        """Every learner's block, then the mixture's; a RoundError for the first round that fails."""
+        """Plays every learner's block, then the mixture's; raises a RoundError for the first failed round."""
         played, failures = [], []
         learners = zip(self.engines, algorithm.learners, state.states, strict=True)
         for k, (engine, learner, inner) in enumerate(learners):
@@ -70,9 +70,9 @@ def as_vectors(decision: np.ndarray, d: int) -> np.ndarray:
 
 
 def mixture_engine(algorithm: Algorithm, choice: EngineChoice) -> MixtureEngine | None:
-    """The engine of a mixture whose learners `choice` plays; None for what is no such mixture.
+    """The engine of a mixture whose learners `choice` plays; None for other algorithms.
 
-    Learners are weighed by the costs that they pay, which a transformed target or κ would change.
+    Learners are weighted by the costs that they pay, which a transformed target or κ would change.
     """
     if not algorithm.learners or algorithm.problem.beyond_papers:
         return None

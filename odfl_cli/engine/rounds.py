@@ -1,6 +1,4 @@
-"""One round after another in arrays, all seeds at once: the loop that needs nothing of an algorithm
-but its `decide` and `update`.
-"""
+"""The loop over rounds in arrays, all seeds at once, for any algorithm with `decide` and `update`."""
 
 from typing import Any, cast
 
@@ -45,7 +43,7 @@ def play_rounds(
 
 
 def _check_theta(algorithm: Algorithm, state: Any, function: str, seeds: int) -> None:
-    """Refuses the state of an algorithm of your own without θ [S, m]."""
+    """Raises if the state of a user's algorithm lacks θ [S, m]."""
     expected = (seeds, algorithm.problem.parameters)
     found = getattr(getattr(state, "theta", None), "shape", None)
     if found is None or tuple(found) != expected:
@@ -57,7 +55,7 @@ def _check_theta(algorithm: Algorithm, state: Any, function: str, seeds: int) ->
 
 
 def _stack(values: Any) -> np.ndarray:
-    """Arrays [S, …] of consecutive rounds as one of double precision, [S, B, …]."""
+    """Stacks arrays [S, …] of consecutive rounds in double precision, [S, B, …]."""
     if isinstance(values[0], np.ndarray):
         if len(values) == 1:  # np.stack takes ten times as long
             return values[0][:, None].astype(np.float64)

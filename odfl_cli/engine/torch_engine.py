@@ -1,4 +1,4 @@
-"""Torch tensors, for predictors that are torch modules, for other devices and for single precision."""
+"""The engine with torch tensors: for torch modules, other devices and single precision."""
 
 import logging
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ class TorchEngine(Engine):
     name: ClassVar[str] = "torch"
 
     def choose(self, algorithm: Algorithm) -> Engine:
-        """Itself, for any algorithm; a UserError for a device that torch does not have."""
+        """Itself, for any algorithm; raises a UserError for an unknown device."""
         self._probe()
         return mixture_engine(algorithm, self) or self
 
@@ -48,7 +48,7 @@ class TorchEngine(Engine):
             tell(place)
 
     def _probe(self) -> str:
-        """The device's name, or a UserError where it cannot hold these numbers."""
+        """The device's name; raises a UserError if it does not support the dtype."""
         import torch
 
         try:
@@ -69,7 +69,7 @@ class TorchEngine(Engine):
         return join((self._play_together(*group) for group in groups), size)
 
     def _to_tensor(self, values: np.ndarray) -> Any:
-        """On the device, real numbers with the engine's precision."""
+        """A tensor on the device, real numbers in the engine's precision."""
         import torch
 
         tensor = torch.from_numpy(values)
@@ -92,14 +92,14 @@ class TorchEngine(Engine):
 
 
 def _to_array(tensor: Any) -> np.ndarray:
-    """On the host, real numbers with double precision."""
+    """A numpy array, real numbers in double precision."""
     tensor = tensor.cpu()
     return (tensor.double() if tensor.is_floating_point() else tensor).numpy()
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """One thread is faster for small tensors, and a split reduction changes the last digits."""
+    """Limits torch to one thread: faster for small tensors, and split reductions change the last digits."""
     import torch
 
     before = torch.get_num_threads()

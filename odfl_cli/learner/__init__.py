@@ -1,1 +1,1 @@
-"""An algorithm in a loop of one's own: predict, learn, save, continue."""
+"""Learner: an algorithm in the user's own loop."""

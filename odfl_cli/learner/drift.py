@@ -1,4 +1,4 @@
-"""Drift: whether the cost of the decisions, less that of a naive policy, has risen for good.
+"""Drift detection: a lasting rise of the cost of the decisions minus that of a naive policy.
 
 Page, *Continuous Inspection Schemes*, Biometrika 41, 1954; Hinkley, *Inference about the Change-point
 from Cumulative Sum Tests*, Biometrika 58, 1971.
@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 FEWEST = 30  # rounds before the mean and the deviation are trusted
-SLACK, ALARM = 0.1, 50.0  # deviations: of a rise that is ignored, and of the sum that is not
-ROUNDING = 1e-14  # a variance below this share of the mean square is none
+SLACK, ALARM = 0.1, 50.0  # in deviations: a rise to ignore, and a sum that raises an alarm
+ROUNDING = 1e-14  # a variance below this share of the mean square counts as 0
 
 
 class PageHinkley(NamedTuple):
-    """Sums since the last alarm, which is raised where `total` is ALARM above its minimum.
+    """Sums since the last alarm, which is raised when `total` is ALARM above its minimum.
 
     total = Σ_s ((x_s − mean)/deviation − SLACK), with the mean and deviation of x_1, …, x_s, so that units
     do not matter.
@@ -29,7 +29,7 @@ class PageHinkley(NamedTuple):
     lowest: float = 0.0
 
     def after(self, xs: np.ndarray) -> tuple["PageHinkley", bool]:
-        """The sums after the next numbers [n], and whether one of them raised an alarm."""
+        """The sums after the next numbers [n], and whether one of them raises an alarm."""
         if len(xs) == 1:
             return self._after_one(float(xs[0]))
         origin = self.origin if self.seen else float(xs[0])
@@ -49,7 +49,7 @@ class PageHinkley(NamedTuple):
         return PageHinkley(self.seen + len(xs), origin, *sums), False
 
     def _after_one(self, x: float) -> tuple["PageHinkley", bool]:
-        """The same for one number, in a tenth of the time."""
+        """The same for one number, ten times faster."""
         seen, origin = self.seen + 1, self.origin if self.seen else x
         y = x - origin
         first, second, total = self.first + y, self.second + y * y, self.total
@@ -64,14 +64,14 @@ class PageHinkley(NamedTuple):
 
 
 def add_up(start: float, values: np.ndarray) -> np.ndarray:
-    """start + the sums of the values up to each, added one by one as single calls would, [n]."""
+    """start + the partial sums of the values, [n], rounded as in single calls."""
     sums = values.copy()
     sums[0] += start
     return np.add.accumulate(sums, out=sums)
 
 
 def ask_detector(detector: Any, xs: np.ndarray) -> bool:
-    """Whether a detector of river's kind alarms at one of the numbers; it takes all of them."""
+    """Updates a detector of river's kind with all numbers; True if one of them raises an alarm."""
     alarm = False
     for x in xs.tolist():
         detector.update(x)

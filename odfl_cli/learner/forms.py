@@ -1,4 +1,4 @@
-"""The forms of a round: arrays, mappings of names to numbers, and DataFrames."""
+"""Reads and writes rounds as arrays, mappings of names to numbers, and DataFrames."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from odfl_cli.core.text import did_you_mean
 
 
 class Form(NamedTuple):
-    """The sizes of rounds, and what the rows and columns of X are called where they have names."""
+    """The sizes of rounds, and the names of the rows and columns of X if there are any."""
 
     shape: tuple[int, ...]  # of X
     items: int
@@ -19,8 +19,8 @@ class Form(NamedTuple):
     feature_names: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, X: Any, items: Any, features: Any) -> "Form":
-        """The form of the first round's X, with the counts or lists of names that are given."""
+    def from_round(cls, X: Any, items: Any, features: Any) -> "Form":
+        """The form of the first round's X, with the given counts or lists of names."""
         table, sizes = by_name(X), np.shape(X)
         keys = list(zip(("items", "features"), (items, features), strict=True))
         is_named = table is not None or any(not isinstance(one, int | None) for _, one in keys)
@@ -47,7 +47,7 @@ class Form(NamedTuple):
         return cls((len(names[0]), len(names[1])), len(names[0]), *(names if is_named else ()))
 
     def read_features(self, X: Any, offers_all: bool) -> tuple[np.ndarray, bool]:
-        """X of one round as numbers, NaN for items that are not offered; and whether all are."""
+        """X of one round as numbers, NaN for items not offered; and whether all are offered."""
         table = by_name(X)
         values = _numbers("X", X if table is None else self._rows(table))
         if values.shape != self.shape:
@@ -85,7 +85,7 @@ class Form(NamedTuple):
         return rows
 
     def read_costs(self, costs: Any, X: np.ndarray, offers_all: bool) -> np.ndarray:
-        """The costs [d]; 0 for items that are not offered, whatever they are said to cost."""
+        """The costs [d]; 0 for items not offered."""
         values = self.read_played(costs)
         if offers_all and is_finite(values):
             return values
@@ -102,7 +102,7 @@ class Form(NamedTuple):
         return values
 
     def read_played(self, costs: Any) -> np.ndarray:
-        """The costs [d]; NaN for those that are not known."""
+        """The costs [d]; NaN for unknown ones."""
         table = by_name(costs)
         if table is not None:
             if not self.item_names:
@@ -117,7 +117,7 @@ class Form(NamedTuple):
         return values
 
     def write(self, X: Any, values: np.ndarray) -> Any:
-        """Numbers of all items [d] in the form of X: an array, a dict or a Series of those in X."""
+        """Numbers of all items [d] in the form of X: an array, a dict or a Series of the items in X."""
         table = by_name(X)
         if table is None or not self.item_names:
             return values
@@ -131,7 +131,7 @@ class Form(NamedTuple):
 
 
 def is_finite(values: np.ndarray) -> bool:
-    """Whether the sum of the numbers is finite, so that all of them are."""
+    """True if the sum of the numbers is finite, so that all of them are."""
     return math.isfinite(np.add.reduce(values, axis=None))
 
 

@@ -1,4 +1,4 @@
-"""`Learner`: an algorithm of `odfl run` in a loop of one's own."""
+"""`Learner`: an algorithm of `odfl run` in the user's own loop."""
 
 import inspect
 import math
@@ -25,7 +25,7 @@ class Learner:
     both, or parts of your own. None means the default of `odfl run`. `items` and `features` are counts
     or lists of names; by default they are those of the first round. `standardise`, `intercept` and
     `target` are those of data=replay.
-    With `offers_all=False` a row of NaN in X is an item that is not offered, like one that a
+    With `offers_all=False` a row of NaN in X is an item that is not offered, like an item that a
     mapping leaves out. `drift` is a detector with `update` and `drift_detected`, such as those of
     river; None: Page–Hinkley.
 
@@ -76,7 +76,7 @@ class Learner:
     def learn_one(self, X: Any, costs: Any, played: Any = None) -> None:
         """Learns from the costs of a round, which may come late and in any order.
 
-        `played` is the decision of which something is seen: with feedback=bandit `costs` is what it cost, a
+        `played` is the decision that was played: with feedback=bandit `costs` is its cost, a
         number, with semi_bandit the costs of its items.
         """
         session = self._start(X)
@@ -94,7 +94,7 @@ class Learner:
         return np.array(decisions) if is_array else decisions
 
     def partial_fit(self, Xs: Any, Cs: Any) -> "Learner":
-        """Learns from n rounds, or from none if one is refused; gives the same bits as n calls of learn_one."""
+        """Learns from n rounds, or from none if one is invalid; same result to the bit as n calls of learn_one."""
         if len(Xs) != len(Cs):
             raise UserError(f"Xs: {len(Xs)} rounds, and costs of {len(Cs)}")
         if not len(Xs):
@@ -116,51 +116,51 @@ class Learner:
     @property
     def theta_(self) -> np.ndarray:
         """θ, [m]."""
-        return self._learned.state.theta[0].copy()
+        return self._place_or_raise.state.theta[0].copy()
 
     @property
     def rounds_(self) -> int:
-        """The number of rounds that it has learned from."""
+        """The number of rounds learned from."""
         return self._place.rounds if self._session else 0
 
     @property
     def cost_(self) -> float:
-        """The mean cost of its decisions, each made just before its round was learned."""
-        place = self._learned
+        """The mean cost of its decisions, each made just before learning from its round."""
+        place = self._place_or_raise
         return place.total / place.rounds if place.rounds else math.nan
 
     @property
     def drift_(self) -> bool:
-        """Whether the last learn_one or partial_fit found drift."""
-        return self._learned.found
+        """True if the last learn_one or partial_fit found drift."""
+        return self._place_or_raise.found
 
     @property
     def horizon_(self) -> int | None:
         """The T of its schedules: horizon.rounds, doubled each time it is reached; None if they need no T."""
-        session, place = cast(Session, self._session), self._learned
+        session, place = cast(Session, self._session), self._place_or_raise
         uses_horizon = session.parts(place.horizon, place.offers_all).uses_horizon
         return place.horizon if uses_horizon else None
 
     def save(self, path: str | Path) -> None:
-        """Writes the learner to a safetensors file, which appears whole or not at all."""
-        place = self._learned
+        """Writes the learner to a safetensors file, atomically."""
+        place = self._place_or_raise
         content = cast(Session, self._session).pack(place)
         with explain_write_errors(Path(path)), atomic(Path(path), "wb") as file:
             file.write(content)
 
     @classmethod
     def load(cls, path: str | Path, **params: Any) -> "Learner":
-        """Returns the learner that was saved; it continues to the last bit.
+        """Returns a saved learner, which continues with the same numbers to the last bit.
 
-        `params` has the parameters that were objects, which no file holds. Others are checked: a file
-        that was made with other settings is refused.
+        `params` has the parameters that were objects, which files do not store. Others are checked: a file
+        with other settings raises a UserError.
         """
         _check_names(params)
         return cls._unpack(read_snapshot(Path(path)), params)
 
     @classmethod
     def from_run(cls, run: str | Path, seed: int | None = None, **params: Any) -> "Learner":
-        """Returns the learner that a run with save_state=true has trained; `run` is its name or path."""
+        """Returns the learner trained by a run with save_state=true; `run` is its name or path."""
         _check_names(params)
         stored = inspect_run(locate(run))
         seed = min(stored.seeds, default=0) if seed is None else seed
@@ -215,7 +215,7 @@ class Learner:
         return {name: getattr(self, name) for name in inspect.signature(Learner).parameters}
 
     def set_params(self, **params: Any) -> "Learner":
-        """Changes arguments of the constructor, before anything is learned."""
+        """Changes arguments of the constructor; raises a UserError after the first round."""
         _check_names(params)
         if params and self.rounds_:
             raise UserError("set_params: it has learned already; clone() has the same parameters")
@@ -223,7 +223,7 @@ class Learner:
         return self
 
     def clone(self, new_params: Mapping[str, Any] | None = None) -> "Learner":
-        """Returns a learner that has learned nothing, with the same parameters except `new_params`."""
+        """Returns an untrained learner with the same parameters except `new_params`."""
         return type(self)(**{**self.get_params(), **(new_params or {})})
 
     def __repr__(self) -> str:
@@ -236,20 +236,21 @@ class Learner:
         return f"Learner({', '.join(words)})"
 
     def _start(self, X: Any) -> Session:
-        """What it keeps between rounds; the first one says what the parameters left open."""
+        """The session, created with the form of the first round."""
         if self._session is None:
-            self._session = Session(self.get_params(), Form.of(X, self.items, self.features))
+            form = Form.from_round(X, self.items, self.features)
+            self._session = Session(self.get_params(), form)
             self._place = self._session.start(None, self.offers_all)
         return self._session
 
     @property
-    def _learned(self) -> Place:
+    def _place_or_raise(self) -> Place:
         if self._session is None:
             raise AttributeError("it has not seen a round yet")
         return self._place
 
 
 def _check_names(params: Mapping[str, Any]) -> None:
-    """Refuses what is no argument of the constructor; a ValueError, as scikit-learn has it."""
+    """Raises a ValueError, as scikit-learn does, for names that are no arguments of the constructor."""
     if unknown := sorted(set(params).difference(inspect.signature(Learner).parameters)):
         raise ValueError(f"{unknown[0]}: a Learner has no such parameter")

@@ -1,4 +1,4 @@
-"""The engine with one seed, round by round: what it is made of, and all that its rounds change."""
+"""A job with one seed, played round by round: its parts, and the state that rounds change."""
 
 import logging
 import math
@@ -38,7 +38,7 @@ WORDS = (
 )  # fmt: skip
 """The parameters of a learner that `odfl run` takes under the same names."""
 NOT_LEARNED = ("data.", "seeds", "metrics.", "horizon.rows")
-"""Settings of a run that do not act on a learner."""
+"""Settings of a run that do not affect a learner."""
 OWN = ("standardise", "intercept", "target", "shape")
 """Settings of a learner that a run has in its data."""
 KIND = "learner"
@@ -46,7 +46,7 @@ KIND = "learner"
 
 @dataclass(frozen=True)
 class Sizes:
-    """What `build` asks of an environment, without rounds: those come from the caller."""
+    """An environment for `build` without rounds, which the caller provides."""
 
     items: int
     shape: tuple[int, ...]  # of one round's X
@@ -66,7 +66,7 @@ class Sizes:
 
 
 class Parts(NamedTuple):
-    """What plays, for schedules of T rounds and rounds that offer all items or not."""
+    """The algorithm and its engine, for schedules of T rounds."""
 
     algorithm: Algorithm
     engine: Engine
@@ -75,16 +75,16 @@ class Parts(NamedTuple):
 
 
 class Place(NamedTuple):
-    """All that rounds change. A snapshot holds it, and an error leaves it as it was."""
+    """The state that rounds change. A snapshot stores it, and an error does not change it."""
 
     state: Any  # of the algorithm, one seed
     horizon: int  # the T of its schedules
     offers_all: bool  # whether every round so far offered all items
     scale: tuple[int, np.ndarray, np.ndarray]  # count, origin and sums of a PastScale
-    naive: np.ndarray  # the decision that was best in the first round, NaN before, [d]
+    naive: np.ndarray  # the best decision of the first round, NaN before it, [d]
     rounds: int = 0
     begun: int = 0  # rounds before the schedules started
-    total: float = 0.0  # what the decisions cost
+    total: float = 0.0  # the sum of the costs paid
     drift: PageHinkley = PageHinkley()
     found: bool = False  # whether the last call found drift
 
@@ -117,7 +117,7 @@ class Session:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """What decides the numbers, beside the rounds; of interest to snapshots alone."""
+        """The settings that determine the numbers besides the rounds, for snapshots."""
         job = self._make(None, self.params["offers_all"])
         values = resolve(fill_sizes(self._config, job.environment))
         made = {"algo": job.algorithm, "regularizer": job.algorithm.problem.regularizer}
@@ -146,9 +146,7 @@ class Session:
         return Place(parts.algorithm.init(1, None), parts.horizon, offers_all, kept, naive)
 
     def ready(self, place: Place) -> Place:
-        """The place before the next round: where a schedule's T rounds have passed, it starts anew
-        for twice as many (the doubling trick).
-        """
+        """The place before the next round: after T rounds, schedules restart with 2T (the doubling trick)."""
         uses_horizon = self.parts(place.horizon, place.offers_all).uses_horizon
         if not uses_horizon or place.rounds - place.begun < place.horizon:
             return place
@@ -157,7 +155,7 @@ class Session:
         return place._replace(state=state, horizon=parts.horizon, begun=place.rounds)
 
     def _scale(self, place: Place, X: np.ndarray) -> tuple[Any, np.ndarray]:
-        """The scale after rounds X [n, …], and these as the algorithm takes them."""
+        """The scale after rounds X [n, …], and the rounds scaled and with an intercept."""
         kept = place.scale
         if self.params["standardise"]:
             scale = PastScale(X.shape[-1])
@@ -187,7 +185,7 @@ class Session:
         return prediction[0], decision[0]
 
     def learn(self, place: Place, X: np.ndarray, costs: np.ndarray, offers_all: bool) -> Place:
-        """The place after rounds X [n, …], costs [n, d], of which all or some offer all items."""
+        """The place after rounds X [n, …] with costs [n, d]; `offers_all` if all rounds offer all items."""
         scale, X = self._scale(place, X)
         first, paid = 0, list[np.ndarray]()
         while first < len(costs):
@@ -206,7 +204,7 @@ class Session:
         return place._replace(scale=scale, naive=naive, drift=drift, found=found)
 
     def learn_played(self, place: Place, X: np.ndarray, costs: Any, played: Any) -> Place:
-        """The place after a round X [d, p] of which is seen what was paid, or the costs of what was played."""
+        """The place after a round X [d, p] with semi-bandit or bandit feedback on the decision `played`."""
         place, (scale, X) = self.ready(place), self._scale(place, X[None])
         algorithm: Any = self.parts(place.horizon, place.offers_all).algorithm
         if not isinstance(algorithm, Observed):
@@ -231,7 +229,7 @@ class Session:
     def _find_stop(
         self, place: Place, X: np.ndarray, first: int, offers_all: bool
     ) -> tuple[Place, int]:
-        """The place before round `first`, and the round up to which they can be played at once."""
+        """The place before round `first`, and the end of the rounds that can be played at once."""
         if (following := self.ready(place)) is not place:
             log.warning(
                 "%s: %d rounds have passed, for which its schedules were made; it starts again for %d "
@@ -251,7 +249,7 @@ class Session:
         return place, last
 
     def _advance(self, place: Place, X: np.ndarray, costs: np.ndarray) -> tuple[Place, np.ndarray]:
-        """The place after rounds that are played at once, and what each of them cost, [n]."""
+        """The place after rounds that are played at once, and their costs, [n]."""
         algorithm, engine, *_ = self.parts(place.horizon, place.offers_all)
         rounds, start = Rounds(X[None], costs[None]), place.rounds
         draws = self._draw(algorithm, start, start + len(costs))
@@ -277,7 +275,7 @@ class Session:
         return {name: values[:, at : at + 1] for name, values in self._drawn[1].items()}
 
     def pack(self, place: Place) -> bytes:
-        """The content of a snapshot, from which `unpack` makes an equal session."""
+        """The content of a snapshot, from which `unpack` restores the session."""
         plain = {name: value for name, value in self.params.items() if _is_plain(value)}
         objects = {name: value for name, value in self.params.items() if name not in plain}
         header = {
@@ -294,7 +292,7 @@ class Session:
 
     @classmethod
     def unpack(cls, params: Mapping[str, Any], snapshot: Snapshot) -> tuple["Session", Place]:
-        """What was packed, of a learner with equal parameters."""
+        """The session and place of a snapshot, for a learner with equal parameters."""
         session = cls(params, Form(*map(as_tuples, snapshot.header["form"])))
         snapshot.check_settings(session.settings, NOT_LEARNED)
         numbers = snapshot.header["numbers"]
@@ -303,7 +301,7 @@ class Session:
 
     @classmethod
     def of_run(cls, params: Mapping[str, Any], snapshot: Snapshot) -> tuple["Session", Place]:
-        """The session after a run, from the snapshot that it kept of a seed."""
+        """The session after a run, from its snapshot of a seed."""
         header = snapshot.header
         session = cls(params, Form(tuple(header["shape"]), header["items"]))
         snapshot.check_settings(session.settings, (*NOT_LEARNED, *OWN))
@@ -314,7 +312,7 @@ class Session:
         return session, session._check_weights(snapshot, place)
 
     def _check_weights(self, snapshot: Snapshot, place: Place) -> Place:
-        """The place; a UserError where the module's parameters are not those of the snapshot."""
+        """The place; raises a UserError if the module's parameters differ from the snapshot's."""
         for name, values in self._weights(place).items():
             if not np.array_equal(values, snapshot.arrays.get(name)):  # type: ignore[arg-type]
                 raise UserError(
@@ -324,13 +322,13 @@ class Session:
         return place
 
     def _weights(self, place: Place) -> dict[str, np.ndarray]:
-        """The parameters of a torch module, as others can load them."""
+        """The parameters of a torch module by name."""
         algorithm = self.parts(place.horizon, place.offers_all).algorithm
         return module_arrays(algorithm.problem.predictor, place.state.theta[0], self.seed)
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether JSON gives the value back, with lists in the place of tuples."""
+    """True if JSON preserves the value, except that tuples become lists."""
     if isinstance(value, list | tuple):
         return all(map(_is_plain, value))
     if isinstance(value, dict):
@@ -339,5 +337,5 @@ def _is_plain(value: Any) -> bool:
 
 
 def as_tuples(value: Any) -> Any:
-    """Lists of a JSON file as the tuples that they were."""
+    """The value with all lists as tuples."""
     return tuple(map(as_tuples, value)) if isinstance(value, list) else value

@@ -18,12 +18,12 @@ PAPERS_PROBLEM = {
 
 
 def kernel_of(part: Any) -> str | None:
-    """The kernel that the part's own class names, if it does."""
+    """The kernel named by the part's own class, or None."""
     return type(part).__dict__.get("kernel")
 
 
 def missing_kernel(algorithm: Algorithm) -> str | None:
-    """What about the algorithm and its problem has no kernel; None where everything has one."""
+    """The part of the algorithm or its problem without a kernel; None if all have one."""
     problem = algorithm.problem
     if kernel_of(algorithm) is None:
         return f"algo {type(algorithm).__name__}"
