@@ -1,4 +1,4 @@
-"""Configuration to objects: the only place that instantiates."""
+"""Builds objects from configurations; no other module instantiates them."""
 
 import re
 from collections.abc import Callable
@@ -55,14 +55,14 @@ CONTRACTS: dict[str, type] = {
     "metrics": Metrics,
     "feedback": Feedback,
 }
-"""Group → what its parts are."""
+"""Group → the contract of its parts."""
 GROUPS = tuple(CONTRACTS)
 
 
 @without_exits()
 @refuse_missing_torch()
 def build(config: DictConfig, **given: Any) -> Job:
-    """A job ready to run, or a UserError that says what in the configuration is wrong.
+    """A job ready to run; raises a UserError that says what is wrong in the configuration.
 
     `given` are objects that replace groups; a regulariser is a function of the polytope, an
     algorithm of the problem.
@@ -79,7 +79,7 @@ def build(config: DictConfig, **given: Any) -> Job:
             f"{polytope.dimension}{parts.sizes('polytope')}; the two must agree"
         )
     horizon = parts.make("horizon")
-    if check_extent := getattr(environment, "check_extent", None):  # recorded rounds come to an end
+    if check_extent := getattr(environment, "check_extent", None):  # recorded rounds are limited
         check_extent(top.seed_list(), horizon.rounds)
     shape = shape_of(environment)
     predictor = parts.make(
@@ -118,9 +118,7 @@ def build(config: DictConfig, **given: Any) -> Job:
 
 
 def fill_sizes(config: DictConfig, environment: Environment) -> DictConfig:
-    """The configuration with the number of items that a file or an object turned out to have, and
-    with all its seeds and rounds where these are null.
-    """
+    """The configuration with the environment's number of items, and its seeds and rounds if they are null."""
     found: dict[str, Any] = {}
     if OmegaConf.select(config, "data.items", default=None) != environment.items:
         found["data.items"] = environment.items
@@ -134,14 +132,14 @@ def fill_sizes(config: DictConfig, environment: Environment) -> DictConfig:
 
 
 def with_seeds(config: DictConfig) -> DictConfig:
-    """The configuration, completed by its data if these decide the seeds."""
+    """The configuration, with the seeds of its data if they are null."""
     if config.get("seeds", "") is not None:
         return config
     return fill_sizes(config, Parts(config, {}).make("data", close_loop))
 
 
 def top_level(config: DictConfig) -> TopLevel:
-    """The keys beside the groups, checked."""
+    """The validated keys outside the groups."""
     others = (*GROUPS, *SWEEP_GROUPS, "hydra")
     try:
         return TopLevel(**{str(k): plain(config[k]) for k in config if k not in others})
@@ -150,7 +148,7 @@ def top_level(config: DictConfig) -> TopLevel:
 
 
 def refuse_sweep_groups(config: DictConfig, why: str) -> None:
-    """Refuses groups of a sweep as a whole where there is none."""
+    """Raises for groups of a sweep as a whole if there is no sweep."""
     for group in SWEEP_GROUPS:
         if group in config:
             raise UserError(f"{group}: {why}")
@@ -163,7 +161,7 @@ def final_columns(job: Job) -> list[str]:
 
 
 def check_objective(column: str, job: Job) -> None:
-    """Refuses a column that the job will not have, and names the nearest one."""
+    """Raises for a column that the job will not have, with the nearest one."""
     columns = final_columns(job)
     if column not in columns:
         hint = did_you_mean(column, columns)
@@ -171,13 +169,13 @@ def check_objective(column: str, job: Job) -> None:
 
 
 class Parts:
-    """The components of a job: from the configuration, or given as objects."""
+    """The components of a job, from the configuration or given as objects."""
 
     def __init__(self, config: DictConfig, given: dict[str, Any]) -> None:
         self._config, self._given = config, given
 
     def make(self, group: str, convert: Convert = lambda part: part, **dependencies: Any) -> Any:
-        """The object of a group, given the parts it depends on, after `convert`."""
+        """The object of a group, called with the parts it depends on and converted by `convert`."""
         maker: Any = None
         try:
             maker = self._given[group] if group in self._given else self._partial(group)
@@ -198,7 +196,7 @@ class Parts:
         return part
 
     def _refusal(self, group: str, reason: str) -> UserError:
-        """What is wrong with a part that is not what its contract asks for."""
+        """The error for a part that violates its contract."""
         target = "" if group in self._given else f" {self._config[group]['_target_']}:"
         contract = CONTRACTS.get(group, object)
         named = f"{contract.__name__} in {contract.__module__}"
@@ -212,7 +210,7 @@ class Parts:
         return f" ({assignments(own)})" if own else ""
 
     def _partial(self, group: str) -> Any:
-        """What the group's `_target_` names, with the group's keys."""
+        """The class or function of the group's `_target_`, as a partial with the group's keys."""
         node = self._config.get(group)
         if not isinstance(node, DictConfig) or "_target_" not in node:
             raise UserError(f"{group}={node}: choose one of the group's files, see odfl run --help")

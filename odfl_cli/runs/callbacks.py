@@ -1,4 +1,4 @@
-"""Hydra's callbacks: everything is checked before the first file is written."""
+"""Hydra's callbacks, which check everything before the first file is written."""
 
 import copy
 import logging
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class CheckBeforeStart(Callback):
-    """Refuses a bad configuration before anything is written; a sweep, before its first job."""
+    """Checks the configuration before anything is written; a sweep, before its first job."""
 
     prepared: PreparedJob | None = None
     search: "Sweep | None" = None
@@ -56,7 +56,7 @@ class CheckBeforeStart(Callback):
             task_function.prepared = self.prepared
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
-        """Checks the launcher and the sweeper; starts a sweep unless its sweeper does it itself."""
+        """Checks the launcher and the sweeper; starts a sweep unless its sweeper does so."""
         from odfl_cli.runs.sweep.grid import check_plugins, is_grid
         from odfl_cli.runs.sweep.start import start_search
 
@@ -69,19 +69,19 @@ class CheckBeforeStart(Callback):
                 self.search = start_search(config)
 
     def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
-        """Prints what became of every job; a sweep with failures ends with exit code 1."""
+        """Prints the outcome of the jobs; a sweep with failures ends with exit code 1."""
         if self.search:
             with exit_on_user_error(FAILED):
                 if not self.search.close():
                     raise SystemExit(FAILED)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Empty: processes of a launcher need neither the display nor the checked jobs."""
+        """Returns an empty state: a launcher's processes need neither the display nor the jobs."""
         return {}
 
 
 def check_late_keys(config: DictConfig) -> None:
-    """Reads what Hydra reads only after it has made directories; sets up the log but opens no file."""
+    """Reads keys that Hydra reads only after it has made directories; sets up the log without a file."""
     trial, known = copy.deepcopy(config), HydraConfig.instance()
     before, hydra = known.cfg, trial.hydra
     with (
@@ -94,7 +94,7 @@ def check_late_keys(config: DictConfig) -> None:
         for handler in hydra.job_logging.handlers.values():
             if "filename" in handler:
                 handler.delay = True
-        # Hydra reads what follows of a single job in a copy that has its own keys alone.
+        # For a single job Hydra reads the following in a copy with only its own keys.
         own = trial if hydra.mode == RunMode.MULTIRUN else OmegaConf.masked_copy(trial, ["hydra"])
         known.cfg = trial  # type: ignore[assignment]  # for ${hydra:…}
         try:
@@ -106,9 +106,9 @@ def check_late_keys(config: DictConfig) -> None:
 
 
 class LogFile(logging.FileHandler):
-    """run.log: the first file of a job in whatever process it runs, so the place is checked here.
+    """run.log, the first file of a job in any process, so that its directory is checked here.
 
-    A sweep that chooses its jobs as it goes does not know their directories before.
+    A sweep that chooses its jobs as it goes does not know their directories beforehand.
     """
 
     def __init__(self, filename: str, mode: str = "a", **options: Any) -> None:

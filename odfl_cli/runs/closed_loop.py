@@ -1,4 +1,4 @@
-"""Environments that answer to decisions: simulators, played round by round."""
+"""Simulators: environments that respond to decisions, played round by round."""
 
 from copy import deepcopy
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from odfl_cli.environments.base import Rounds
 
 
 class Simulator(Protocol):
-    """Rounds that may depend on what was decided before.
+    """Rounds that may depend on earlier decisions.
 
     Every seed has a copy of the object; `reset(seed)`, if it has one, is called before round 0.
     """
@@ -29,7 +29,7 @@ class Simulator(Protocol):
 
 @dataclass(frozen=True)
 class ClosedLoop:
-    """A simulator as an environment, whose rounds are there once they are played."""
+    """A simulator as an environment, whose rounds exist only after they are played."""
 
     simulator: Any
 
@@ -56,7 +56,7 @@ class ClosedLoop:
         return Rounds(np.zeros((*lead, *self.shape)), np.zeros((*lead, self.items)))
 
     def rounds(self, seeds: tuple[int, ...], start: int, stop: int) -> Rounds:
-        """A UserError: what a round holds depends on the decisions before it."""
+        """Raises a UserError: rounds depend on earlier decisions."""
         raise UserError(
             "data: rounds that depend on decisions cannot be drawn again; choose metrics=basic"
         )
@@ -74,7 +74,7 @@ class ClosedLoop:
 
 @dataclass(frozen=True)
 class LoopEngine(Engine):
-    """Plays each round as it comes: observe, decide, respond, and then `engine` learns from it."""
+    """Plays round by round: observe, decide, respond; then `engine` learns from the round."""
 
     engine: Engine
     simulators: list[Any]  # by seed
@@ -111,12 +111,12 @@ class LoopEngine(Engine):
 
 
 def close_loop(part: Any) -> Any:
-    """The environment of a simulator; any other part as it is."""
+    """The environment of a simulator; any other part unchanged."""
     return ClosedLoop(part) if hasattr(part, "respond") and not hasattr(part, "rounds") else part
 
 
 def _numbers(values: Any, shape: tuple[int, ...], method: str) -> np.ndarray:
-    """What a simulator's method returned, or a UserError where it is not finite or of another shape."""
+    """The result of a simulator's method; raises a UserError if it is not finite or has another shape."""
     found = np.asarray(values, dtype=np.float64)
     if found.shape != shape or not np.isfinite(found).all():
         raise UserError(

@@ -1,4 +1,4 @@
-"""Jobs from Python arguments, computed in this process and written nowhere."""
+"""Jobs from Python arguments, computed in this process without writing files."""
 
 import inspect
 import warnings
@@ -35,26 +35,26 @@ from odfl_cli.runs.states import learnt_module
 from odfl_cli.runs.sweep.grid import Compositions, is_grid
 
 MAKERS = {"algo": "problem", "regularizer": "polytope"}
-"""Groups whose part is made for another one, which it is called with."""
+"""Group → the argument that its class is called with."""
 
 
 class Computed(NamedTuple):
-    """A finished job as its files would have it, and what no file holds."""
+    """A finished job as read from files, and objects that are not stored in files."""
 
     run: Run
     state: Any  # the algorithm's last state
-    module: Callable[[int], Any]  # seed → what its torch module has learnt
+    module: Callable[[int], Any]  # seed → its trained torch module
 
 
 def plan_one(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Job]:
-    """The one job of `overrides` and `keywords`; refuses what makes several."""
+    """The job of `overrides` and `keywords`; raises a UserError if they make several."""
     return [_plan(*compose_one(overrides, keywords))]
 
 
 def compose_one(
     overrides: Sequence[str], keywords: Mapping[str, Any]
 ) -> tuple[DictConfig, Setting]:
-    """The configuration of one job, and what was given for it."""
+    """The configuration of one job, and its setting."""
     axes = override_axes(overrides) | keyword_axes(_with_files(keywords), swept=False)
     for key, alternatives in axes.items():
         if len(alternatives) > 1:
@@ -70,7 +70,7 @@ def compose_one(
 
 
 def plan_sweep(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Job]:
-    """Every job of the grid that lists, comma lists and the experiment make, checked."""
+    """The checked jobs of the grid of all lists, comma lists and the experiment."""
     given = override_axes(overrides) | keyword_axes(_with_files(keywords), swept=True)
     if len(given.get("experiment", ())) > 1:
         raise UserError("experiment: a sweep is of one experiment; call sweep(...) for each")
@@ -91,7 +91,7 @@ def plan_sweep(overrides: Sequence[str], keywords: Mapping[str, Any]) -> list[Jo
 
 
 def _with_files(keywords: Mapping[str, Any]) -> dict[str, Any]:
-    """The keywords, with data=frame or data=(frame, keys) as a file that is replayed."""
+    """The keywords, with data=frame or data=(frame, keys) converted to a file for data=replay."""
     data: Any = keywords.get("data")
     keys: Mapping[str, Any] = {}
     if isinstance(data, tuple) and len(data) == 2 and isinstance(data[0], pd.DataFrame):
@@ -107,7 +107,7 @@ def _with_files(keywords: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def compute(jobs: list[Job], progress: bool | None) -> list[Computed]:
-    """Runs the jobs one after another; of several, one that fails is left out with a warning."""
+    """Runs the jobs one after another; if there are several, failed ones are left out with a warning."""
     label = jobs[0].choices["algo"] if len(jobs) == 1 else f"{len(jobs)} jobs"
     computed, before = [], 0
     with progress_bar(label, sum(job.horizon.rounds for job in jobs), progress) as advance:
@@ -154,7 +154,7 @@ def _rows(job: Job, simulation: Simulation) -> pd.DataFrame:
 
 
 def _experiment_axes(master: DictConfig) -> Axes:
-    """The grid of the find_choices experiment."""
+    """The axes of the experiment's grid."""
     if master.hydra.mode != RunMode.MULTIRUN:
         return {}
     if not is_grid(str(master.hydra.sweeper._target_)):
@@ -184,12 +184,12 @@ def _plan(config: DictConfig, setting: Setting) -> Job:
 
 
 def given_parts(setting: Setting) -> dict[str, Any]:
-    """Group → the part that `build` takes in its place."""
+    """Group → the object for `build` in place of the group."""
     return {group: _part(group, part) for group, part in setting.objects.items()}
 
 
 def _with_extent_of(data: Any, config: DictConfig, setting: Setting) -> DictConfig:
-    """Leaves seeds and rounds that were not asked for to recorded data, as `data=replay` does."""
+    """Sets seeds and rounds that were not given to null for recorded data, as `data=replay` does."""
     asked = {text.lstrip("+").partition("=")[0] for text in setting.overrides}
     free = [key for key in getattr(data, "extent", ()) if not asked & {key, key.partition(".")[0]}]
     if not free or "experiment" in asked:
@@ -201,7 +201,7 @@ def _with_extent_of(data: Any, config: DictConfig, setting: Setting) -> DictConf
 
 
 def _with_regularizer(setting: Setting) -> Setting:
-    """Chooses the regularizer for a set that is given as an object, as the sets in conf/ do it."""
+    """The setting with the default regularizer for a set that is given as an object."""
     asked = {text.lstrip("+").partition("=")[0] for text in setting.overrides} | {*setting.objects}
     if "polytope" not in setting.objects or asked & {"regularizer", "experiment"}:
         return setting
@@ -210,7 +210,7 @@ def _with_regularizer(setting: Setting) -> Setting:
 
 
 def _number_objects(jobs: list[Job], cells: list[Setting]) -> None:
-    """Tells objects of one group apart that their attributes do not: the second has `number` 2."""
+    """Distinguishes different objects of a group with equal attributes: the second has `number` 2."""
     alike: dict[Hashable, list[int]] = {}
     for job, cell in zip(jobs, cells, strict=True):
         for group, part in cell.objects.items():
@@ -222,7 +222,7 @@ def _number_objects(jobs: list[Job], cells: list[Setting]) -> None:
 
 
 def _check_not_both(setting: Setting) -> None:
-    """Refuses an override that an object would silence."""
+    """Raises for an override of a group that is given as an object."""
     for group in setting.objects:
         for text in setting.overrides:
             if text.lstrip("+~").startswith((f"{group}.", f"{group}=")):
@@ -232,7 +232,7 @@ def _check_not_both(setting: Setting) -> None:
 
 
 def _part(group: str, part: Any) -> Any:
-    """What `build` takes for a group: an instance, or a maker of one for another part."""
+    """The object for `build`: an instance, or a function of another part that makes one."""
     needed = [MAKERS[group]] if group in MAKERS else []
     if not (inspect.isclass(part) or inspect.isroutine(part) or isinstance(part, partial)):
         if group == "algo":
@@ -248,7 +248,7 @@ def _part(group: str, part: Any) -> Any:
 
 
 def _takes_one(function: Any) -> bool:
-    """Whether a function, which is no class, can be called with one argument."""
+    """True for a function, not a class, that can be called with one argument."""
     if inspect.isclass(getattr(function, "func", function)):
         return False
     with suppress(TypeError):
@@ -257,7 +257,7 @@ def _takes_one(function: Any) -> bool:
 
 
 def _call(group: str, maker: Callable[[], Any]) -> Any:
-    """What `maker` makes; of a torch module a predictor that makes one for every seed."""
+    """The result of `maker`; for a torch module, a predictor that makes one for every seed."""
     constructor = getattr(maker, "func", maker)
     try:
         part = constructor if hasattr(constructor, "named_parameters") else maker()
@@ -271,7 +271,7 @@ def _call(group: str, maker: Callable[[], Any]) -> Any:
 
 
 def describe_part(part: Any) -> dict[str, Any]:
-    """The class of a part, and those of its attributes that a configuration could hold."""
+    """The class of a part and its attributes of plain types, as a configuration."""
     values = {
         name: value
         for name, value in getattr(part, "__dict__", {}).items()

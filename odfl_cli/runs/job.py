@@ -1,4 +1,4 @@
-"""One job from its configuration to its files, never computed twice."""
+"""Runs one job and writes its files; finished seeds are not computed again."""
 
 import logging
 import time
@@ -26,7 +26,7 @@ from odfl_cli.results.summary import (
     seed_file,
     state_file,
 )
-from odfl_cli.runs.prepare import PreparedJob, check_directory, outdated
+from odfl_cli.runs.prepare import PreparedJob, check_directory, outdated_seeds
 from odfl_cli.runs.records import (
     have_columns,
     last_rows,
@@ -41,7 +41,7 @@ from odfl_cli.runs.states import write_states
 log = logging.getLogger("odfl")
 
 IDLE = "the decision was zero in every round, because no other was predicted to pay off"
-"""The notice for a run that chose nothing, which is rarely intended."""
+"""The notice for a run whose decisions were all zero, which is rarely intended."""
 FILES = (seed_file, state_file)
 """The files of a seed, by name."""
 Progress = Callable[[int], None]
@@ -58,12 +58,12 @@ class Outcome:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What the metrics remark on a job that was computed, in words that others share."""
+        """The remarks of the metrics on a computed job, worded so that jobs can be counted by them."""
         found = self.summary.content.get("remarks", ()) if self.summary else ()
         return tuple(map(str, found)) if self.event == "done" else ()
 
     def objective(self, column: str) -> float | None:
-        """The mean final value of a column over the seeds asked for; None where one is missing."""
+        """The mean final value of a column over the requested seeds; None if one is missing."""
         if self.summary is None or not set(self.seeds) <= set(self.summary.seeds):
             return None
         if column not in self.summary.final:
@@ -71,20 +71,20 @@ class Outcome:
         return float(sum(self.summary.finals(column, self.seeds)) / len(self.seeds))
 
     def average(self, column: str) -> str:
-        """A column after the last round: its mean over the seeds asked for, and the interval."""
+        """The mean final value of a column over the requested seeds, with its interval."""
         return (
             plus_minus(**interval(self.summary.finals(column, self.seeds))) if self.summary else "-"
         )
 
     @property
     def line(self) -> str:
-        """The result in the display of a sweep."""
+        """The result for the display of a sweep."""
         result = [f"average cost {self.average('avg_cost')}"] if self.summary else []
         return "; ".join([*result, *self.notices])
 
 
 def run_job(prepared: PreparedJob, progress: Progress, tell: Callable[[str], None]) -> Outcome:
-    """Computes the seeds that are missing; `tell` is called with lines that cannot wait.
+    """Computes the missing seeds; `tell` is called with lines to print immediately.
 
     Only one process at a time works in a directory. An error is recorded there and raised.
     """
@@ -116,7 +116,7 @@ def _run(prepared: PreparedJob, state: StoredRun, progress: Progress) -> Outcome
         log.info("finished already: nothing to compute")
         (prepared.directory / FAILURE).unlink(missing_ok=True)
         note_request(prepared.directory, prepared.top.seed_list())
-        return skipped(prepared, state)
+        return skipped_outcome(prepared, state)
     notices = _notices(prepared, state)
     for notice in notices:
         log.info(notice)
@@ -126,13 +126,13 @@ def _run(prepared: PreparedJob, state: StoredRun, progress: Progress) -> Outcome
     return Outcome("done", summary, notices, top.seed_list())
 
 
-def skipped(prepared: PreparedJob, state: StoredRun) -> Outcome:
+def skipped_outcome(prepared: PreparedJob, state: StoredRun) -> Outcome:
     """The outcome of a job with nothing left to compute."""
     return Outcome("skipped", state.summary, _notices(prepared, state), prepared.top.seed_list())
 
 
 def _notices(prepared: PreparedJob, state: StoredRun) -> list[str]:
-    """What a user should know of results that are there already."""
+    """Lines about existing results."""
     top, name, notices = prepared.top, state.directory.name, []
     seeds = top.seed_list()
     if state.state == "damaged":
@@ -142,7 +142,7 @@ def _notices(prepared: PreparedJob, state: StoredRun) -> list[str]:
             f"{name}: computed by odfl {state.version}, this is {__version__}; "
             "force=true computes it again"
         )
-    if not top.force and (old := outdated(state, prepared.sources)):
+    if not top.force and (old := outdated_seeds(state, prepared.sources)):
         modules = dict.fromkeys(module for changed in old.values() for module in changed)
         notices.append(
             f"{name}: {', '.join(modules)} changed since seeds {', '.join(map(str, old))} were "
@@ -158,7 +158,7 @@ def _notices(prepared: PreparedJob, state: StoredRun) -> list[str]:
 def _compute(
     prepared: PreparedJob, state: StoredRun, missing: list[int], progress: Progress
 ) -> dict[str, Any]:
-    """Simulates the missing seeds and writes their files; the content of the new summary.json."""
+    """Simulates the missing seeds and writes their files; returns the new summary.json."""
     begun, directory = time.perf_counter(), prepared.directory
     job = replace(prepared.job, seeds=tuple(missing))
     log.info(
@@ -194,10 +194,8 @@ def _compute(
             **prepared.record,
             **summarise(replace(job, seeds=tuple(sorted([*kept, *missing]))), joined, seconds),
             "format": FORMAT,
-            "asked": list(
-                prepared.top.seed_list()
-            ),  # the request last made; readers show its seeds
-            "attempt": {"seeds": missing},  # `seconds` and reports without seeds are of these alone
+            "asked": list(prepared.top.seed_list()),  # readers show the seeds of the last request
+            "attempt": {"seeds": missing},  # to which `seconds` and reports without seeds refer
             "idle": simulation.idle,
             "files": dict(sorted(files.items())),
         }

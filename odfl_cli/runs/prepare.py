@@ -1,4 +1,4 @@
-"""A job before it runs: everything that can be checked without writing."""
+"""Checks a job before it runs, without writing anything."""
 
 import os
 from collections.abc import Sequence
@@ -27,54 +27,54 @@ from odfl_cli.runs.simulate import Job, Past
 from odfl_cli.runs.states import read_past
 
 LOOKED_AT = 200
-"""Rounds that are looked at before a run starts."""
+"""The number of rounds that are examined before a run starts."""
 IDLE = (
     "no cost is negative, so that the decision w = 0 is best: what is worth choosing has a cost below 0, "
     "as with data=polynomial data.maximise=true"
 )
 STEP_SECONDS, LONG = 1e-6, 120.0
-"""The least time of a gradient step, and what is worth a line before a run."""
+"""The least time of a gradient step, and the time from which a run gets a line beforehand."""
 
 
 @dataclass(frozen=True)
 class PreparedJob:
-    """A job that passed all checks: directory inspected, parts built if they are needed."""
+    """A job that passed all checks: its directory is inspected, its parts are built if needed."""
 
     config: DictConfig
     directory: Path
-    record: dict[str, Any]  # what summary.json and failed.json say whatever the result
+    record: dict[str, Any]  # entries of summary.json and failed.json
     tuned: list[str]  # lines on the values that conf/tuned set, and on the data
     top: TopLevel
     state: StoredRun
-    built: Job | None = None  # None where nothing is left to compute
+    built: Job | None = None  # None if nothing is left to compute
 
     @property
     def job(self) -> Job:
-        """The parts, built now if the job was settled when it was prepared."""
+        """The job with its parts, built now if they were not needed before."""
         return self.built or replace(build(self.config), choices=self.record["choices"])
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """The checksum of every module of the user's that the job may run."""
+        """The checksum of every user's module that the job may run."""
         return sources(self.record["config"])
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing is left to compute, judged by the directory as it was inspected."""
+        """True if nothing was left to compute when the directory was inspected."""
         summary = self.state.summary
         has_objective = summary is not None and self.top.objective in summary.final
         return self.state.state == "finished" and has_objective and not self.missing(self.state)
 
     def missing(self, state: StoredRun) -> list[int]:
-        """The seeds to compute: those asked for that are not there, damaged ones, outdated ones."""
-        there = set(state.seeds) - set(outdated(state, self.sources))
+        """The seeds to compute: missing, damaged and outdated ones."""
+        there = set(state.seeds) - set(outdated_seeds(state, self.sources))
         if self.top.save_state:
             there = {seed for seed in there if state.has_file(state_file(seed))}
         asked = [seed for seed in self.top.seed_list() if self.top.force or seed not in there]
         return sorted({*asked, *(seed for seed in state.listed if seed not in there)})
 
     def read_past(self, seeds: Sequence[int]) -> Past | None:
-        """The rounds of these seeds that the run of `continue` has played; None without one."""
+        """The rounds of these seeds in the run of `continue`; None without one."""
         if self.top.continued is None:
             return None
         job, outputs = replace(self.job, seeds=tuple(seeds)), Path(self.top.outputs)
@@ -82,9 +82,9 @@ class PreparedJob:
 
 
 def prepare(config: DictConfig, hydra: Any, directory: Path) -> PreparedJob:
-    """Checks the whole job and writes nothing; a UserError says what is wrong.
+    """Checks the whole job and writes nothing; raises a UserError that says what is wrong.
 
-    `hydra` is the node of that name of the composed configuration.
+    `hydra` is the node of that name in the composed configuration.
     """
     directory, top = directory.absolute(), top_level(with_seeds(config))
     tuned = tuned_values(config, hydra)
@@ -105,7 +105,7 @@ def prepare(config: DictConfig, hydra: Any, directory: Path) -> PreparedJob:
 
 
 def _estimate(job: Job) -> list[str]:
-    """A line on the work of an oracle that takes minutes at least."""
+    """A line about an oracle that takes minutes at least."""
     oracle, calls = job.algorithm.problem.oracle, type(job.algorithm).oracle_call
     each = getattr(oracle, "steps", 0) * (1 + oracle.restarts) * len(job.seeds)
     steps = 0 if calls is Algorithm.oracle_call else each * -(-job.horizon.rounds // oracle.every)
@@ -118,7 +118,7 @@ def _estimate(job: Job) -> list[str]:
 
 
 def _remarks(job: Job) -> list[str]:
-    """What a look at the first rounds tells someone who learns from them, most where their law is not known."""
+    """Remarks on the first rounds for learners; more if their law is unknown."""
     environment, problem = job.environment, job.algorithm.problem
     learns = type(job.algorithm).update is not Algorithm.update
     usual = problem.offers_all and len(problem.shape) == 2
@@ -153,14 +153,14 @@ def _describe(config: DictConfig, hydra: Any, tuned: list[str]) -> dict[str, Any
 
 
 def find_choices(hydra: Any) -> dict[str, str]:
-    """Group → choice, of the groups that a user chooses from or that tune for a pair of choices."""
+    """Group → choice, for groups that users choose from and groups of conf/tuned."""
     left_out = ("hydra/", "tuned/inside")
     groups = {str(k): v for k, v in hydra.runtime.choices.items() if not k.startswith(left_out)}
     return {group: str(choice) for group, choice in groups.items() if choice}
 
 
 def _tuned_lines(algo: str, tuned: dict[str, dict[str, Any]]) -> list[str]:
-    """What each choice of conf/tuned has set, in words."""
+    """Lines about the values that each choice of conf/tuned has set."""
     return [
         f"{algo} is tuned for {choice.partition('=')[2].removeprefix(f'{algo}_')}: "
         f"{assignments(values)}"
@@ -168,14 +168,14 @@ def _tuned_lines(algo: str, tuned: dict[str, dict[str, Any]]) -> list[str]:
     ]
 
 
-def outdated(state: StoredRun, sources: dict[str, str]) -> dict[int, list[str]]:
-    """Seed → the modules that were others when it was computed; only seeds that have such."""
+def outdated_seeds(state: StoredRun, sources: dict[str, str]) -> dict[int, list[str]]:
+    """Seed → the modules that have changed since it was computed; only seeds with changed modules."""
     changed = {seed: state.changed_modules(seed, sources) for seed in state.listed}
     return {seed: modules for seed, modules in changed.items() if modules}
 
 
 def check_directory(state: StoredRun, job: str) -> None:
-    """Refuses to mix results with those of another configuration or of a newer version."""
+    """Raises if the directory has results of another configuration or of a newer version."""
     if state.state == "newer":
         raise UserError(f"{state.directory}: {state.reason}; choose other outputs or update odfl")
     if state.summary is None:

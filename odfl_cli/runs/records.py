@@ -31,7 +31,7 @@ Table = dict[str, np.ndarray]
 def write_seed(directory: Path, seed: int, table: Table, row: int) -> dict[str, Any]:
     """Writes seed-<seed>.csv from row `row` of every column [S, rows]; floats round-trip exactly.
 
-    NaN, no value in this round, becomes an empty cell. The file need not be on the disk before its
+    NaN (no value in this round) becomes an empty cell. The file need not be on the disk before its
     record is.
     """
     columns = [
@@ -45,7 +45,7 @@ def write_seed(directory: Path, seed: int, table: Table, row: int) -> dict[str, 
 
 
 def write_file(path: Path, content: bytes, durable: bool = True) -> dict[str, Any]:
-    """Writes a file of a run and returns its record in summary.json, by which damage is found."""
+    """Writes a file of a run and returns its record for summary.json, which reveals damage."""
     with atomic(path, "wb", durable) as file:
         file.write(content)
     return file_record(content, __version__)
@@ -56,7 +56,7 @@ def _cells(values: np.ndarray) -> list[str]:
 
 
 def have_columns(directory: Path, seeds: Iterable[int], columns: Iterable[str]) -> bool:
-    """Whether the CSVs of the seeds have exactly these columns."""
+    """True if the CSVs of the seeds have exactly these columns."""
     header = ",".join(columns)
     for seed in seeds:
         with open(directory / seed_file(seed)) as file:
@@ -68,7 +68,7 @@ def have_columns(directory: Path, seeds: Iterable[int], columns: Iterable[str]) 
 def last_rows(
     table: Table, computed: list[int], earlier: Mapping[str, Mapping[int, float]], kept: list[int]
 ) -> Table:
-    """Column → [S, 1]: the last round of the computed and of the kept seeds, in ascending order."""
+    """Column → [S, 1], the last round of the computed and of the kept seeds in ascending order."""
     rows = {}
     for name, values in table.items():
         final = {**earlier.get(name, {}), **dict(zip(computed, values[:, -1], strict=True))}
@@ -78,7 +78,7 @@ def last_rows(
 
 
 def summarise(job: Job, simulation: Simulation, seconds: dict[str, float]) -> dict[str, Any]:
-    """The content of summary.json that describes the numbers; figures are of the last round."""
+    """The entries of summary.json about the numbers; figures are of the last round."""
     return {
         "choices": job.choices,
         "config": job.config | {"seeds": list(job.seeds)},
@@ -108,7 +108,7 @@ def versions() -> dict[str, str]:
 
 
 def note_request(directory: Path, seeds: Sequence[int]) -> None:
-    """Records the seeds of a request that found them computed: readers show the last request."""
+    """Records the seeds of a request that needed no computation: readers show the last request."""
     content = read_json(directory / SUMMARY)
     if content.get("asked", content["seeds"]) != list(seeds):
         content.pop(SEAL, None)

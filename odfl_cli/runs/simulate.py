@@ -1,4 +1,4 @@
-"""The only loop over blocks of rounds."""
+"""Plays a job: the loop over blocks of rounds."""
 
 import math
 import time
@@ -33,12 +33,12 @@ class Simulation:
     state: Any
     seconds: dict[str, float]
     report: dict[str, Any]  # what the metrics add to summary.json
-    idle: bool = False  # every decision was zero, though there were costs
+    idle: bool = False  # every decision was zero although there were costs
     trace: Trace | None = None  # of all rounds, where it is kept
 
 
 class Past(NamedTuple):
-    """The first rounds of a run that were played before, and the state after them."""
+    """The first rounds of a run, played earlier, and the state after them."""
 
     rounds: int
     state: Any
@@ -59,18 +59,18 @@ class Job:
     choices: dict[str, str] = field(default_factory=dict)  # group → choice
 
     def count_numbers(self) -> int:
-        """The count of numbers in its data: features and costs of all rounds and seeds."""
+        """The number of features and costs of all rounds and seeds."""
         per_round = self.environment.items * (self.environment.features + 1)
         return len(self.seeds) * self.horizon.rounds * per_round
 
     def choose_block_rounds(self) -> int:
-        """Rounds processed at once: as many as the memory budget holds, a power of two."""
+        """The number of rounds processed at once: a power of two within the memory budget."""
         numbers = math.prod(shape_of(self.environment)) + 4 * self.environment.items
         per_round = 8 * len(self.seeds) * numbers
         return min(MOST_ROUNDS, max(16, 1 << max(1, BLOCK_BYTES // per_round).bit_length() - 1))
 
     def draw_block(self, start: int, stop: int) -> tuple[Rounds, dict[str, np.ndarray]]:
-        """The rounds start ≤ t < stop, and what the algorithm draws in them, by name."""
+        """The rounds start ≤ t < stop, and the algorithm's draws in them by name."""
         draw_rounds = getattr(self.environment, "blank", self.environment.rounds)
         with np.errstate(all="ignore"):  # what is not finite is found in the trace
             data = _check_rounds(self, draw_rounds(self.seeds, start, stop), stop - start)
@@ -135,7 +135,7 @@ def _simulate(
 def _advance(
     job: Job, recorder: Recorder, state: Any, start: int, data: Rounds, draws: dict[str, np.ndarray]
 ) -> tuple[Any, Trace]:
-    """Plays a block from round `start` on; stops where the recorder asks for the state."""
+    """Plays a block from round `start` on, in parts if the recorder watches states in it."""
     length = data.costs.shape[1]
     stops = places_of(recorder.watched, start, start + length).tolist()
     traces = []
@@ -156,7 +156,7 @@ def _advance(
 
 
 def _best_costs(job: Job, start: int, data: Rounds, trace: Trace) -> np.ndarray:
-    """min_w ⟨c_t, w⟩ of every round, [S, B]; limits that stop the solver here are counted, too."""
+    """min_w ⟨c_t, w⟩ of every round, [S, B]; solves stopped by a limit are counted, too."""
     problem, rounds = job.algorithm.problem, data.costs.shape[1]
     try:
         best = problem.polytope.minimise(problem.mark_missing(data.costs, data.X))
@@ -185,7 +185,7 @@ class Clock:
 
 
 def _check_rounds(job: Job, rounds: Rounds, length: int) -> Rounds:
-    """An environment's arrays as engines need them; a UserError where the shapes are wrong."""
+    """An environment's arrays as engines need them; raises a UserError for wrong shapes."""
     lead, shape = (len(job.seeds), length), shape_of(job.environment)
     expected = (*lead, *shape), (*lead, job.environment.items)
     X, costs = (np.require(values, np.float64, ["C", "W"]) for values in rounds)
@@ -205,13 +205,13 @@ def _blocks(start: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
 def name_round(
     error: RoundError, algorithm: Algorithm, seeds: tuple[int, ...], start: int
 ) -> UserError:
-    """The error with its seed and round, in a block that `start` rounds precede."""
+    """The error with its seed and round, for a block after `start` rounds."""
     seed, t = seeds[error.seed_index], start + error.round_index + 1
     return UserError(f"{algorithm.name}, seed {seed}, round {t}: {error}")
 
 
 def check_finite(algorithm: Algorithm, seeds: tuple[int, ...], start: int, trace: Trace) -> None:
-    """Refuses a trace with numbers that are not finite."""
+    """Raises if numbers of the trace are not finite."""
     broken = ~(np.isfinite(trace.cost) & np.isfinite(trace.mse))
     if broken.any():
         first = int(broken.any(axis=0).argmax())

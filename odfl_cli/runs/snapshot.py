@@ -1,7 +1,7 @@
-"""Snapshots: one seed's state and what it belongs to, in one safetensors file.
+"""Snapshots: the state of one seed and its settings in one safetensors file.
 
-The file holds numbers and a JSON header, nothing that is executed. The header is sealed and holds
-the checksum of the numbers.
+The file has numbers and a JSON header, and no code. The header is sealed and has the checksum of
+the numbers.
 """
 
 import hashlib
@@ -27,14 +27,14 @@ FORMAT = 1
 
 
 class Snapshot(NamedTuple):
-    """A file as it was written: what the header says, and arrays by name."""
+    """The content of a file: the header, and arrays by name."""
 
     place: str  # for messages
     header: dict[str, Any]
     arrays: dict[str, np.ndarray]
 
     def check_settings(self, now: Mapping[str, Any], ignored: tuple[str, ...] = ()) -> None:
-        """Refuses settings other than those it was made with, but for keys that begin with `ignored`."""
+        """Raises if settings have changed, except for keys that begin with `ignored`."""
         before = self.header["settings"]
         for key in sorted({*before, *now}):
             if before.get(key) != now.get(key) and not key.startswith(ignored):
@@ -42,7 +42,7 @@ class Snapshot(NamedTuple):
                 raise UserError(f"{self.place}: it was made with {was}, not with {is_now}")
 
     def restore(self, template: Any, path: str = STATE) -> Any:
-        """The state, in the place of an initial one that has the same form."""
+        """The state, in the form of the initial state `template`."""
         return map_tree(self._find, template, path=path)
 
     def _find(self, path: str, template: Any) -> Any:
@@ -58,14 +58,14 @@ class Snapshot(NamedTuple):
 
 
 def settings_of(values: dict[str, Any]) -> dict[str, Any]:
-    """Dotted keys of a resolved configuration, as JSON has them; files by content, classes by name."""
+    """Dotted key → JSON value of a resolved configuration; files by content, classes by name."""
     return as_read(flatten(content(values)))
 
 
 def pack(
     header: Mapping[str, Any], state: Any, arrays: Mapping[str, np.ndarray], path: str = STATE
 ) -> bytes:
-    """The content of a file with the header, the state, named from `path` on, and further arrays."""
+    """The content of a file with the header, the state (names begin with `path`) and further arrays."""
     leaves: dict[str, Any] = {}
     map_tree(leaves.__setitem__, state, path=path)
     kept = {name: x for name, x in leaves.items() if isinstance(x, np.ndarray)} | dict(arrays)
@@ -83,7 +83,7 @@ def pack(
 
 
 def unpack(file: bytes, place: str) -> Snapshot:
-    """The snapshot, checked; a UserError for what is no snapshot, damaged or of another version."""
+    """The checked snapshot; raises a UserError if it is none, damaged or of another version."""
     try:
         arrays = load(file)
         length = int.from_bytes(file[:8], "little")
@@ -99,7 +99,7 @@ def unpack(file: bytes, place: str) -> Snapshot:
 
 
 def read_snapshot(path: Path) -> Snapshot:
-    """The snapshot in a file, perhaps behind a link."""
+    """The snapshot in a file, which may be a link."""
     if path.is_fifo():
         raise UserError(f"{path}: it is not a regular file")
     try:

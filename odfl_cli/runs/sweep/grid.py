@@ -1,4 +1,4 @@
-"""The jobs of a sweep, known before the first one starts."""
+"""The jobs of a grid, known before the first one starts."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -24,15 +24,14 @@ SWEEPER = "hydra_plugins.odfl_grid.GridSweeper"
 
 
 def is_grid(sweeper: str) -> bool:
-    """Whether the sweeper of this `_target_` knows all its jobs beforehand."""
+    """True if the sweeper of this `_target_` knows all its jobs beforehand."""
     return sweeper == SWEEPER
 
 
 def grid_cells(master: DictConfig) -> list[Cell]:
-    """Every combination of the values given to the sweep; the last key varies fastest, and values
-    tagged `zip` advance together.
+    """Every combination of the values; the last key varies fastest, values tagged `zip` advance together.
 
-    The name of the sweep is left out: `add_for_jobs` gives them the one that it gets in the end.
+    The name of the sweep is left out: `add_for_jobs` adds its final name.
     """
     params = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
     parser = OverridesParser.create(config_loader=GlobalHydra.instance().config_loader())
@@ -45,7 +44,7 @@ def grid_cells(master: DictConfig) -> list[Cell]:
 
 
 def _check_count(overrides: Iterable[Override], most: int) -> None:
-    """Refuses a grid of more than `most` jobs without listing them all."""
+    """Raises for a grid of more than `most` jobs without listing them all."""
     count = 1
     for override in overrides:
         if override.is_sweep_override():
@@ -58,15 +57,15 @@ def _check_count(overrides: Iterable[Override], most: int) -> None:
 
 
 def own_words(cells: Sequence[Sequence[str]]) -> list[Cell]:
-    """The overrides of every job that not all jobs share."""
+    """The overrides of every job without those that all jobs share."""
     shared = set(cells[0]).intersection(*cells) if cells else set()
     return [tuple(word for word in cell if word not in shared) for cell in cells]
 
 
 class Compositions:
-    """Configurations of a sweep's jobs; those that differ in values alone share a composition.
+    """Configurations of a sweep's jobs; those that differ only in values share a composition.
 
-    Setting a value is a thousand times faster than composing, or than copying what was composed.
+    Setting a value is a thousand times faster than composing or copying a configuration.
     """
 
     def __init__(self, master: DictConfig) -> None:
@@ -102,7 +101,7 @@ class Compositions:
         return config
 
     def structure(self, cell: Cell) -> tuple[str, ...]:
-        """What cells that share a composition have in common."""
+        """The key of a composition: cells with equal keys share it."""
         words = {text: self._word(text) for text in cell}
         return tuple(
             word.key_or_group if self._sets_value(word) else text for text, word in words.items()
@@ -114,7 +113,7 @@ class Compositions:
         return self._words[text]
 
     def _sets_value(self, word: Override) -> bool:
-        """Rather than choosing of a group, adding or removing, which is left to Hydra."""
+        """True if the override sets a value; choices, additions and removals are left to Hydra."""
         key = word.key_or_group
         if word.type != OverrideType.CHANGE or isinstance(word.value(), dict):
             return False
@@ -124,7 +123,7 @@ class Compositions:
 
 
 def job_directory(config: DictConfig) -> Path:
-    """Where a job of a sweep writes: hydra.sweep.dir/hydra.sweep.subdir."""
+    """The directory of a job: hydra.sweep.dir/hydra.sweep.subdir."""
     return Path(config.hydra.sweep.dir, config.hydra.sweep.subdir).absolute()
 
 
@@ -134,7 +133,7 @@ def sweep_directory(config: DictConfig) -> Path:
 
 
 def check_plugins(master: DictConfig) -> None:
-    """Refuses a launcher or a sweeper that Hydra does not know, and settings that they fail with."""
+    """Raises for unknown launchers and sweepers, and for invalid settings of them."""
     for kind, contract in (("launcher", Launcher), ("sweeper", Sweeper)):
         key, known = f"hydra.{kind}._target_", Plugins.instance().discover(contract)
         target = OmegaConf.select(master, key)
@@ -153,7 +152,7 @@ def check_plugins(master: DictConfig) -> None:
 
 
 def add_for_jobs(master: DictConfig, override: str) -> None:
-    """Adds an override that every job of the sweep gets besides its own."""
+    """Adds an override to every job of the sweep."""
     overrides = master.hydra.overrides.hydra  # has a flag of its own in Hydra 1.4
     with read_write(overrides):
         overrides.append(override)

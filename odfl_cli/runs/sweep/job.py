@@ -1,4 +1,4 @@
-"""One job of a sweep, in whatever process a launcher runs it."""
+"""One job of a sweep, in any process of a launcher."""
 
 import math
 import os
@@ -17,13 +17,13 @@ from odfl_cli.runs.sweep.grid import is_grid, sweep_directory
 from odfl_cli.runs.sweep.progress import ATTEMPT, Entry, Event, add, journal
 
 PAUSE = 1.0
-"""Seconds between two entries on how far a job is."""
+"""Seconds between two entries on the progress of a job."""
 
 
 def run_sweep_job(
     config: DictConfig, hydra: Any, directory: Path, begin: Callable[[], PreparedJob]
 ) -> float:
-    """The objective, or the worst value where the job failed; its files and the journal say why.
+    """Runs a job; returns its objective, or the worst value if it failed (its files say why).
 
     `hydra` is the node of its configuration. `begin` returns the prepared job, and may fail.
     """
@@ -57,7 +57,7 @@ def run_sweep_job(
 
 
 def worst_value(hydra: Any) -> float:
-    """What a job that failed returns to a sweeper."""
+    """The value that a failed job returns to a sweeper."""
     direction = str(OmegaConf.select(hydra, "sweeper.direction", default="minimize"))
     return -math.inf if "maximize" in direction else math.inf
 

@@ -1,4 +1,4 @@
-"""Jobs of a sweep on this machine: side by side on the cores if they are small, else in turn."""
+"""Jobs of a sweep on this machine: small ones in parallel, large ones one after another."""
 
 import logging
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ from odfl_cli.runs.sweep.grid import Cell, Compositions, job_directory
 from odfl_cli.runs.sweep.job import run_sweep_job
 
 LARGE = 200_000_000
-"""Numbers of data from which a job gets all cores: some seconds of drawing and learning."""
+"""The count of numbers from which a job gets all cores: some seconds of drawing and learning."""
 
 
 class Local:
-    """Runs jobs as they were prepared by the check, from the configurations composed for it."""
+    """Runs jobs with the configurations and preparations of their check."""
 
     def __init__(
         self, compositions: Compositions, context: HydraContext, task_function: TaskFunction
@@ -34,13 +34,13 @@ class Local:
         self._prepared: dict[Cell, PreparedJob] = {}
 
     def add(self, cell: Cell, prepared: PreparedJob) -> None:
-        """Keeps a job that the check has prepared, until it runs."""
+        """Stores a prepared job until it runs."""
         self._prepared[cell] = prepared
 
     def run(self, cells: Sequence[Cell], first: int, at_once: int | None) -> dict[int, float]:
-        """Number → objective, of the jobs with the numbers from `first` on.
+        """Runs jobs with numbers from `first` on; returns number → objective.
 
-        One that was killed has none. `at_once`: how many small jobs; None: one per core.
+        A killed job has none. `at_once` is the number of small jobs in parallel; None: one per core.
         """
 
         def run_one(number: int) -> float:
@@ -102,14 +102,14 @@ class Local:
 
 
 def job_return(cell: Cell, value: float) -> JobReturn:
-    """The result of a job as Hydra's sweepers take it."""
+    """The result of a job for Hydra's sweepers."""
     ended = JobReturn(overrides=cell, status=JobStatus.COMPLETED)
     ended.return_value = value
     return ended
 
 
 def _write_first_files(config: DictConfig, directory: Path) -> None:
-    """The directory, its log and the files of Hydra, with which every attempt begins."""
+    """Makes the directory, its log and Hydra's files."""
     check_place(directory)
     directory.mkdir(parents=True, exist_ok=True)
     configure_log(config.hydra.job_logging, config.hydra.verbose)

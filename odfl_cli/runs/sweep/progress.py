@@ -1,8 +1,8 @@
 """The progress of a sweep: a journal that its jobs append to, and the display that reads it.
 
-Run directories alone cannot show progress: a job that starts, is skipped, or fails before it has a
-directory changes nothing there. Launchers run jobs in other processes and on other hosts, and two
-sweeps may share a run, so every attempt has a file of its own on the shared file system.
+Run directories do not show when a job starts, is skipped, or fails before it has a directory.
+Launchers run jobs in other processes and on other hosts, and two sweeps may share a run, so every
+attempt has its own file on the shared file system.
 """
 
 import atexit
@@ -23,15 +23,15 @@ from odfl_cli.core.locks import locked
 
 POLL = 0.2
 MOST_NAMED = 3
-"""Running jobs whose rounds are shown."""
+"""The number of running jobs whose rounds are shown."""
 printing = threading.Lock()
-"""Held while a line is printed; a fork waits for it, for its copy could not release a lock."""
+"""Held while a line is printed; forks wait for it, as a child could not release its copy."""
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=printing.acquire, after_in_parent=printing.release, after_in_child=printing.release
     )
 ATTEMPT = "ODFL_ATTEMPT"
-"""The environment variable that names the attempt at a sweep to its jobs."""
+"""The environment variable with the name of the attempt at a sweep."""
 NAME = re.compile(r"\.journal-[0-9a-f]{12}\.jsonl")
 
 Event = Literal["started", "playing", "done", "skipped", "failed"]
@@ -52,12 +52,12 @@ class Entry:
 
 
 def journal(sweep: Path, attempt: str) -> Path:
-    """The file of one attempt, so that two attempts at one sweep do not read each other's jobs."""
+    """The file of one attempt; two attempts at one sweep do not read each other's jobs."""
     return sweep / f".journal-{attempt}.jsonl"
 
 
 def add(file: Path, entry: Entry) -> None:
-    """Appends an event; a full disk must not turn a result into a failure, so errors are ignored."""
+    """Appends an event; ignores errors, as a full disk must not turn a result into a failure."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
     with suppress(OSError), locked(file.parent), os.fdopen(open_regular(file, flags), "a") as lines:
         lines.write(json.dumps(asdict(entry)) + "\n")
@@ -86,7 +86,7 @@ class Reader:
             os.close(self._held)
 
     def news(self) -> list[Entry]:
-        """The events since the last call; a line without its end is read later, a broken one never."""
+        """The events since the last call; incomplete lines are read later, broken ones are skipped."""
         try:
             with open(self._path, "rb") as file:
                 file.seek(self._position)
@@ -106,12 +106,12 @@ def _entry(line: bytes) -> Entry | None:
 
 
 class SweepProgress:
-    """Reads the journal in a thread: a bar on a terminal, and a line for every job that ends."""
+    """Follows the journal in a thread: a bar on a terminal, and a line for every job that ends."""
 
     def __init__(
         self, journal: Path, cells: Mapping[str, str], ended: Sequence[Entry], brief: bool
     ) -> None:
-        """`cells` has the overrides that distinguish a job, by the name of its run; empty if unknown.
+        """`cells` maps the name of a run to the overrides that distinguish it; empty if unknown.
 
         `ended` are jobs that ended before. `brief`: only jobs that fail get a line.
         """
@@ -130,7 +130,7 @@ class SweepProgress:
         atexit.register(self.stop)  # restores the terminal when a sweep is interrupted
 
     def stop(self) -> dict[int, Entry]:
-        """Ends the display and removes the journal; the last event of every job, by its number."""
+        """Ends the display and removes the journal; returns the last event of every job by its number."""
         atexit.unregister(self.stop)
         self._end.set()
         self._thread.join()

@@ -1,4 +1,4 @@
-"""A sweep: its jobs are checked before the first one starts, and told of when the last one ended."""
+"""A sweep: checks its jobs before the first one starts and reports on them at the end."""
 
 import os
 import secrets
@@ -19,7 +19,7 @@ from odfl_cli.results.runs import inspect
 from odfl_cli.results.summary import SUMMARY
 from odfl_cli.results.sweeps import INDEX, IndexJob, read_index, update_index, write_index
 from odfl_cli.runs.build import top_level
-from odfl_cli.runs.job import skipped
+from odfl_cli.runs.job import skipped_outcome
 from odfl_cli.runs.prepare import PreparedJob, prepare
 from odfl_cli.runs.records import note_request
 from odfl_cli.runs.sweep.grid import (
@@ -35,13 +35,13 @@ from odfl_cli.runs.sweep.local import Local
 from odfl_cli.runs.sweep.progress import ATTEMPT, Entry, SweepProgress, journal, remove_old_journals
 
 PATIENCE = 5.0
-"""Seconds between two lines on how many jobs were checked."""
+"""Seconds between two lines on the number of checked jobs."""
 OUTCOMES = ("done", "skipped", "failed", "unfinished")
 
 
 @dataclass
 class Sweep:
-    """The jobs of a sweep; no more than this is kept of 1,000 jobs."""
+    """The jobs of a sweep; it keeps little per job, as there may be thousands."""
 
     directory: Path = Path()
     jobs: list[IndexJob] = field(default_factory=list)  # of a grid; others are added as they go
@@ -55,12 +55,12 @@ class Sweep:
         self.jobs.append(IndexJob(list(cell), directory, seeds).judge(prepared.state))
         self.tuned |= dict.fromkeys(prepared.tuned)
         if prepared.is_settled:
-            self.finished[directory.name] = skipped(prepared, prepared.state).line
+            self.finished[directory.name] = skipped_outcome(prepared, prepared.state).line
         else:
             self.waiting.append(cell)
 
     def start(self, config: DictConfig, attempt: str, brief: bool = False) -> "Sweep":
-        """Names the sweep to its jobs and starts the display, with the jobs that are finished."""
+        """Passes the sweep's name to its jobs and starts the display, with the finished jobs."""
         add_for_jobs(config, f"sweep={config.sweep}")
         words = map(" ".join, own_words([job.overrides for job in self.jobs]))
         cells = dict(zip((job.directory.name for job in self.jobs), words, strict=True))
@@ -72,11 +72,11 @@ class Sweep:
         return self
 
     def close(self, brief: bool = False) -> bool:
-        """Brings the index up to date and prints what became of the jobs; whether all have results.
+        """Updates the index and prints the outcomes of the jobs; returns whether all have results.
 
-        Directories are inspected of jobs that did not report their results, such as killed ones.
-        Jobs that another sweep of the same name wrote meanwhile stay. `brief`: prints nothing
-        where all have results.
+        The directories of jobs that did not report a result, such as killed ones, are inspected.
+        Jobs of another sweep of the same name stay in the index. `brief`: prints nothing if all
+        have results.
         """
         entries = self.progress.stop()
         last = {entry.run: entry for entry in entries.values()}
@@ -139,7 +139,7 @@ def start_grid(
 
 
 def start_search(config: DictConfig) -> Sweep:
-    """The same for a sweeper that chooses its jobs as it goes."""
+    """Starts the sweep of a sweeper that chooses its jobs as it goes."""
     attempt = _check_top(config)
     directory = _make_directories(config, Path(config.hydra.sweep.dir, "multirun.yaml"))
     if (directory / INDEX).exists():
@@ -148,7 +148,7 @@ def start_search(config: DictConfig) -> Sweep:
 
 
 def _check_top(config: DictConfig) -> str:
-    """Checks what all jobs share; returns the name of this attempt, which they get to know."""
+    """Checks the keys that all jobs share; returns the name of this attempt, which jobs receive."""
     top_level(config)
     word = f"+hydra.job.env_set.{ATTEMPT}="
     for known in config.hydra.overrides.hydra:
@@ -175,7 +175,7 @@ def _check_index(sweep: Path) -> None:
 
 
 def _check_jobs(config: DictConfig, local: Local | None, cells: list[Cell]) -> Sweep:
-    """The jobs of a grid, or a refusal before the first one starts."""
+    """The checked jobs of a grid; raises a UserError before the first one starts."""
     compositions = local.compositions if local else Compositions(config)
     identities: dict[Path, str] = {}
     asked: set[tuple[object, ...]] = set()
@@ -206,10 +206,10 @@ def _check_jobs(config: DictConfig, local: Local | None, cells: list[Cell]) -> S
 
 
 def _choose_name(config: DictConfig, jobs: list[IndexJob]) -> list[IndexJob]:
-    """The jobs that a sweep of this name keeps beside the given ones; or gives these another name.
+    """The earlier jobs that a sweep of this name keeps; or renames the sweep and returns none.
 
-    More jobs and more seeds extend a sweep. Fewer seeds of a job that has results make another
-    one; so do other jobs where the name was not typed but is that of an experiment.
+    More jobs and more seeds extend a sweep. Fewer seeds of a job with results make another sweep,
+    as do other jobs if the name was not typed but is that of an experiment.
     """
     sweep = sweep_directory(config)
     _check_index(sweep)

@@ -1,4 +1,4 @@
-"""Constants chosen on some seeds, and the jobs of a sweep run with the winners on others."""
+"""Chooses constants on some seeds, and runs the jobs of a sweep with them on others."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ from odfl_cli.runs.sweep.start import Sweep, start_grid
 
 @settings
 class Tune:
-    """How constants are chosen: the keys of conf/tune/*.yaml."""
+    """The settings for choosing constants: the keys of conf/tune/*.yaml."""
 
     seeds: str | int | list[int | str]
     rounds: PositiveInt | None = None
@@ -43,7 +43,7 @@ class Tune:
         return parse_seeds(text, "tune.seeds")
 
     def grid_of(self, algorithm: str, cell: Cell) -> dict[str, list[Any]]:
-        """Key → values to try, but for keys without any and keys that the job sets itself."""
+        """Key → values to try, except for keys without values and keys that the job sets itself."""
         typed = {word.lstrip("+").partition("=")[0] for word in cell}
         grid = flatten(self.grids.get(algorithm) or {})
         for key, values in grid.items():
@@ -55,7 +55,7 @@ class Tune:
 
 @dataclass
 class Contest:
-    """One job of the sweep, and what was tried for it."""
+    """One job of the sweep and its candidates."""
 
     cell: Cell  # its overrides
     name: str
@@ -65,11 +65,11 @@ class Contest:
 
     @property
     def unseeded(self) -> Cell:
-        """Its overrides but for the seeds."""
+        """Its overrides without the seeds."""
         return tuple(word for word in self.cell if not word.startswith("seeds="))
 
     def propose(self) -> Iterator[Cell]:
-        """The constants to try next, as overrides: all of the grid, or Optuna's next ones."""
+        """The constants to try next, as overrides: the whole grid, or Optuna's next ones."""
         if self.study:
             self.trial = self.study.ask()
             values = [_suggest(self.trial, key, values) for key, values in self.grid.items()]
@@ -78,13 +78,13 @@ class Contest:
             yield from map(self._words, product(*self.grid.values()))
 
     def judge(self, words: Cell, values: list[float]) -> None:
-        """Records the objective of a candidate by seed; one that failed has none, and loses."""
+        """Records the objective of a candidate by seed; a failed one has none and loses."""
         self.found[words] = values
         if self.study:
             self.study.tell(self.trial, _mean(values))
 
     def winner(self) -> Cell:
-        """The constants with the least mean; of equals the first."""
+        """The constants with the least mean, the first among equals."""
         if not self.found:
             return ()
         best = min(self.found, key=lambda words: _mean(self.found[words]))
@@ -93,7 +93,7 @@ class Contest:
         return best
 
     def describe(self) -> dict[str, Any]:
-        """The winner's constants, those at an end of their values, and its objective."""
+        """The winner's constants, which of them lie at the edge of their grid, and its objective."""
         words = dict(word.split("=", 1) for word in self.winner())
         return {
             "job": self.name,
@@ -110,7 +110,7 @@ class Contest:
 
 
 def run_tuned(master: DictConfig, local: Local | None, launch: Callable[[Sweep], None]) -> bool:
-    """Tries the candidates of every job, writes what was chosen and runs the winners; whether all have results."""
+    """Tries the candidates of every job and runs the winners; returns whether all have results."""
     tune: Tune = Parts(master, {}).make("tune")
     top, name = top_level(master), str(master.sweep)
     seeds, compositions = tune.seed_list(), local.compositions if local else Compositions(master)
@@ -150,7 +150,7 @@ def run_tuned(master: DictConfig, local: Local | None, launch: Callable[[Sweep],
 
 
 def _contests(tune: Tune, cells: list[Cell], default: str) -> list[Contest]:
-    """One for every job; refuses a sweep without anything to tune."""
+    """A contest for every job; raises a UserError if there is nothing to tune."""
     contests = []
     for cell, own in zip(cells, own_words(cells), strict=True):
         algorithm = next((word[5:] for word in cell if word.startswith("algo=")), default)
@@ -179,7 +179,7 @@ def _suggest(trial: Any, key: str, values: list[Any]) -> Any:
 
 
 def _is_at_the_edge(value: str, values: list[Any]) -> bool:
-    """Whether a constant lies at an end of the numbers that were tried, within a tenth."""
+    """True if a constant lies within a tenth of an end of the numbers that were tried."""
     if len(values) < 3 or not all(isinstance(one, int | float) for one in values):
         return False
     return not 1.1 * min(values) < float(value) < max(values) / 1.1
@@ -191,7 +191,7 @@ def _rename(master: DictConfig, name: str) -> None:
 
 
 def _finals(run: Path, column: str, seeds: tuple[int, ...]) -> list[float] | None:
-    """The objective by seed; empty for a candidate that failed, None for one that has not ended."""
+    """The objective by seed; empty for a failed candidate, None for one that has not ended."""
     try:
         values = Summary.parse(read_json(run / SUMMARY)).finals(column, seeds)
     except FileNotFoundError:

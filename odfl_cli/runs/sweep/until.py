@@ -1,4 +1,4 @@
-"""Seeds added to the jobs of a sweep until every paired difference between algorithms is decided."""
+"""Adds seeds to the jobs of a sweep until every paired difference between algorithms is decided."""
 
 import math
 from collections.abc import Callable
@@ -26,14 +26,14 @@ from odfl_cli.runs.sweep.local import Local
 from odfl_cli.runs.sweep.start import Sweep, start_grid
 
 GROWTH = 1.25
-"""The number of seeds of a look by that of the look before."""
+"""The ratio of the numbers of seeds of two consecutive looks."""
 PREFERRED = ("avg_mean_cost", "avg_cost")
-"""The column that is compared unless one is named: the first that all jobs have."""
+"""The default column is the first of these that all jobs have."""
 
 
 @settings
 class Decided:
-    """When a comparison is decided: the keys of conf/until/decided.yaml."""
+    """The settings for deciding comparisons: the keys of conf/until/decided.yaml."""
 
     by: str | None = None
     margin: NonNegative = 0.0
@@ -44,11 +44,11 @@ class Decided:
 
     @property
     def baselines(self) -> list[str]:
-        """The algorithms that the others are compared with; none: all pairs."""
+        """The algorithms that the others are compared with; if empty, all pairs are compared."""
         return [self.baseline] if isinstance(self.baseline, str) else self.baseline or []
 
     def looks(self) -> list[int]:
-        """The numbers of seeds at which the differences are looked at, ascending."""
+        """The numbers of seeds at which the differences are examined, ascending."""
         looks = [min(self.first, self.most)]
         while looks[-1] < self.most:
             looks.append(min(math.ceil(GROWTH * looks[-1]), self.most))
@@ -59,8 +59,8 @@ class Decided:
 class Contender:
     """One job of a comparison."""
 
-    cell: Cell  # its overrides but for the seeds
-    name: str  # its algorithm, with the algorithm's swept keys where there are several of it
+    cell: Cell  # its overrides without the seeds
+    name: str  # its algorithm, with the algorithm's swept keys
     problem: str  # its other swept keys
     directory: Path
 
@@ -70,7 +70,7 @@ class Contender:
         return self.name.partition(" ")[0]
 
     def finals(self, column: str) -> dict[int, float]:
-        """The column after the last round, by seed; empty before the first seed is there."""
+        """The final values of a column by seed; empty before there are results."""
         try:
             return dict(Summary.parse(read_json(self.directory / SUMMARY)).final.get(column, {}))
         except FileNotFoundError:
@@ -78,7 +78,7 @@ class Contender:
 
 
 class Pair(NamedTuple):
-    """Two jobs on the same problem, and what their differences decide."""
+    """Two jobs on the same problem, and the decision on their differences."""
 
     first: Contender
     second: Contender
@@ -101,7 +101,7 @@ class Pair(NamedTuple):
 
 
 class Comparison:
-    """Jobs on the same problem: each pair's differences, on seeds counted from `start`."""
+    """Jobs on the same problem, compared in pairs on seeds counted from `start`."""
 
     def __init__(self, until: Decided, jobs: list[Contender], start: int) -> None:
         self.jobs, self._start, self._looks = jobs, start, until.looks()
@@ -111,9 +111,9 @@ class Comparison:
         self._until, self.size = until, self._looks[0]
 
     def decide(self, column: str, pairs: int) -> list[Pair]:
-        """The decision on every pair, as if looks had been taken one by one; `pairs`: in all.
+        """The decision on every pair, as if looks were taken one by one; `pairs` is their total number.
 
-        `size` is set to what the next look needs; where there is none, to the seeds there are.
+        Sets `size` to the seeds of the next look, or to the existing seeds if there is none.
         """
         finals = {job.name: job.finals(column) for job in self.jobs}
         seeds = range(self._start, self._start + self._until.most)
@@ -139,7 +139,7 @@ class Comparison:
 def run_until_decided(
     master: DictConfig, local: Local | None, launch: Callable[[Sweep], None]
 ) -> bool:
-    """Runs the jobs of a sweep with ever more seeds and writes the verdicts; whether none failed."""
+    """Runs the jobs of a sweep with more and more seeds and writes the verdicts; returns whether none failed."""
     until: Decided = Parts(master, {}).make("until")
     top = top_level(master)
     if top.force or top.retry:
@@ -186,7 +186,7 @@ def run_until_decided(
 def _check(
     master: DictConfig, until: Decided, compositions: Compositions
 ) -> tuple[list[Contender], str]:
-    """The jobs, and the column to compare; refuses what cannot be compared."""
+    """The jobs and the column to compare; raises a UserError if they cannot be compared."""
     cells = [tuple(w for w in cell if not w.startswith("seeds=")) for cell in grid_cells(master)]
     cells = list(dict.fromkeys(cells))
     jobs, columns, tuned = [], [], dict[str, None]()
@@ -226,7 +226,7 @@ def _contender(cell: Cell, own: Cell, prepared: PreparedJob) -> Contender:
 
 
 def _line(pairs: list[Pair]) -> str:
-    """How many pairs are decided, and the one that is furthest from it."""
+    """A line with the number of decided pairs, and the pair furthest from a decision."""
     left = [pair for pair in pairs if pair.found.verdict == "undecided"]
     first, second, found = max(left, key=lambda pair: pair.found.more)
     where, number = f"{first.problem}: " if first.problem else "", two_digits(found.half)
