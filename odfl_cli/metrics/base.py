@@ -13,7 +13,7 @@ from odfl_cli.problem.problem import Horizon
 
 COLUMNS = ("t", "cost", "avg_cost", "mse", "avg_mse", "best_cost", "regret")
 MEAN_COLUMNS = ("mean_cost", "avg_mean_cost")
-"""Further columns where the environment knows E[c_t | X_t]."""
+"""Further columns if the environment knows E[c_t | X_t]."""
 
 
 class Run(NamedTuple):
@@ -58,7 +58,7 @@ class Recorder(Protocol):
     """Follows one run and returns the columns of the CSV."""
 
     watched: np.ndarray = NO_ROUNDS
-    """Rounds (from 1, ascending) before which `watch` is called; a block is interrupted there."""
+    """Rounds (from 1, ascending) before which `watch` is called; blocks are split there."""
 
     def watch(self, before: RoundStart) -> None:
         """Called before each of the watched rounds."""
@@ -77,7 +77,7 @@ class Recorder(Protocol):
 
 
 class Metrics(Protocol):
-    """The settings of a recorder: what a file in conf/metrics names. To add columns, subclass `Metric`."""
+    """The settings of a recorder, named by a file in conf/metrics. To add columns, subclass `Metric`."""
 
     def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
         """The columns that have values in a run of `algorithm` in `environment`, `t` first."""
@@ -109,7 +109,7 @@ def with_earlier(report: Any, earlier: Any, computed: Iterable[int], kept: Itera
 
 
 def standard_notes(algorithm: Algorithm) -> tuple[str, ...]:
-    """The notes of every run: what the algorithm reports, Newton steps, the gap that κ allows."""
+    """The notes of every run: those that the algorithm reports, Newton steps, the gap that κ allows."""
     hidden = set(algorithm.noted) - set(algorithm.reported)
     return tuple(name for name in note_names(algorithm) if name not in hidden)
 

@@ -1,4 +1,4 @@
-"""What every column of a CSV means; docs/reference/columns.md is made from it."""
+"""The meaning of every column of a CSV; docs/reference/columns.md is made from it."""
 
 MEANINGS = {
     "every run": {
@@ -45,4 +45,4 @@ MEANINGS = {
         "solver_limits": "`polytope=model`: solves that ended at a limit",
     },
 }
-"""Where a column comes from → its name → its meaning."""
+"""Source of a column → its name → its meaning."""

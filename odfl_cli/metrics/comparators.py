@@ -96,7 +96,7 @@ def random_starts(problem: Problem, seed: int, count: int) -> np.ndarray:
 
 
 def add_random(near: np.ndarray, random: np.ndarray) -> np.ndarray:
-    """`near` [C, m] and as many random starts as make len(random) in all; at least one of them."""
+    """`near` [C, m] completed by random starts to len(random) in total; at least one is random."""
     return np.concatenate([near, random[: max(1, len(random) - len(near))]])
 
 

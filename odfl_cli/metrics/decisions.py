@@ -1,4 +1,4 @@
-"""Which items were played in the logged rounds, beside those of the best decision."""
+"""The items played in the logged rounds, and those of the best decision."""
 
 import numpy as np
 
@@ -29,8 +29,8 @@ class Decisions(Metric):
 def encode_items(decisions: np.ndarray) -> np.ndarray:
     """A number for the items of each decision [S, d]: [S].
 
-    The item itself if it is one, counted from 0; −1 for none; −1 − Σ 2^i over the items i if there
-    are several, NaN where that has more digits than a float.
+    The item itself if there is one, counted from 0; −1 for none; −1 − Σ 2^i over the items i if there
+    are several, NaN if that has more digits than a float.
     """
     used = np.abs(decisions) > MIN_WEIGHT
     count, first = used.sum(-1), used.argmax(-1).astype(float)

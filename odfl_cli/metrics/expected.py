@@ -23,14 +23,14 @@ Sample = tuple[Rounds, Rounds]  # to score and to search on
 
 
 class Expected(NamedTuple):
-    """Expected costs of what one seed played, at the evaluation rounds [E]; of S seeds [S, E]."""
+    """Expected costs of one seed's decisions at the evaluation rounds [E]; for S seeds [S, E]."""
 
     cost: np.ndarray  # F_t(θ_t)
     error: np.ndarray  # the standard error of the last of them
 
 
 class Infimum(NamedTuple):
-    """The least expected costs of one seed, at the evaluation rounds [E]; of S seeds [S, E]."""
+    """The least expected costs of one seed at the evaluation rounds [E]; for S seeds [S, E]."""
 
     best: np.ndarray  # inf_θ F_t(θ)
     best_fixed: np.ndarray  # inf_θ Σ_{s≤t} F_s(θ)
@@ -55,7 +55,7 @@ class ExpectedCosts:
     random: np.ndarray  # that searches start from, too, [C, m]
 
     def measure(self, plays: Plays, row: int) -> Expected:
-        """The expected costs of what seed number `row` of the run played."""
+        """The expected costs of the decisions of seed number `row`."""
         stops, sample = pair_ends(self.size), self._last_sample[0]
         if self.law.stationary:
             totals = plays.totals(self.losses, row, slice(None), sample, stops)
@@ -68,7 +68,7 @@ class ExpectedCosts:
         return Expected(np.array(cost), paired_error(totals, self.size))
 
     def search(self) -> Infimum:
-        """The comparators, which do not depend on what was played."""
+        """The comparators, which do not depend on the decisions played."""
         if not self.law.stationary:
             return self._search_moving()
         theta, value, found = self._infimum(self._last_sample, self._truths(self.t[-1]))
@@ -109,7 +109,7 @@ class ExpectedCosts:
         return pool[values.argmin()], float(values.min()), found
 
     def _mix(self, samples: list[Rounds]) -> Rounds:
-        """As many rounds as a sample has, from the samples of all evaluation rounds by their share."""
+        """A sample of all rounds: rounds from the samples of all evaluation rounds by their share."""
         ends = np.cumsum(count_nearest(self.t, len(samples[0].costs)))
         parts = map(slice, np.append(0, ends[:-1]), ends)
         chosen = [(X[part], costs[part]) for (X, costs), part in zip(samples, parts, strict=True)]
@@ -123,7 +123,7 @@ class ExpectedCosts:
         return Rounds(X[first], costs[first]), Rounds(X[rest], costs[rest])
 
     def _truths(self, t: int) -> np.ndarray:
-        """±θ*_t on the border of Θ, where the law has such a parameter of the model's size."""
+        """±θ*_t on the border of Θ, if the law has such a parameter of the model's size."""
         theta_star = self.law.theta_star((self.seed,), int(t) - 1)
         problem = self.losses.problem
         if theta_star is None or theta_star.shape[-1] != problem.parameters:
@@ -155,7 +155,7 @@ def interpolated_sums(t: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def count_nearest(t: np.ndarray, size: int) -> np.ndarray:
-    """How many of `size` instants, even over all rounds, lie nearest to each of the rounds t, [E]."""
+    """The number of `size` instants, evenly spaced over all rounds, nearest to each of the rounds t, [E]."""
     instants = np.linspace(t[0], t[-1], size)
     nearest = np.searchsorted((t[1:] + t[:-1]) / 2, instants)
     return np.bincount(nearest, minlength=len(t))

@@ -35,7 +35,7 @@ Tested on other problems and seeds.
 """
 
 NEAR_REACH = 0.2
-"""How far from θ every other line is searched, in units of the radius: near θ lines gain most."""
+"""The range of every other line search in units of the radius: lines gain most near θ."""
 
 
 class Effort(NamedTuple):
@@ -84,16 +84,16 @@ class Search:
 
 
 def uncertainty_of(values: np.ndarray) -> float:
-    """How far the minimum may lie below the best of independent repeats [R ≥ 2]: a deviation at least.
+    """A bound on the distance of the minimum below the best of independent repeats [R ≥ 2].
 
-    The deviation of few repeats is itself unsure, and counts R/(R − 1) times.
+    At least a deviation; that of few repeats is uncertain and counts R/(R − 1) times.
     """
     deviation = float(values.std(ddof=1)) * len(values) / (len(values) - 1)
     return max(deviation, DEVIATIONS * deviation - float(values.mean() - values.min()))
 
 
 class Hindsight(NamedTuple):
-    """Costs on the realised rounds of one seed, at the evaluation rounds [E]; of S seeds [S, E]."""
+    """Costs on the realised rounds of one seed at the evaluation rounds [E]; for S seeds [S, E]."""
 
     best_fixed: np.ndarray  # min_θ Σ_{s≤t} f_s(θ)
     best_pieces: np.ndarray  # the same with another θ between any two evaluation rounds

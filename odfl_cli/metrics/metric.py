@@ -1,4 +1,4 @@
-"""Columns added to other metrics by one class: the base of metrics of your own."""
+"""The base class of metrics that add columns to other metrics."""
 
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from odfl_cli.metrics.base import Basic, Metrics, PlayedBlock, Recorder, RoundSt
 class Metric:
     """Adds the columns `adds` to those of the metrics `of`.
 
-    A subclass overrides `measure`, for values that follow from what was played, or `examine`, for
+    A subclass overrides `measure`, for values that follow from the rounds played, or `examine`, for
     values that need the state of the algorithm. If `adds` has avg_NAME, it is the mean of the measured
     NAME over all rounds so far.
     """

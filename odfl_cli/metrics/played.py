@@ -1,4 +1,4 @@
-"""What a run played: its rounds, and the parameters or states of its evaluation rounds."""
+"""The rounds of a run, and the parameters or states of its evaluation rounds."""
 
 import math
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ BLOCK = 1024
 
 
 class PlayedRounds:
-    """The rounds of a run. Of a seed that exceeds the memory every k-th round is kept, and all are drawn again.
+    """The rounds of a run. If a seed exceeds the memory, every k-th round is kept, and all are drawn again.
 
     k does not depend on the number of seeds, so that a seed's numbers do not either.
     """
@@ -30,7 +30,7 @@ class PlayedRounds:
         self._kept: list[Rounds] = []
 
     def add(self, start: int, rounds: Rounds) -> None:
-        """Takes the block that starts at round `start` (from 0)."""
+        """Adds the block that starts at round `start` (from 0)."""
         if self._stride > 1:
             part = slice(-start % self._stride, None, self._stride)
             rounds = Rounds(*(values[:, part].copy() for values in rounds))
@@ -60,7 +60,7 @@ class PlayedRounds:
 
 
 class Plays:
-    """The θ_t of the evaluation rounds, and the states where an algorithm overrides `decide`."""
+    """The θ_t of the evaluation rounds, and the states if the algorithm overrides `decide`."""
 
     def __init__(self, algorithm: Algorithm) -> None:
         overrides = type(algorithm).decide is not Algorithm.decide

@@ -47,7 +47,7 @@ NOT_COVERED = (
 )
 
 NOTES = ("alpha", "eta", "path_length")
-"""Notes of the paper's algorithms; the columns are empty where an algorithm lacks one."""
+"""Notes of the paper's algorithms; the columns are empty if an algorithm lacks one."""
 REGRETS = ("expected_cost", "static_regret", "expected_static_regret", "dynamic_regret")
 LAW_COLUMNS = ("expected_cost", "expected_static_regret")
 HINDSIGHT_STEP_FACTOR = 2  # realised costs take more steps to search: their minima are narrower
@@ -72,7 +72,7 @@ class Regret:
     margin: bool = False
 
     def effort(self) -> Effort:
-        """What the search for the best fixed parameter in hindsight may spend."""
+        """The budget of the search for the best fixed parameter in hindsight."""
         return Effort(self.repeats, HINDSIGHT_STEP_FACTOR * self.steps, self.lines)
 
     def columns(self, environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ class Regret:
         return (*columns, *chosen)
 
     def _check_notes(self, algorithm: Algorithm, taken: set[str]) -> None:
-        """Refuses notes that nothing writes, or that would replace a column of the metrics."""
+        """Raises for notes that nothing writes, or that would replace a column of the metrics."""
         known = [name for name in {*NOTES, *algorithm.noted} if name not in taken]
         for name in self.notes:
             if name not in known:
@@ -110,7 +110,7 @@ def evaluation_rounds(horizon: Horizon, count: int) -> np.ndarray:
 
 
 class Comparators(NamedTuple):
-    """What the costs of one seed are compared with; nothing here depends on what was played."""
+    """The comparators of the costs of one seed; they do not depend on the decisions played."""
 
     infimum: Infimum | None  # where the law is known
     hindsight: Hindsight
@@ -217,7 +217,7 @@ class RegretRecorder(Recorder):
         return expected, known[0]
 
     def _found_before(self, row: int) -> list[Comparators]:
-        """Where the comparators of seed number `row` are kept; new where parts have no value to compare."""
+        """The cache of the comparators of seed number `row`; a new one if parts cannot be compared."""
         environment, algorithm, horizon, seeds = self._run
         problem, choice = algorithm.problem, self._choice
         parts = environment, problem.predictor, problem.polytope, problem.regularizer

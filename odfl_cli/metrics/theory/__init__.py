@@ -1,4 +1,4 @@
-"""The paper's statements beside the data: bounds, margins, assumptions, the oracle's error.
+"""The paper's statements on data: bounds, margins, assumptions, the oracle's error.
 
 Import from the modules; nothing here is needed to run an algorithm.
 """

@@ -25,7 +25,7 @@ MAX_ROUNDS = 256  # that margins of a seed are measured on, where they are not k
 
 
 def has_bound(algorithm: Algorithm) -> bool:
-    """Whether a theorem covers the run: its algorithm and its smoothing."""
+    """True if a theorem covers the algorithm and the smoothing of the run."""
     regularizer = algorithm.problem.regularizer
     known = algorithm.theorem is not None and not np.isnan(steepness(algorithm.problem))
     return known and getattr(regularizer, "in_paper", False)
@@ -40,7 +40,7 @@ def bound(
 ) -> np.ndarray:
     """The bound on the regret up to the rounds t, [S, E], with the constants of every seed.
 
-    It includes the mean up to t of `xi` [S, E], the oracle's error; NaN where it was not examined.
+    It includes the mean up to t of `xi` [S, E], the oracle's error; NaN if it was not examined.
     """
     theorem: Any = df_ftpl_bound if algorithm.theorem == 1 else df_ogd_bound
     known = [notes[name] for name in ("alpha", "eta", "path_length") if name in notes]
@@ -54,7 +54,7 @@ def bound(
 def bound_report(
     seeds: tuple[int, ...], constants: list[Constants], xi: np.ndarray | None
 ) -> dict[str, Any]:
-    """The constants behind the bound by seed, for summary.json, with the mean ξ where it was examined."""
+    """The constants of the bound by seed, for summary.json, with the mean ξ if it was examined."""
     values = [(c.slope, c.costs, c.suboptimality, *c.margin) for c in constants]
     columns = dict(zip(("G", "D_Z", "n", "C_0", "beta"), np.array(values).T, strict=True))
     if xi is not None:
@@ -70,7 +70,7 @@ def running_nanmean(values: np.ndarray) -> np.ndarray:
 
 
 def constants_by_seed(problem: Problem, played: PlayedRounds, rounds: int) -> list[Constants]:
-    """The constants of every seed: G and D_Z are the largest of all its rounds, C_0 and β where they are known.
+    """The constants of every seed: G and D_Z are the largest of all its rounds, C_0 and β if they are known.
 
     Gaussian X has no finite G: that of a run is the largest that was seen, and grows with its length.
     """
@@ -90,7 +90,7 @@ def constants_by_seed(problem: Problem, played: PlayedRounds, rounds: int) -> li
 
 
 def known_margin(problem: Problem, environment: Any) -> Margin | None:
-    """C_0 and β = 1 of the paper's proposition, where the items of a linear model on the simplex are Gaussian."""
+    """C_0 and β = 1 of the paper's proposition, if the items of a linear model on the simplex are Gaussian."""
     covariance = getattr(environment, "item_covariance", None)
     linear = kernel_of(problem.predictor) == "linear" and kernel_of(problem.polytope) == "simplex"
     if covariance is None or not linear:
@@ -118,7 +118,7 @@ def measure_constants(sample: Sample) -> Constants:
 
 
 def longest_vertex(polytope: DecisionSet) -> float:
-    """max_k ‖v_k‖_1: exact where no vertex has a negative coordinate, else from above."""
+    """max_k ‖v_k‖_1: exact if no vertex has a negative coordinate, else an upper bound."""
     identity = np.eye(polytope.dimension)
     lower = np.diagonal(polytope.minimise(identity))
     if (lower >= 0).all():

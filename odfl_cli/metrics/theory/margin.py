@@ -1,4 +1,4 @@
-"""Assumption 2: how seldom the best vertex is hard to tell from the second best."""
+"""Assumption 2: the margin between the best and the second best vertex."""
 
 import math
 from typing import Any

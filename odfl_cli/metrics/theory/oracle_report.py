@@ -1,4 +1,4 @@
-"""The quality of an oracle's answers and the time they take, at some of the evaluation rounds."""
+"""The quality and the time of an oracle's answers at some of the evaluation rounds."""
 
 import timeit
 from functools import partial
@@ -21,7 +21,7 @@ VALUES = ("oracle_before", "oracle_after", "xi")
 
 
 def calls_an_oracle(algorithm: Algorithm) -> bool:
-    """Whether the algorithm calls an oracle."""
+    """True if the algorithm calls an oracle."""
     return type(algorithm).oracle_call is not Algorithm.oracle_call
 
 
@@ -35,7 +35,7 @@ class OracleExaminer:
         self._shares: list[float] = []
 
     def watch(self, before: RoundStart) -> None:
-        """Examines the round if it is one of those."""
+        """Examines the round if it is one of the chosen ones."""
         report = oracle_report(self._algorithm, before) if before.t in self.examined else {}
         self._shares += [float(report.pop(SHARE).mean())] if report else []
         for name, values in report.items():
@@ -53,8 +53,8 @@ class OracleExaminer:
 def oracle_report(algorithm: Algorithm, before: RoundStart) -> dict[str, np.ndarray]:
     """The oracle call of round t for every seed [S]; empty without an oracle.
 
-    oracle_before and oracle_after are the objective at the warm start and at the answer; xi is how
-    much lower a reference solve gets, in the units of the paper's objective (for DF-FTPL a sum, not
+    oracle_before and oracle_after are the objective at the warm start and at the answer; xi is the
+    answer minus a reference solution, in the units of the paper's objective (for DF-FTPL a sum, not
     an average). In a round without a call the last answer counts. oracle_share is the call's share
     of the seconds of the whole round.
     """

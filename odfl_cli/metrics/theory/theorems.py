@@ -1,4 +1,4 @@
-"""Right-hand sides of the paper's regret bounds, for every round of a run, and what they assume.
+"""Right-hand sides of the paper's regret bounds for every round of a run, and their assumptions.
 
 Theorems 1 and 2 (log barrier on a polytope) and the two propositions of the appendix (entropy on
 the simplex) are one formula each for DF-FTPL and DF-OGD with other constants. Where statement and
@@ -43,7 +43,7 @@ class Constants:
 def df_ogd_bound(
     constants: Constants, t: np.ndarray, alpha: np.ndarray, eta: np.ndarray, path_length: np.ndarray
 ) -> np.ndarray:
-    """Dynamic regret of DF-OGD up to t over t (Theorem 2; on the simplex its proposition), less ξ.
+    """Dynamic regret of DF-OGD up to t over t (Theorem 2; on the simplex its proposition), minus ξ.
 
     (D_Θ² + 2 D_Θ P_t) / (2 t η_t) + (1/t) Σ_{s≤t} (η_s K_s² / 2 + 2 D_Z E‖w̃_s − w*_s‖_1).
     """
@@ -57,7 +57,7 @@ def df_ogd_bound(
 def df_ftpl_bound(
     constants: Constants, t: np.ndarray, alpha: np.ndarray, eta: np.ndarray
 ) -> np.ndarray:
-    """Static regret of DF-FTPL up to t over t (Theorem 1; on the simplex its proposition), less ξ.
+    """Static regret of DF-FTPL up to t over t (Theorem 1; on the simplex its proposition), minus ξ.
 
     η m² D_Θ K² + m D_Θ / (η t) + 2 D_Z E‖w̃ − w*‖_1, with K the Lipschitz constant of f̃. The paper
     leaves a constant in O(·) before the first two terms, which is 1 here.
@@ -86,7 +86,7 @@ def smoothing_distance(constants: Constants, alpha: np.ndarray) -> np.ndarray:
 
 
 def inexactness(constants: Constants, kappa: float) -> float:
-    """What decisions within κ of the best predicted cost add to the average regret, by Assumption 2.
+    """The average regret that decisions within κ of the best predicted cost add, by Assumption 2.
 
     Such a decision has at most min(1, κ/margin) of its weight on other vertices than the best, so that it
     costs at most 2 V D_Z E min(1, κ/margin) more, where P(κ/margin > u) ≤ a u^{−β} with a = C_0 κ^β.
@@ -101,7 +101,7 @@ def inexactness(constants: Constants, kappa: float) -> float:
 
 
 def running_mean(t: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """(1/t) Σ_{s≤t} values_s where values are known at the rounds t [rounds] alone.
+    """(1/t) Σ_{s≤t} values_s from values that are known only at the rounds t [rounds].
 
     A round in between counts with the larger of its neighbours, so that a bound stays one.
     """
@@ -125,7 +125,7 @@ def broken_assumptions(notes: Mapping[str, np.ndarray], t: np.ndarray | None = N
 
 
 def _describe_rise(name: str, values: np.ndarray, rounds: np.ndarray) -> list[str]:
-    """Where a sequence rises that should not, in one line; empty if it does not."""
+    """A line about the first rise of a sequence that should not rise; empty if there is none."""
     rising = np.diff(values, axis=-1) > ROUNDING * np.abs(values[..., :-1])
     if not rising.any():
         return []
