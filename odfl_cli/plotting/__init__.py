@@ -1,1 +1,1 @@
-"""From the files of runs to figures: reads files and nothing else."""
+"""Figures from the files of runs."""

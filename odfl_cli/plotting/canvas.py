@@ -1,4 +1,4 @@
-"""A figure around its data: its size, its title above, its legend below."""
+"""The layout of a figure: its size, its title above, its legend below."""
 
 import math
 import re
@@ -23,9 +23,7 @@ LETTER, HANDLE = 0.062, 0.6  # inches of the legend
 def new_figure(
     panels: int, request: Request, height: float | None = None, across: int = 0
 ) -> tuple[Figure, list[Axes]]:
-    """Panels two in a row or `across` many, or one above the other within a single column; `height`
-    is of a row.
-    """
+    """Panels of `height` per row, `across` (default 2) in a row, or stacked in a single column."""
     across = across or panels_across(panels, request)
     down = math.ceil(panels / across)
     height = (height or (STACKED_HEIGHT if request.stacked else PANEL_HEIGHT)) * down
@@ -43,7 +41,7 @@ def panels_across(panels: int, request: Request) -> int:
 
 
 def finish(figure: Figure, legend: Mapping[str, Any], title: str) -> None:
-    """Adds the title above and the legend, names with their lines, below; the figure grows by both."""
+    """Adds the title above and the legend below, and enlarges the figure by both."""
     labels = [axis.get_ylabel() for axis in figure.axes]
     for axis, left, own in zip(figure.axes[1:], labels, labels[1:], strict=False):
         place = axis.get_subplotspec()
@@ -65,13 +63,13 @@ def finish(figure: Figure, legend: Mapping[str, Any], title: str) -> None:
 
 
 class Decimals(LogFormatterSciNotation):
-    """Ticks of a logarithmic axis as 0.01 and 1000; of one that goes far from 1 as powers of ten.
+    """Ticks of a logarithmic axis as 0.01 and 1000, or as powers of ten if they go far from 1.
 
     Laying out a power, which is a formula, takes as long as a curve.
     """
 
     def __call__(self, x: float, pos: Any = None) -> str:
-        """The number, or nothing where no label should be."""
+        """The number, or an empty text for no label."""
         power: str = super().__call__(x, pos)
         low, high = sorted(self.axis.get_view_interval()) if self.axis else (x, x)
         return f"{x:g}" if power and low >= SMALLEST and high <= LARGEST else power
@@ -87,7 +85,7 @@ def logarithmic(axis: Axes, directions: str = "xy") -> None:
 
 
 def fold_names(names: list[str], width: float) -> list[str]:
-    """The names in lines that fit into so many inches."""
+    """The names in lines that fit into a width in inches."""
     letters = max(20, int((width - HANDLE) / LETTER))
     folded = ["\n".join(textwrap.wrap(name, letters, break_long_words=False)) for name in names]
     fits = [_letters(name) <= letters for name in names]
@@ -97,7 +95,7 @@ def fold_names(names: list[str], width: float) -> list[str]:
 
 
 def legend_columns(names: list[str], width: float) -> int:
-    """How many columns of names fit side by side into so many inches, evenly filled."""
+    """The number of columns of names, evenly filled, that fit into a width in inches."""
     widths = [HANDLE + LETTER * _letters(name) for name in names]
     for columns in (math.ceil(len(names) / rows) for rows in range(1, len(names))):
         if sum(max(column) for column in np.array_split(widths, columns)) <= width:

@@ -45,7 +45,7 @@ class Panel(NamedTuple):
 
 
 def draw_curves(panels: list[Panel], title: str, request: Request) -> Figure:
-    """Panels with a shared legend; a curve that is off the scale of one has its value there."""
+    """Panels with a shared legend; a curve beyond the limits of a panel is labelled with its value."""
     figure, axes = new_figure(len(panels), request, across=panels[0].across)
     legend: dict[str, Line2D] = {}
     absent: dict[str, list[str]] = {}
@@ -89,7 +89,7 @@ def draw_panel(axis: Axes, panel: Panel, seeds: bool = False) -> None:
 
 
 def draw_rates(panels: list[Panel], title: str, request: Request) -> Figure:
-    """Panels on logarithmic axes, with the slope that the theorems promise."""
+    """Panels on logarithmic axes, with the slope of the theorems."""
     figure, axes = new_figure(len(panels), request)
     legend = {}
     for axis, panel in zip(axes, panels, strict=True):
@@ -104,7 +104,7 @@ def draw_rates(panels: list[Panel], title: str, request: Request) -> Figure:
 
 
 def draw_guide(axis: Axes, drawn: list[Drawn]) -> None:
-    """Draws a straight line of the slope that the paper's theorems promise above the curves."""
+    """Draws a straight line with the slope of the paper's theorems above the curves."""
     points = pd.concat([one.line.points for one in drawn]).query("mean > 0")
     x = np.array([points["x"].min(), points["x"].max()], dtype=float)
     if x[0] < x[1]:
@@ -118,7 +118,7 @@ def format_slope(slope: tuple[float, float]) -> str:
 
 
 def view(lines: list[Line]) -> tuple[float, float]:
-    """Limits that hold every learner after its first rounds, and every reference that is near."""
+    """Limits that include every learner after its first rounds, and references close to them."""
     extents = np.array([_extent(line) for line in lines])  # [lines, 2]
     learns = np.array([line.algorithm not in REFERENCES for line in lines])
     shown = extents[learns] if learns.any() else extents
@@ -131,7 +131,7 @@ def view(lines: list[Line]) -> tuple[float, float]:
 
 
 def off_scale(line: Line, limits: tuple[float, float]) -> float | None:
-    """The last mean of a line that the limits leave out."""
+    """The last mean of a line if it is beyond the limits."""
     last = float(line.points["mean"].iloc[-1])
     return None if limits[0] <= last <= limits[1] else last
 
@@ -156,7 +156,7 @@ def _late_points(one: Drawn) -> pd.DataFrame:
 
 
 def _draw_interval(axis: Axes, one: Drawn, place: float, banded: bool) -> None:
-    """A band, or bars where bands would cover each other."""
+    """A band, or bars if bands would cover each other."""
     points, colour = _late_points(one), one.style.colour
     if points["ci95"].isna().any():
         return

@@ -1,4 +1,4 @@
-"""Figures and tables as files that appear whole or not at all."""
+"""Figures and tables, written atomically."""
 
 import io
 from collections.abc import Callable, Iterable, Iterator
@@ -52,7 +52,7 @@ class Sheet(NamedTuple):
         yield table.to_csv(index=False, lineterminator="\n", float_format=DIGITS).encode()
 
     def owns(self, path: Path, content: bytes) -> bool:
-        """Whether an existing file looks like one of these: drawn by matplotlib, or with two columns of it."""
+        """True if an existing file looks like one of these: by matplotlib, or with two of its columns."""
         if path.suffix != ".csv":
             return b"atplotlib" in content
         heading = content.split(b"\n", 1)[0].decode(errors="replace")
@@ -62,7 +62,7 @@ class Sheet(NamedTuple):
 def write_sheets(
     sheets: list[Sheet], out: Path, formats: tuple[str, ...], force: bool
 ) -> list[Path]:
-    """Writes all files and returns their paths; a UserError if one is not ours, unless `force`."""
+    """Writes all files and returns their paths; raises if odfl did not write one, unless `force`."""
     for sheet in sheets:
         for path in sheet.paths(out, formats):
             check_replaceable(path, partial(sheet.owns, path), force)

@@ -59,7 +59,7 @@ def forest_sheet(runs: list[Run], column: str, title: str, request: Request) -> 
 
 
 def draw_rows(panels: dict[str, list[Row]], words: str, title: str, request: Request) -> Figure:
-    """Differences one below the other, with a line at zero."""
+    """Draws differences one below the other, with a line at zero."""
     rows = max(map(len, panels.values()))
     figure, axes = new_figure(len(panels), request, 0.75 + 1.25 * ROW_HEIGHT * rows)
     for axis, (name, shown) in zip(axes, panels.items(), strict=True):
@@ -93,7 +93,7 @@ def _draw_rows(axis: Axes, rows: list[Row]) -> None:
 
 
 def _baseline(runs: list[Run], column: str, asked: str) -> str:
-    """The algorithm asked for; else the best naive policy, or PF-OGD, or the first learner."""
+    """The requested algorithm, or else the best naive policy, PF-OGD or the first learner."""
     names = list(dict.fromkeys(run.algorithm for run in runs))
     if asked and asked not in names:
         raise UserError(f"--forest {asked}: no run of it; {did_you_mean(asked, sorted(names))}")
@@ -105,6 +105,6 @@ def _baseline(runs: list[Run], column: str, asked: str) -> str:
 
 
 def _is_recorded(run: Run) -> bool:
-    """Whether its rounds were recorded and all are logged: then seeds share their time."""
+    """True if its rounds are recorded data and all are logged: seeds then share their time."""
     logged = len(run.rows) == run.rounds * len(run.seeds)
     return logged and str(run.settings.get("data.file") or "") != ""

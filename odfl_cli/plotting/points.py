@@ -72,7 +72,7 @@ def draw_heatmap(
 
 
 def is_swept_in_ratios(values: list[float]) -> bool:
-    """Whether positive, ascending values have steps that are more alike as ratios."""
+    """True if the ratios of positive, ascending values vary less than their differences."""
     if len(values) < 2 or values[0] <= 0:
         return False
     if len(values) == 2:
@@ -113,7 +113,7 @@ def _tilt_if_crowded(axis: Axes, width: float) -> None:
 def _draw_bars(
     axis: Axes, one: Drawn, places: Mapping[Any, float], aside: Transform, joined: bool
 ) -> None:
-    """Draws points aside of their place, so that bars at one x stand beside each other."""
+    """Shifts points so that bars at the same x are beside each other."""
     points, style = one.line.points, one.style
     x = [places[value] for value in points["x"]]
     mean, bar = points["mean"], points["ci95"].fillna(0)

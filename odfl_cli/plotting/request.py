@@ -28,7 +28,7 @@ NARROW = 4.5  # inches: panels of a narrower figure are one above the other
 
 @dataclass(frozen=True)
 class Request:
-    """Which figures, and how they look."""
+    """The figures to draw and their style."""
 
     x: tuple[str, ...] = ()  # no key: against the rounds; one: points; two: a heatmap
     y: tuple[str, ...] = ()  # none: avg_cost, or every column that has a figure of its own
@@ -70,12 +70,12 @@ class Request:
 
     @property
     def column(self) -> str:
-        """The column that is drawn where there is only one."""
+        """The column for figures of a single one."""
         return self.y[0] if self.y else "avg_cost"
 
     @property
     def stacked(self) -> bool:
-        """Whether panels are one above the other."""
+        """True if panels are one above the other."""
         return self.width < NARROW
 
     def add_title(self, facts: str) -> str:

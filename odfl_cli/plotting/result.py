@@ -1,4 +1,4 @@
-"""What `run`, `sweep` and `load` return: runs as tables and as a figure."""
+"""The results of `run`, `sweep` and `load`: runs as tables and as a figure."""
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -72,7 +72,7 @@ class Result:
         return self._only("state", self.states)
 
     def module(self, seed: int) -> Any:
-        """A copy of the torch module that a seed has learnt, for a single run in memory."""
+        """A copy of the trained torch module of a seed, for a single run in memory."""
         return self._only("module", self.modules)(seed)
 
     def _only(self, name: str, values: Sequence[Any]) -> Any:
@@ -104,7 +104,7 @@ class Result:
         return Result([self.runs[place]], states, modules)
 
     def __repr__(self) -> str:
-        """What it holds, in one short line."""
+        """A short line about its content."""
         names = list(dict.fromkeys(run.algorithm for run in self.runs))
         if len(self) > 1:
             words = [f"{len(self)} runs", *names, *(f"{key}=…" for key in self.keys)]

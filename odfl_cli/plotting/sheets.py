@@ -1,4 +1,4 @@
-"""Which figures a request asks for: each with a file name, its numbers and its title."""
+"""The figures of a request, each with a file name, its numbers and its title."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -54,7 +54,7 @@ NOTEBOOK_SIZE = 6.9, 2.86  # inches, without the legend
 
 
 def sheets(runs: list[Run], request: Request) -> list[Sheet]:
-    """The figures of runs that belong together; only runs that appear count for what differs."""
+    """The figures of runs that belong together; differing keys are those of the runs shown."""
     runs = request.gap.runs(runs) if request.gap else runs
     for key in request.x:
         check_swept(runs, key)
@@ -91,7 +91,7 @@ def sections_sheet(sections: Mapping[str, list[Run]], request: Request) -> Sheet
 
 
 def curve_axes(groups: list[Group], column: str, axis: Axes | None = None) -> Axes:
-    """A column against the rounds, on the axes given or on those of a new figure of pyplot's."""
+    """A column against the rounds, on the given axes or on those of a new pyplot figure."""
     from matplotlib import pyplot as plt
 
     plot = Plot(groups, Request())
@@ -111,7 +111,7 @@ def curve_axes(groups: list[Group], column: str, axis: Axes | None = None) -> Ax
 
 @dataclass(frozen=True)
 class Plot:
-    """The groups of runs that figures show, and how the figures should look."""
+    """The groups of runs in figures, and the style of the figures."""
 
     groups: list[Group]
     request: Request
@@ -123,7 +123,7 @@ class Plot:
         )
 
     def title(self, numbers: pd.DataFrame | None = None) -> str:
-        """K, T and the number of seeds below the user's title; and a range of costs that is unusual."""
+        """K, T and the number of seeds below the user's title, and an unusual range of costs."""
         settings = [group.settings for group in self.groups]
         items = [one["data.items"] for one in settings if "data.items" in one]
         ranges = {(one.get("data.amplitude"), one.get("data.clip")) for one in settings}
@@ -142,7 +142,7 @@ class Plot:
 
     @property
     def swept(self) -> tuple[str, set[Any]]:
-        """The key of the problem that was swept over numbers, and its values; none of several keys."""
+        """The only key of the problem swept over numbers and its values; empty otherwise."""
         outer = [split_settings(group.varying)[0] for group in self.groups]
         keys = {key for settings in outer for key in settings}
         key = keys.pop() if len(keys) == 1 else ""
@@ -152,7 +152,7 @@ class Plot:
 
     @property
     def across(self) -> int:
-        """Facets in a row; 0 where there is none."""
+        """The number of facets in a row; 0 without facets."""
         _, column = self.request.facets
         if not any(self.request.facets) or self.request.stacked:
             return int(any(self.request.facets))
@@ -162,7 +162,7 @@ class Plot:
     def facets(self, column: str) -> list[tuple[Settings, list[Group]]]:
         """The groups of every facet with the settings that name it, row after row.
 
-        The MSE of ranks and that of raw costs have different units: they are apart.
+        The MSE of ranks and that of raw costs have different units and different panels.
         """
         keys = [key for key in self.request.facets if key]
         targets = {group.settings.get(TARGET, "raw") for group in self.groups}
@@ -177,7 +177,7 @@ class Plot:
 
     @property
     def marks(self) -> list[int]:
-        """The rounds in which an environment changes."""
+        """The rounds in which the environment changes."""
         return sorted({mark for group in self.groups for mark in group.extras.get("marks", ())})
 
     def panels(
@@ -186,7 +186,7 @@ class Plot:
         lines_of: Callable[[list[Group], str], list[Line]],
         final: bool = False,
     ) -> list[Panel]:
-        """A panel for every column and facet; errors of predictions with other targets are apart."""
+        """A panel for every column and facet; errors of predictions with other targets are separate."""
         several = len(list(columns)) > 1
         panels = []
         for column in columns:
@@ -214,7 +214,7 @@ class Plot:
 
 
 def _default_sheets(plot: Plot, runs: list[Run]) -> list[Sheet]:
-    """The figures that were asked for, or all that say something, if the runs have what they show."""
+    """The requested figures, or all figures whose columns the runs have."""
     have = {column for group in plot.groups for column in group.columns}
     key, values = plot.swept
     facets = replace(plot.request, facets=("", key)) if len(values) <= MOST_ACROSS else plot.request
@@ -248,7 +248,7 @@ def _forest(plot: Plot, runs: list[Run]) -> Sheet:
 def _add_slopes(
     panels: list[Panel], slope_of: Callable[[pd.DataFrame], tuple[float, float]]
 ) -> list[Panel]:
-    """The panels with the slopes of their lines on logarithmic axes, in legend and numbers."""
+    """The panels with the slopes of their lines on logarithmic axes in the legend and the numbers."""
     found: dict[str, list[str]] = {}
 
     def measure(one: Drawn) -> Drawn:
@@ -321,7 +321,7 @@ def _gap_sheets(plot: Plot, gap: Gap) -> list[Sheet]:
 
 
 def _heatmap_sheet(plot: Plot, drawn: list[Drawn], words: str) -> Sheet:
-    """A table for all lines that differ in nothing but the second key."""
+    """A table for all lines that differ only in the second key."""
     across, down = plot.request.x
     if across == down:
         raise UserError(f"--x {across},{down}: a heatmap needs two keys")
@@ -349,7 +349,7 @@ def _heatmap_sheet(plot: Plot, drawn: list[Drawn], words: str) -> Sheet:
 
 
 def _style_gaps(plot: Plot, gap: Gap, lines: list[Line]) -> list[Drawn]:
-    """Gaps of two algorithms, which the axis names, are called by what distinguishes the pairs."""
+    """Names gaps of two algorithms, which the axis names, by the settings that distinguish the pairs."""
     plain = {line.algorithm: LineStyle("", INK) for line in lines}
     return plot.style(lines) if gap.key != "algo" else apply_styles(lines, plain)
 

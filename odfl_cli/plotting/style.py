@@ -50,14 +50,14 @@ LINE_STYLES = {name: _read_style(name, look) for name, look in ALGORITHMS.items(
 
 
 class Drawn(NamedTuple):
-    """A line, or a group of runs, with the style and the name it has in every figure."""
+    """A line, or a group of runs, with its style and name in all figures."""
 
     line: Any
     style: LineStyle
     name: str
 
     def add_facts(self, facts: Settings) -> "Drawn":
-        """The same, with further columns in the line's numbers."""
+        """The same with further columns in the line's numbers."""
         return self._replace(line=replace(self.line, facts={**self.line.facts, **facts}))
 
 
@@ -78,7 +78,7 @@ def apply_styles(lines: Sequence[Line | Group], styles: Mapping[str, LineStyle])
 def line_styles(
     algorithms: list[str], labels: Mapping[str, str] | None = None
 ) -> dict[str, LineStyle]:
-    """A style for each algorithm; `labels` are names in legends, instead of ours.
+    """A style for each algorithm; `labels` replace names in legends.
 
     The checksum of its name chooses the style of an algorithm that is not listed above, so that it
     is the same in every figure unless another algorithm of the figure has it, or a listed one has
@@ -104,7 +104,7 @@ def line_styles(
 
 
 def variant(style: LineStyle, place: int, count: int) -> LineStyle:
-    """The style of one of several curves of an algorithm: from dark to light, each its marker."""
+    """The style of one of several curves of an algorithm: from dark to light, each with its marker."""
     if count == 1:
         return style
     share = place / (count - 1)  # 0 is darkest
