@@ -1,1 +1,1 @@
-"""`make bench`: how fast, against what, and how it grows. Every figure is measured in one run."""
+"""`make bench`: speed, comparisons and growth, all measured in one run."""

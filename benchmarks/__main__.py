@@ -15,12 +15,12 @@ RECORD, SPEED = "--record", Path(__file__).parents[1] / "docs" / "data" / "speed
 
 
 def main(names: list[str]) -> int:
-    """Measures the parts named and prints one table; a part that is unknown is refused."""
+    """Measures the named parts and prints one table; unknown parts are refused."""
     parts = [name for name in names if name != RECORD]
     if unknown := set(parts) - set(PARTS):
         print(f"{', '.join(sorted(unknown))}: there are {', '.join(PARTS)}", file=sys.stderr)
         return 2
-    results = {name: list(measured(name)) for name in parts or PARTS}
+    results = {name: list(measure(name)) for name in parts or PARTS}
     print_table([section for sections in results.values() for section in sections])
     if RECORD in names:
         for name, sections in results.items():
@@ -28,7 +28,7 @@ def main(names: list[str]) -> int:
     return 0
 
 
-def measured(name: str) -> Iterator[Section]:
+def measure(name: str) -> Iterator[Section]:
     """The sections of one part."""
     print(f"measuring {name} …", file=sys.stderr, flush=True)
     yield from importlib.import_module(f"benchmarks.parts.{name}").sections()

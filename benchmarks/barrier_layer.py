@@ -23,8 +23,8 @@ def smoothed_by_cvxpylayers(
         )
         layer = CvxpyLayer(program, parameters=[q], variables=[w])
 
-    def smoothed(prediction: torch.Tensor, alpha: float) -> torch.Tensor:
+    def smooth(prediction: torch.Tensor, alpha: float) -> torch.Tensor:
         with warnings.catch_warnings(action="ignore"):
             return layer(prediction / alpha, solver_args=solver_options)[0]
 
-    return smoothed
+    return smooth

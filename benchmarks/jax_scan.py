@@ -16,7 +16,7 @@ Round = tuple[jax.Array, jax.Array, jax.Array]  # X_t [K, p], c_t [K], δ_t
 
 def simulation(algorithm: DFOGD, environment: Sin4, rounds: int) -> Callable[[int], jax.Array]:
     """Seeds → the costs paid [S, T] on data that are drawn round by round."""
-    draw, update = drawn_round(environment), updated(algorithm)
+    draw, update = drawn_round(environment), update_function(algorithm)
 
     def one_seed(key: jax.Array) -> jax.Array:
         theta_star = environment._norm * unit(jax.random.normal(key, (environment.features,)))
@@ -32,7 +32,9 @@ def simulation(algorithm: DFOGD, environment: Sin4, rounds: int) -> Callable[[in
 
 def play(algorithm: DFOGD, X: np.ndarray, costs: np.ndarray, deltas: np.ndarray) -> np.ndarray:
     """The costs paid [T] by one seed on given rounds: X [T, K, p], costs [T, K], δ [T]."""
-    return np.asarray(jax.lax.scan(updated(algorithm), start(X.shape[2]), (X, costs, deltas))[1])
+    return np.asarray(
+        jax.lax.scan(update_function(algorithm), start(X.shape[2]), (X, costs, deltas))[1]
+    )
 
 
 def drawn_round(environment: Sin4) -> Callable[[jax.Array, jax.Array], Round]:
@@ -52,7 +54,7 @@ def drawn_round(environment: Sin4) -> Callable[[jax.Array, jax.Array], Round]:
     return draw
 
 
-def updated(algorithm: DFOGD) -> Callable[[Any, Round], tuple[Any, jax.Array]]:
+def update_function(algorithm: DFOGD) -> Callable[[Any, Round], tuple[Any, jax.Array]]:
     """(state, round) → the state after it and the cost paid; lines 3 to 7 of Algorithm 2."""
     radius, oracle = algorithm.problem.theta_set.radius, algorithm.problem.oracle
     scale = algorithm.problem.regularizer.suboptimality**-0.5

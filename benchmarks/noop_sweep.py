@@ -1,4 +1,4 @@
-"""The smallest Hydra application: its jobs have nothing to compose but their number, and do nothing."""
+"""The smallest Hydra application: its jobs compose only their number and do nothing."""
 
 import hydra
 from omegaconf import DictConfig

@@ -1,4 +1,4 @@
-"""Child processes that are timed or weighed."""
+"""Child processes whose time or memory is measured."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def python(*arguments: str, cwd: Path, bytecode: Path | None = None) -> str:
-    """`python …` as on a user's machine, where bytecode is kept; returns what it printed."""
+    """Runs `python …` with bytecode kept, as on a user's machine; returns its output."""
     environment = os.environ | ({"PYTHONPYCACHEPREFIX": str(bytecode)} if bytecode else {})
     environment |= {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -37,7 +37,7 @@ class Section:
 
 
 def print_table(sections: list[Section]) -> None:
-    """The table, plain enough for a README."""
+    """Prints the table."""
     table = Table(
         title=f"odfl on {os.cpu_count()} cores, {processor()}; best of several repetitions",
         title_justify="left",
@@ -62,7 +62,7 @@ def in_words(row: Row) -> tuple[str, ...]:
 
 
 def record(part: str, sections: list[Section], file: Path) -> None:
-    """Writes a part's measurements into a CSV file, in place of those that it holds of that part."""
+    """Writes a part's measurements into a CSV file, in place of earlier ones of that part."""
     kept = []
     if file.is_file():
         with file.open(newline="", encoding="utf-8") as old:
@@ -90,7 +90,7 @@ def in_units(seconds: float | None) -> str:
 
 
 def verdict(row: Row) -> str:
-    """The bound and whether it was kept."""
+    """The bound and whether it was met."""
     bounds = (
         ("≥ {:g}", row.at_least, lambda bound: row.ratio >= bound),
         ("≤ {:g}", row.at_most, lambda bound: row.ratio <= bound),
@@ -105,7 +105,7 @@ def verdict(row: Row) -> str:
 
 
 def processor() -> str:
-    """The processor's name where the system tells it."""
+    """The processor's name, if the system has it."""
     try:
         with open("/proc/cpuinfo") as file:
             names = [

@@ -19,7 +19,7 @@ def best_of(repetitions: int, function: Callable[[], object]) -> float:
 
 
 def seconds(function: Callable[[], object]) -> float:
-    """Of one call."""
+    """Seconds of one call."""
     begun = time.perf_counter()
     function()
     return time.perf_counter() - begun
@@ -48,7 +48,7 @@ def job_of(*overrides: str, rounds: int, engine: Engine | None = None) -> Job:
 
 
 def per_seed_round(job: Job, phase: str, simulations: Iterable[Simulation]) -> float:
-    """The least seconds that a phase took, per seed and round."""
+    """The least seconds of a phase, per seed and round."""
     least = min(simulation.seconds[phase] for simulation in simulations)
     return least / (len(job.seeds) * job.horizon.rounds)
 
@@ -64,12 +64,12 @@ def learning(job: Job, repetitions: int = 3) -> float:
     return least / (seeds * length)
 
 
-def repeated(job: Job, repetitions: int) -> list[Simulation]:
-    """Runs of the same job, after a short one that loads what must be loaded."""
+def repeat(job: Job, repetitions: int) -> list[Simulation]:
+    """Runs of the same job, after a short one that loads modules and kernels."""
     simulate(replace(job, horizon=Horizon(rounds=min(20, job.horizon.rounds))))
     return [simulate(job) for _ in range(repetitions)]
 
 
 def assert_same_costs(ours: np.ndarray, theirs: np.ndarray) -> None:
-    """A speed is worth comparing only if the numbers are the same."""
+    """Raises unless both have the same costs, as only then speeds are comparable."""
     np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)

@@ -9,7 +9,7 @@ from odfl_cli.cli import main
 
 
 def peak_megabytes() -> float:
-    """Of this program alone: getrusage would count what the parent held when it forked."""
+    """The peak memory of this program; getrusage would include the parent's memory at the fork."""
     try:
         status = Path("/proc/self/status").read_text()
         return int(status.split("VmHWM:")[1].split()[0]) / 1000 * 1.024

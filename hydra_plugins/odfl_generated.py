@@ -1,7 +1,7 @@
-"""Configurations that odfl derives from other files of conf/, as a source of Hydra's.
+"""A Hydra config source for the configurations that odfl derives from other files of conf/.
 
-Hydra looks for plugins in the namespace package hydra_plugins. What is stored in its ConfigStore
-would be copied for every choice and listed on every completion; a source is asked by name.
+Hydra looks for plugins in the namespace package hydra_plugins. Entries of its ConfigStore
+would be copied for every choice and listed in every completion; a source is queried by name.
 """
 
 from hydra.core.config_search_path import ConfigSearchPath
@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 
 class GeneratedConfigs(ConfigSource):
-    """`odfl://`: what `odfl_cli.config.generated.generate` returns for a path."""
+    """`odfl://`: the results of `odfl_cli.config.generated.generate`."""
 
     @staticmethod
     def scheme() -> str:
@@ -41,11 +41,11 @@ class GeneratedConfigs(ConfigSource):
         return generate(config_path.removesuffix(".yaml")) is not None
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
-        return []  # nobody chooses from them
+        return []  # users do not choose from them
 
 
 class GeneratedSearchPath(SearchPathPlugin):
-    """Adds the source to applications that read the conf/ of odfl, and to no others."""
+    """Adds the source to applications that read the conf/ of odfl."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
         from odfl_cli.config.directory import conf_directory

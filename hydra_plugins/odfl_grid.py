@@ -1,7 +1,7 @@
-"""Grids: Hydra's sweeper and launcher of `odfl run -m`, without composing a job more than once.
+"""The sweeper and launcher of `odfl run -m`, which compose every job only once.
 
 Hydra looks for them in the namespace package hydra_plugins. Its own sweeper composes every job to
-validate it, its own launcher composes it again; each takes longer than a small job.
+validate it, and its launcher composes it again; each takes longer than a small job.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from omegaconf import DictConfig
 
 
 class LocalLauncher(Launcher):
-    """Jobs on this machine: side by side if they are small, else one after another."""
+    """Runs jobs on this machine: small ones in parallel, large ones one after another."""
 
     def __init__(self, at_once: int | None = None) -> None:
         self.at_once = at_once
@@ -48,7 +48,7 @@ class LocalLauncher(Launcher):
 
 
 class GridSweeper(Sweeper):
-    """Every combination of the values given, checked before the first job starts."""
+    """Runs every combination of the given values, all checked before the first job starts."""
 
     def __init__(
         self, max_batch_size: int | None = None, params: dict[str, str] | None = None

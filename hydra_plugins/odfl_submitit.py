@@ -1,8 +1,8 @@
-"""Jobs through submitit, to Slurm or to processes of this machine, waited for to the last one.
+"""Runs jobs through submitit, on Slurm or in local processes, and waits for all of them.
 
 Hydra looks for launchers in the namespace package hydra_plugins. The submitit plugin's own
-launcher starts all local processes at once, ends with the first job that is cancelled, and on a
-cluster without accounting waits for that job for ever; how one job runs is still the plugin's.
+launcher starts all local processes at once, ends with the first cancelled job, and on a cluster
+without accounting waits for that job forever. Single jobs still run through the plugin.
 """
 
 import subprocess
@@ -17,11 +17,11 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf
 
 PATIENCE = 3
-"""Polls in a row that find neither the job nor its result before it counts as lost."""
+"""Consecutive polls without the job or its result before it counts as lost."""
 
 
 class OdflSubmititLauncher(Launcher):
-    """Keeps at most `at_once` jobs submitted; a job that is killed fails, the others go on."""
+    """Keeps at most `at_once` jobs submitted; a killed job fails, the others continue."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class OdflSubmititLauncher(Launcher):
         return executor
 
     def _outcome(self, job: "_Running") -> JobReturn:
-        """What the job returned; for a lost one, the value that a failed job returns to a sweeper."""
+        """The result of the job; for a lost one, the value of a failed job."""
         from odfl_cli.core.text import tell
         from odfl_cli.runs.sweep.job import worst_value
 
@@ -113,23 +113,23 @@ class OdflSubmititLauncher(Launcher):
 
 
 def _squeue() -> str:
-    """Unlike sacct, which submitit asks, squeue needs no accounting; arrays one job a line."""
+    """The ids of queued jobs, one per line; unlike sacct, squeue needs no accounting."""
     command = ["squeue", "--me", "--noheader", "--array", "--format=%i"]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 class _Running:
-    """A job that was submitted."""
+    """A submitted job."""
 
     def __init__(self, number: int, overrides: list[str], handle: Any) -> None:
         self.number, self.overrides, self.handle = number, overrides, handle
         self.id, self.polls_without_it = handle.job_id, 0
 
     def is_over(self, alive: set[str]) -> bool:
-        """Its result is there, or the job has been gone for a while without leaving one."""
+        """True if its result exists, or if the job has been gone for a while without one."""
         self.polls_without_it = 0 if self.id in alive else self.polls_without_it + 1
         return self.has_result() or self.polls_without_it >= PATIENCE
 
     def has_result(self) -> bool:
-        """Whether it ended by itself."""
+        """True if it ended by itself."""
         return self.handle.paths.result_pickle.exists()

@@ -25,7 +25,7 @@ th {{ position: sticky; top: 0; background: #fff; }}
 
 
 def gap(first: pd.Series, second: pd.Series) -> tuple[str, str]:
-    """The mean of first − second, paired by seed, and what its interval says."""
+    """The mean of first − second, paired by seed, and the verdict of its interval."""
     differences = np.array(list(paired_differences(first, second).values()))
     mean, ci95 = (float(value) for value in mean_ci95(differences))
     sign = "positive" if mean > 0 else "negative"
@@ -33,7 +33,7 @@ def gap(first: pd.Series, second: pd.Series) -> tuple[str, str]:
 
 
 def estimate(values: pd.Series) -> str:
-    """The mean of one value per seed and its 95% interval; a dash where nothing was measured."""
+    """The mean of one value per seed and its 95% interval; a dash if nothing was measured."""
     mean, ci95 = mean_ci95(values.to_numpy(float))
     return plus_minus(float(mean), float(ci95))
 
@@ -52,7 +52,7 @@ def table(rows: list[list[str]]) -> str:
 
 
 def rows_of(markdown: str) -> list[list[str]]:
-    """The rows of a table, the head first, without the signs of emphasis and code around a cell."""
+    """The rows of a table, the head first, without the markup of emphasis and code."""
     lines = [line.replace("`", "") for line in markdown.splitlines() if line.startswith("|")]
     rows = [[cell.strip().strip("*") for cell in line[1:-1].split(" | ")] for line in lines]
     return [rows[0], *rows[2:]]
@@ -66,7 +66,7 @@ def as_csv(rows: list[list[str]]) -> str:
 
 
 def as_html(rows: list[list[str]], title: str) -> str:
-    """Rows of text as a page of their own, without scripts or other files."""
+    """Rows of text as a self-contained page."""
     cell = lambda text, tag: f"<{tag}>{html.escape(text)}</{tag}>"  # noqa: E731
     head, *body = (
         "<tr>" + "".join(cell(text, "td" if place else "th") for text in row) + "</tr>"

@@ -15,7 +15,7 @@ import pandas as pd
 
 DATA = Path(__file__).parents[1] / "docs" / "data"
 PAPER = "algo=df_ogd,df_ftpl,pf_ogd,spo,uniform"
-"""What is ranked on stocks and electricity; reproduce/streams.py runs everything there."""
+"""The algorithms ranked on stocks and electricity; reproduce/streams.py runs all of them."""
 MAPS = ["--config-dir", "reproduce/conf"]
 SWEEPS = {
     "main": ["experiment=main", "seeds=100"],
@@ -66,7 +66,7 @@ BOUND = ("avg_dynamic_regret", "avg_bound")
 
 
 def main() -> None:
-    """Collects the sweeps that are named, or all of them."""
+    """Collects the named sweeps, or all of them."""
     names = [*SWEEPS, "hindsight", "claims"]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}")
@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def collect(name: str, outputs: str) -> None:
-    """Runs what is missing of one sweep and writes docs/data/NAME.csv."""
+    """Runs the missing jobs of one sweep and writes docs/data/NAME.csv."""
     sweep = f"documents-{name}"
     odfl("run", "-m", *SWEEPS[name], f"sweep={sweep}", f"outputs={outputs}")
     with tempfile.TemporaryDirectory() as folder:
@@ -107,7 +107,7 @@ def collect(name: str, outputs: str) -> None:
 
 
 def collect_searches(outputs: str) -> None:
-    """Writes docs/data/hindsight.csv: static regret with ever more effort, and how much more it may be."""
+    """Writes docs/data/hindsight.csv: static regret with increasing effort, and its uncertainty."""
     tables = []
     for effort, overrides in SEARCHES.items():
         sweep = f"documents-hindsight-{effort}"
@@ -140,13 +140,13 @@ def bound_rows(rounds: pd.DataFrame) -> pd.DataFrame:
 
 
 def write(table: pd.DataFrame, name: str) -> None:
-    """docs/data/NAME.csv with six significant digits."""
+    """Writes docs/data/NAME.csv with six significant digits."""
     table.to_csv(DATA / f"{name}.csv", index=False, float_format="%.6g", lineterminator="\n")
     print(f"docs/data/{name}.csv: {len(table)} rows")
 
 
 def odfl(*arguments: str, capture: bool = False) -> str:
-    """Runs `odfl …` and returns what it printed if that is to be captured."""
+    """Runs `odfl …`; returns its output if it is captured."""
     print("odfl", *arguments, file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "odfl_cli", *arguments]
     stdout = subprocess.PIPE if capture else None

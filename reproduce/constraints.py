@@ -16,19 +16,19 @@ HEADER = """\
 """
 
 
-def declared(*extras: str) -> Iterator[Requirement]:
-    """What pyproject.toml asks for, with the extras."""
+def requirements_of(*extras: str) -> Iterator[Requirement]:
+    """The requirements in pyproject.toml, with those of the extras."""
     project = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
     lists = [project["dependencies"], *(project["optional-dependencies"][name] for name in extras)]
     for requirement in (Requirement(text) for one in lists for text in one):
         if requirement.name == project["name"]:
-            yield from declared(*requirement.extras)
+            yield from requirements_of(*requirement.extras)
         else:
             yield requirement
 
 
-def installed(requirements: Iterator[Requirement]) -> dict[str, str]:
-    """Name → version of the requirements and of whatever they require here."""
+def installed_versions(requirements: Iterator[Requirement]) -> dict[str, str]:
+    """Name → installed version of the requirements and of their own requirements."""
     found: dict[str, str] = {}
     seen: set[tuple[str, frozenset[str]]] = set()
     waiting = list(requirements)
@@ -51,6 +51,6 @@ def installed(requirements: Iterator[Requirement]) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    versions = installed(declared("dev"))
+    versions = installed_versions(requirements_of("dev"))
     lines = [f"{name}=={version}\n" for name, version in sorted(versions.items())]
     (TOP / "constraints.txt").write_text(HEADER + "".join(lines))

@@ -1,4 +1,4 @@
-"""How often equal algorithms are told apart, and the verdict of `until=decided` on the paper's claim.
+"""The rate at which equal algorithms are declared different, and the verdict of `until=decided` on the paper's claim.
 
 `python reproduce/decided.py equal` writes docs/data/equal.csv: DF-OGD against itself with other random
 draws, 300 times, and differences drawn from three laws, 2,000 times each; how many were declared
@@ -71,7 +71,7 @@ def replicate(number: int) -> np.ndarray:
 
 
 def judge(pair: str, replications) -> dict[str, object]:
-    """How many of the replications are declared different, by each rule."""
+    """The number of replications declared different, by each rule."""
     found = {
         "pair": pair,
         "replications": 0,
@@ -97,7 +97,7 @@ def judge(pair: str, replications) -> dict[str, object]:
 
 
 def claim(outputs: str = "outputs") -> None:
-    """Writes docs/data/verdict.json: the verdicts, and the processor time they took, if run afresh."""
+    """Writes docs/data/verdict.json: the verdicts and, for a fresh run, their processor time."""
     odfl("run", "-m", *CLAIM, "sweep=documents-verdict", f"outputs={outputs}")
     sweep = Path(outputs, "sweeps", "documents-verdict")
     verdicts = json.loads((sweep / "verdict.json").read_text())

@@ -1,4 +1,4 @@
-"""What is paid above the clairvoyant by what is seen, and when: docs/data/feedback.csv and docs/feedback.png.
+"""Costs above the clairvoyant by kind and delay of feedback: docs/data/feedback.csv and docs/feedback.png.
 
 `python reproduce/feedback.py run` plays what is not in the CSV yet, `plot` draws the figure. The four problems are
 the experiments feedback, feedback_wide, feedback_paths and feedback_knapsack, in all of which a linear predictor is
@@ -43,7 +43,7 @@ LATE = {
     "full": ("rls", "df_ogd", "delayed_ogd", "igt_omd", STALE),
     "bandit": ("rls", "thompson", "dfhpg"),
 }
-"""Algorithms that are also played with late costs, by what they see."""
+"""Algorithms that are also played with delayed costs, by kind of feedback."""
 DRAWN_LATE = ("feedback", "feedback_knapsack")
 LOOKS = {
     "rls": ("ink", "o", "-"),
@@ -64,7 +64,7 @@ LOOKS = {
 """Colour, marker and dashes."""
 
 
-def played(problem: str, algo: str, kind: str, *words: str) -> pd.DataFrame:
+def play(problem: str, algo: str, kind: str, *words: str) -> pd.DataFrame:
     """The last row of every seed; `algo` may have further overrides after its name."""
     where = (f"experiment={'feedback' if problem in LONG else problem}", *LONG.get(problem, ()))
     job = (*where, *f"algo={algo}".split(), f"feedback={kind}", *words)
@@ -72,7 +72,7 @@ def played(problem: str, algo: str, kind: str, *words: str) -> pd.DataFrame:
 
 
 def own_words(problem: str, algo: str) -> tuple[str, ...]:
-    """What an algorithm is called with on some problems alone."""
+    """The overrides of an algorithm that hold only for some problems."""
     return ("algo@algo.base=pf_ogd",) if algo == "weighted" and problem in SETS else ()
 
 
@@ -95,7 +95,7 @@ def jobs(problem: str) -> Iterator[tuple[str, str, int]]:
 
 
 def run(*problems: str) -> None:
-    """Rows problem, algo, kind, delay, seed, t, avg_mean_cost of what is not in the file yet."""
+    """Adds missing rows problem, algo, kind, delay, seed, t, avg_mean_cost to the file."""
     known = pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=["problem"])
     done = set(known[list(known.columns[:4])].itertuples(index=False, name=None))
     for problem in problems or (*PROBLEMS, *LONG):
@@ -104,7 +104,7 @@ def run(*problems: str) -> None:
             if (problem, name, kind, delay) in done:
                 continue
             words = (f"feedback.delay={delay}", *own_words(problem, algo))
-            rows = played(problem, algo, kind, *words)
+            rows = play(problem, algo, kind, *words)
             rows = rows[["seed", "t", "avg_mean_cost"]]
             for place, (key, value) in enumerate(
                 {"problem": problem, "algo": name, "kind": kind, "delay": delay}.items()
@@ -114,7 +114,7 @@ def run(*problems: str) -> None:
 
 
 def plot() -> None:
-    """A panel per problem for what is seen at once, and one for all costs that are seen late."""
+    """Draws a panel per problem for immediate feedback, and one for delayed costs."""
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     from feedback_tables import regrets
@@ -156,7 +156,7 @@ def plot() -> None:
 
 
 def draw(axes: "Axes", rows: pd.DataFrame, key: str, values: Sequence[str | int]) -> None:
-    """A line per algorithm over the places of `values`, shifted a little so that intervals stay apart."""
+    """Draws a line per algorithm over the places of `values`, shifted to keep intervals apart."""
     present = [algo for algo in LOOKS if algo in set(rows["algo"])]
     for number, algo in enumerate(present):
         colour, marker, dashes = LOOKS[algo]

@@ -15,7 +15,7 @@ WORDS = {"full": "all costs", "semi_bandit": "those of what is played", "bandit"
 
 @cache
 def regrets() -> pd.DataFrame:
-    """The data with `regret`: what a seed paid on average less what the clairvoyant paid there."""
+    """The data with `regret`: the average cost of a seed minus that of the clairvoyant."""
     data = pd.read_csv(DATA / "feedback.csv")
     floor = data[data["algo"] == "clairvoyant"].set_index(["problem", "seed"])["avg_mean_cost"]
     paid = data[data["algo"] != "clairvoyant"].join(floor.rename("floor"), on=["problem", "seed"])
@@ -23,7 +23,7 @@ def regrets() -> pd.DataFrame:
 
 
 def ranking(problems: tuple[str, ...]) -> str:
-    """All algorithms by what they see, those that rank first on average at the top; the best is bold."""
+    """All algorithms by kind of feedback, ordered by their average rank; the best is bold."""
     data = regrets()
     data = data[data["problem"].isin(problems) & (data["delay"] == 0)]
     means = data.groupby(["problem", "kind", "algo"])["regret"].mean()
@@ -41,7 +41,7 @@ def ranking(problems: tuple[str, ...]) -> str:
 
 
 def delays() -> str:
-    """What late costs add, for algorithms that see all of them and for those that see what is paid."""
+    """The cost of delays, for algorithms with full feedback and with bandit feedback."""
     data = regrets()
     data = data[~data["problem"].isin(LONG)]
     late = data[data["delay"] > 0][["algo", "kind"]].drop_duplicates()
@@ -56,7 +56,7 @@ def delays() -> str:
 
 
 def ratios() -> str:
-    """How many times the regret of RLS with all costs the linear bandits pay, as it is and with clipped costs."""
+    """The regret of linear bandits over that of RLS with all costs, as it is and with clipped costs."""
     data = regrets()[lambda rows: rows["problem"].isin(LONG)]
     means = data.groupby(["problem", "kind", "algo"])["regret"].mean()
     times = {name: means[name, "bandit"] / means[name, "full", "rls"] for name in LONG}
@@ -70,7 +70,7 @@ def ratios() -> str:
 
 
 def cell(rows: pd.DataFrame, problem: str) -> str:
-    """The mean regret and its interval; empty where the algorithm was not played."""
+    """The mean regret and its interval; empty if the algorithm was not played."""
     values = rows.loc[rows["problem"] == problem, "regret"]
     return plus_minus(*map(float, mean_ci95(values.to_numpy()))) if len(values) else ""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import yaml
-from feedback import DOCS, PROBLEMS, SETS, own_words, played
+from feedback import DOCS, PROBLEMS, SETS, own_words, play
 
 from odfl_cli.core.reading import flatten
 
@@ -31,14 +31,14 @@ def candidates(grid: dict[str, Any]) -> list[str]:
 
 
 def winners(tried: pd.DataFrame) -> dict[str, str]:
-    """Algorithm → its constants whose regret is at worst the fewest times the best one's; of equals the first."""
+    """Algorithm → the first constants that minimise the largest ratio of regret to the best one's."""
     best = tried.groupby(["algo", "problem"])["regret"].transform("min")
     worst = (tried["regret"] / best).groupby([tried["algo"], tried["constants"]], sort=False).max()
     return {algo: one[1] for algo, one in worst.groupby("algo", sort=False).idxmin().items()}
 
 
-def seen(problem: str, algo: str) -> tuple[str, str]:
-    """What an algorithm sees, and when, while its constants are chosen."""
+def choose_feedback(problem: str, algo: str) -> tuple[str, str]:
+    """The kind of feedback and the delay for choosing an algorithm's constants."""
     if algo in LATE:
         return "full", "feedback.delay=10"
     kind = "semi_bandit" if algo == "ucb" and problem in SETS else "bandit"
@@ -46,20 +46,20 @@ def seen(problem: str, algo: str) -> tuple[str, str]:
 
 
 def main() -> None:
-    """Rows problem, algo, constants, regret, the mean over the seeds."""
+    """Adds missing rows problem, algo, constants, regret (the mean over the seeds) and prints the winners."""
     search = read_search()
     tried = pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=["problem"])
     done = set(tried[list(tried.columns[:3])].itertuples(index=False, name=None))
     size = (f"seeds={search['seeds']}", f"horizon.rounds={search['rounds']}")
     for problem in PROBLEMS:
-        floor = played(problem, "clairvoyant", "full", *size)["avg_mean_cost"].mean()
+        floor = play(problem, "clairvoyant", "full", *size)["avg_mean_cost"].mean()
         for algo, grid in search["grids"].items():
             for constants in candidates(grid):
                 if (problem, algo, constants) in done:
                     continue
-                kind, delay = seen(problem, algo)
+                kind, delay = choose_feedback(problem, algo)
                 words = (*constants.split(), *own_words(problem, algo), delay, *size)
-                regret = played(problem, algo, kind, *words)["avg_mean_cost"].mean() - floor
+                regret = play(problem, algo, kind, *words)["avg_mean_cost"].mean() - floor
                 row = pd.DataFrame([[problem, algo, constants, regret]],
                                    columns=["problem", "algo", "constants", "regret"])  # fmt: skip
                 row.to_csv(

@@ -1,4 +1,4 @@
-"""Defaults against the best of a grid on problems that others made: docs/data/foreign.csv.
+"""Defaults against the best of a grid on problems by other authors: docs/data/foreign.csv.
 
 A setting is chosen on seeds 5 to 7 and reported on seeds 0 to 4, as the defaults are. 500 rounds.
 `python reproduce/foreign.py [PROBLEM or ALGORITHM …]` computes what is missing of those named, or of all.
@@ -30,7 +30,7 @@ STEPS = {
     "ogd": ("algo.c_eta", (1e-3, 1e-2, 1e-1, 1.0, 10.0)),
     "ons": ("algo.eta", (1e-2, 1e-1, 1.0, 10.0, 100.0)),
 }
-"""The key of each learner whose value is searched, beside the radius of Θ."""
+"""The key of each learner that is searched besides the radius of Θ."""
 LOSSES = ("pg_forward", "pg_central", "pfyl", "dbb", "nid", "imle", "lava", "ltr")
 STEPS |= dict.fromkeys(LOSSES, ("algo.eta", (0.0001, 0.001, 0.01, 0.1, 1.0)))
 RADII = (1.0, 10.0, 100.0, 1000.0)
@@ -38,7 +38,7 @@ CHOSEN_ON, REPORTED, ROUNDS = [5, 6, 7], [0, 1, 2, 3, 4], 500
 
 
 def words_of(algo: str) -> tuple[str, ...]:
-    """The words that choose a learner; a loss is one of `rival`."""
+    """The overrides that choose a learner; a loss is one of `rival`."""
     return ("algo=rival", f"algo.loss={algo}") if algo in LOSSES else (f"algo={algo}",)
 
 

@@ -9,7 +9,7 @@ from foreign import PLACE, PROBLEMS, STEPS
 from rankings import read
 
 MIXTURES = {"pool": "df_ogd", "ftpl_a": "ftpl_d"}
-"""They have no step size of their own: they are compared with the tuned form of what they mix."""
+"""Algorithms without their own step size; they are compared with the tuned form of their learners."""
 
 
 def means() -> pd.DataFrame:

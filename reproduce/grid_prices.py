@@ -42,7 +42,7 @@ def read(paths: Sequence[Path]) -> "pd.DataFrame":
 
 
 def arrange(rows: "pd.DataFrame") -> tuple[list[datetime.date], list[str], np.ndarray]:
-    """Days, points, and prices in $/MWh [days, points, 24]; NaN where there is none.
+    """Days, points, and prices in $/MWh [days, points, 24]; NaN for missing ones.
 
     The two prices of the hour that is repeated in autumn are averaged, so are duplicated rows. The
     hour that is left out in spring cannot be bought; it gets the mean of its neighbours.
@@ -70,7 +70,7 @@ def rounds(days: list[datetime.date], hourly: np.ndarray) -> np.ndarray:
 
 
 def batches(paths: tuple[Path, ...]) -> Iterator[Batch]:
-    """Groups are settlement points."""
+    """The rounds, with settlement points as groups."""
     days, points, values = arrange(read(paths))
     early = sum(day < LATER for day in days[WEEK:])
     by_point = {point: rounds(days, values[:, j]) for j, point in enumerate(points)}

@@ -1,4 +1,4 @@
-"""Paths on height maps: an environment and a torch module of one's own, as `reproduce/conf` names them."""
+"""Paths on height maps: an example of a user's environment and torch module, named in `reproduce/conf`."""
 
 from functools import cache
 from typing import Annotated, ClassVar

@@ -25,7 +25,7 @@ HEADING = "| key | default | allowed | meaning |\n|---|---|---|---|"
 LIMITS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
 TYPES = {bool: "true or false", int: "integer", float: "number", str: "text", NoneType: "null"}
 LONGEST = 120
-"""Characters of a default in a table."""
+"""The most characters of a default in a table."""
 MEANINGS = {  # of keys that explain themselves where they are set
     "c_alpha": "c_α, the scale of the smoothing α",
     "c_eta": "c_η, the scale of the rate η",
@@ -94,7 +94,7 @@ def _top_level() -> str:
     rows = [HEADING]
     for meaning, name, default in TOP_LEVEL.findall(text):
         field = top_keys()[name]
-        allowed = _allowed(field.annotation, field.metadata)
+        allowed = _allowed_values(field.annotation, field.metadata)
         rows.append(f"| `{name}` | `{default}` | {allowed} | {escape_cell(meaning)} |")
     return "\n".join(rows)
 
@@ -117,7 +117,7 @@ def _table(group: str) -> str:
 
 
 def escape_cell(text: str) -> str:
-    """Without the sign that ends a cell."""
+    """The text with the separator of cells escaped."""
     return text.replace("|", "\\|")
 
 
@@ -130,15 +130,19 @@ def _keys(group: str, file: Path) -> Iterator[tuple[Key, str]]:
     for name, value in content.items():
         if name in ("_target_", "defaults") or (isinstance(value, dict) and _is_part(value)):
             continue
-        allowed = _allowed(fields[name].annotation, fields[name].metadata) if name in fields else ""
+        allowed = (
+            _allowed_values(fields[name].annotation, fields[name].metadata)
+            if name in fields
+            else ""
+        )
         meaning = comments.get(name) or MEANINGS.get(name, "")
-        shown = _shown(value)
+        shown = _format_default(value)
         default = shown if len(shown) < LONGEST else "as in the file"
         yield Key(f"{group}.{name}", allowed, meaning), default
 
 
 def _inherited_target(file: Path, content: dict[str, Any]) -> str:
-    """The class of the choice that this one changes."""
+    """The class of the choice that this one is based on."""
     base = file.with_name(f"{content['defaults'][0]}.yaml")
     return str(yaml.safe_load(base.read_text())["_target_"])
 
@@ -147,13 +151,13 @@ def _is_part(value: dict[str, Any]) -> bool:
     return any(key.startswith("_") for key in value)
 
 
-def _allowed(annotation: Any, metadata: list[Any]) -> str:
-    """The values that a field takes, in words."""
+def _allowed_values(annotation: Any, metadata: list[Any]) -> str:
+    """The allowed values of a field in words."""
     if get_origin(annotation) is Annotated:
         inner, *more = get_args(annotation)
-        return _allowed(inner, [*more, *metadata])
+        return _allowed_values(inner, [*more, *metadata])
     if get_origin(annotation) in (Union, UnionType):
-        return " or ".join(filter(None, (_allowed(one, []) for one in get_args(annotation))))
+        return " or ".join(filter(None, (_allowed_values(one, []) for one in get_args(annotation))))
     if get_origin(annotation) is Literal:
         return ", ".join(f"`{choice}`" for choice in get_args(annotation))
     if get_origin(annotation) in (tuple, list):
@@ -162,7 +166,7 @@ def _allowed(annotation: Any, metadata: list[Any]) -> str:
 
 
 LARGEST = 2**32 - 1
-"""The bound of every integer, which needs no mention."""
+"""The bound of every integer, which is not listed."""
 
 
 def _limits(metadata: list[Any]) -> Iterator[str]:
@@ -182,7 +186,7 @@ def _choices(defaults: dict[str, str], default: str) -> list[str]:
     return [f"`{choice}`" for choice, value in defaults.items() if value == default]
 
 
-def _shown(value: Any) -> str:
+def _format_default(value: Any) -> str:
     """A default as it is typed."""
     if value == "???":
         return "required"

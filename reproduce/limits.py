@@ -1,7 +1,7 @@
-"""Expected cost against t at K = 5: all algorithms, and three limits of what t rounds can teach.
+"""Expected cost against t at K = 5: all algorithms, and three limits of learning from t rounds.
 
 `python reproduce/limits.py run` writes docs/data/limits.csv, `python reproduce/limits.py plot` docs/limits.png.
-The limits play, at round t, what is best by the first t rounds: the parameter of least realised
+At round t the limits play the best parameter by the first t rounds: the parameter of least realised
 decision cost (searched from θ*, the best start there is), the lowest eigenvector of the second
 moment, and the least-squares fit of the true link.
 """
@@ -38,7 +38,7 @@ DASHES = {"minimiser": (0, (6, 2)), "second": (0, (3, 1.5)), "link": (0, (1, 1))
 
 
 def run() -> None:
-    """Rows curve, seed, t, excess: expected cost above that of θ*."""
+    """Writes rows curve, seed, t, excess: expected cost above that of θ*."""
     rows = []
     for algo in ALGORITHMS:
         job = job_of(algo)
@@ -87,7 +87,7 @@ def limits(job: Job, seed: int, t: int) -> dict[str, np.ndarray]:
     return {
         "minimiser": minimiser(losses, rounds, theta_star),
         "second": lowest_eigenvector(rounds),
-        "link": fitted(environment, rounds, theta_star),
+        "link": fit_link(environment, rounds, theta_star),
     }
 
 
@@ -101,13 +101,13 @@ def minimiser(losses: Losses, rounds: Rounds, theta_star: np.ndarray) -> np.ndar
 
 
 def lowest_eigenvector(rounds: Rounds) -> np.ndarray:
-    """Of Σ (c_i − c̄) x_i x_iᵀ; the features have covariance I."""
+    """The lowest eigenvector of Σ (c_i − c̄) x_i x_iᵀ; the features have covariance I."""
     centred = rounds.costs - rounds.costs.mean(-1, keepdims=True)
     second = np.einsum("tk,tkp,tkq->pq", centred, rounds.X, rounds.X)
     return np.linalg.eigh(second)[1][:, 0]
 
 
-def fitted(environment: Sin4, rounds: Rounds, theta_star: np.ndarray) -> np.ndarray:
+def fit_link(environment: Sin4, rounds: Rounds, theta_star: np.ndarray) -> np.ndarray:
     """The θ whose E[c | x] fits the costs best."""
     weight, law = environment.zeta_weight, environment.cost_law()
     deviation = weight * np.sqrt((rounds.X**2).sum(-1))
@@ -121,7 +121,7 @@ def fitted(environment: Sin4, rounds: Rounds, theta_star: np.ndarray) -> np.ndar
 
 
 def plot() -> None:
-    """The figure from its data."""
+    """Draws the figure from its data."""
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 

@@ -18,8 +18,8 @@ SEEDS = {
     "chosen": range(1000, 1020),
     "robust": range(120001, 120021),
 }
-"""Those that chose nothing; those that constants were chosen on; those that were fixed before the
-robust form was run on them."""
+"""Seeds on which nothing was chosen; seeds on which constants were chosen; seeds that were fixed before
+the robust form was run on them."""
 
 REGRET = ["metrics=regret", "metrics.sample=1000", "metrics.bound=false"]
 LONG = ["horizon=paper"]
@@ -57,16 +57,16 @@ WIDE = {
         *REGRET,
     ],
 }
-"""More features, for the robust rules alone."""
+"""More features, only for the robust rules."""
 PAPER = ["df_ogd", "df_ftpl", "pf_ogd", "spo"]
 LEAST_SQUARES = ["rls", "rls_forgetting", "rls_adaptive"]
 OTHERS = [*LEAST_SQUARES, "restart"]
 MIXTURES = ["guard", "vote"]
 ALGORITHMS = ["df_moments", *PAPER, *OTHERS, *MIXTURES]
 RIVALS = ["rls", "spo", "df_ogd"]
-"""Of the guard, as conf/algo/guard.yaml names them."""
+"""The rivals of the guard, as in conf/algo/guard.yaml."""
 EXPERTS = ["df_ogd", "df_ftpl", "rls", "spo", "df_moments"]
-"""Of the vote, as conf/algo/vote.yaml names them; in it they pay what they pay alone."""
+"""The experts of the vote, as in conf/algo/vote.yaml; inside it their costs are the same as alone."""
 CERTIFIED = ["K = 5", "K = 80", "K = 80, switching"]
 ABLATION = {
     "full": [],
@@ -103,7 +103,7 @@ def collect(name: str, jobs: dict[tuple[str, ...], list[str]]) -> None:
 
 
 def seeds_of(world: str, name: str) -> Sequence[int]:
-    """The seeds of a set; of the ranking, those on which the experiment was run."""
+    """The seeds of a set; for the ranking, those of the experiment."""
     if name == "ranking":
         return sorted(int(seed) for seed in pd.read_csv(DATA / f"{world}.csv")["seed"].unique())
     return RECORDED[world] if name == "recorded" else SEEDS[name]
@@ -117,7 +117,7 @@ def finals(overrides: list[str], seeds: Sequence[int]) -> pd.DataFrame:
 
 
 def comparison(worlds: list[str]) -> None:
-    """All algorithms on seeds that chose nothing, and on recorded rounds."""
+    """All algorithms on seeds on which nothing was chosen, and on recorded rounds."""
     collect(
         "df_moments",
         {
@@ -131,7 +131,7 @@ def comparison(worlds: list[str]) -> None:
 
 
 def ablation() -> None:
-    """DF-Moments with one rule off, on the seeds that its constants were chosen on."""
+    """DF-Moments with one rule off, on the seeds on which its constants were chosen."""
     collect(
         "df_moments_ablation",
         {

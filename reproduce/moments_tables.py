@@ -19,7 +19,7 @@ from moments import (
 
 
 def short_table() -> str:
-    """Regret, or cost, of DF-Moments, and by how much the main rivals exceed it, paired by seed."""
+    """Regret, or cost, of DF-Moments, and the excess of the main rivals, paired by seed."""
     rivals, measured = ["df_ogd", "spo", "rls"], by_world("fresh")
     rows = [["world", "", "df_moments", *rivals]]
     for world in SHOWN:
@@ -30,7 +30,7 @@ def short_table() -> str:
 
 
 def comparison_table(seeds: str, algorithms: list[str]) -> str:
-    """Cost and regret of DF-Moments, and by how much others exceed it, paired by seed."""
+    """Cost and regret of DF-Moments, and the excess of others, paired by seed."""
     rows = [["world", "df_moments: cost", "regret", *algorithms]]
     costs, measured = by_world(seeds, "avg_cost"), by_world(seeds)
     for world in measured:
@@ -44,7 +44,7 @@ def comparison_table(seeds: str, algorithms: list[str]) -> str:
 
 
 def guard_table() -> str:
-    """What the guard gains, and what its best rival would have gained, paired by seed."""
+    """The gain of the guard, and that of its best rival, paired by seed."""
     rows = [["world", "guard − df_moments", "best rival", "best rival − df_moments"]]
     worlds = {
         world: values
@@ -60,7 +60,7 @@ def guard_table() -> str:
 
 
 def certificate_table() -> str:
-    """The vote beside its best expert of each seed: the regret that it had, and what it was sure of."""
+    """The regret of the vote to its best expert of each seed, and its certificate."""
     rows = [
         ["world", "best expert", "vote", "regret to the best expert", "certificate", "its largest"]
     ]
@@ -76,7 +76,7 @@ def certificate_table() -> str:
 
 
 def ablation_table() -> str:
-    """Regret, or cost, of the full algorithm, and what leaving a rule out costs, paired by seed."""
+    """Regret, or cost, of the full algorithm, and its increase without each rule, paired by seed."""
     data = pd.read_csv(DATA / "df_moments_ablation.csv")
     worlds = {world: by_seed(data[data["world"] == world]) for world in ABLATED}
     rows = [["variant", *ABLATED]]
@@ -96,14 +96,14 @@ def by_world(seeds: str, column: str | None = None) -> dict[str, tuple[str, pd.D
 
 
 def by_seed(data: pd.DataFrame, column: str | None = None) -> tuple[str, pd.DataFrame]:
-    """Regret where it was measured, else the average cost: its column, and a table seed × algo."""
+    """Regret if it was measured, else the average cost: its column, and a table seed × algo."""
     measured = data["dynamic_regret"].notna().all()
     column = column or ("dynamic_regret" if measured else "avg_cost")
     return column, data.pivot(index="seed", columns="algo", values=column)
 
 
 def gap(values: pd.DataFrame, one: str, other: str) -> str:
-    """The paired difference, or nothing where one was not run."""
+    """The paired difference; empty if one was not run."""
     return cells.gap(values[one], values[other])[0] if one in values else ""
 
 
@@ -115,7 +115,7 @@ SHOWN = [
     "knapsack",
     "reversing tail, K = 80",
 ]
-"""Worlds in the page's own tables; the files have all."""
+"""The worlds in the page's own tables; the files have all."""
 TABLES: dict[str, Callable[[], str]] = {
     "df-moments": short_table,
     "certificate": certificate_table,

@@ -1,4 +1,4 @@
-"""The measurements and the figure of docs/df-moments.md that need the angle of a linear rule alone.
+"""The measurements and the figure of docs/df-moments.md that need only the angle of a linear rule.
 
 `python reproduce/note.py run [NAME …]` writes docs/data/note_NAME.csv, `plot` draws docs/moments_rates.png;
 the names are robust, ladder, classes and rates. Seeds are from 120001 on, which chose nothing; the step
@@ -39,16 +39,16 @@ RUNGS = (10, 40)
 """The numbers of parameters of the ladder."""
 STEPS = (0.03, 0.1, 0.3, 1.0)
 STEP = 0.3
-"""Of the online baseline, chosen by `tune`."""
+"""The step of the online baseline, chosen by `tune`."""
 ITEMS, PARAMETERS, HORIZONS = (5, 20, 80), (5, 10, 20, 40), (512, 1024, 2048, 4096)
 VARIANTS = {
     "the box": ["algo.refine=true"],
     "one memory": ["algo.memories=[]"],
     "without refinement": ["algo.refine=false"],
 }
-"""The default, and without rules that the proposition knows nothing of."""
+"""The default, and without the rules that the proposition does not cover."""
 SMALL = 0.1
-"""Slopes are fitted where √(m/(KT)) is at most this."""
+"""Slopes are fitted for √(m/(KT)) up to this."""
 FEW = {"items": 10, "rounds": 200}
 WIDTHS, RIDGES = (5, 10, 20, 40, 80), (1.0, 10.0, 100.0, 1000.0)
 
@@ -66,7 +66,7 @@ def robust() -> pd.DataFrame:
 
 
 def ladder() -> pd.DataFrame:
-    """ρ^k at the end, the share of what θ* gains on chance, for links whose first coefficient is the kth."""
+    """Final ρ^k, the share of θ*'s gain over chance, for links whose first coefficient is the kth."""
     rows, seeds = [], SEEDS[:10]
     for m, (k, link) in product(RUNGS, enumerate(LADDER, 1)):
         world = SingleIndex(features=m, link=link)
@@ -92,7 +92,7 @@ def hessian_direction(world: SingleIndex, X: np.ndarray, costs: np.ndarray) -> n
     """Principal Hessian directions (Li 1992) of the residuals: the lowest eigenvector."""
     x, y = whiten(X), costs.ravel() - costs.mean()
     b = x.T @ y / len(y)
-    return signed(np.linalg.eigh((x * (y - x @ b)[:, None]).T @ x)[1][:, 0], b)
+    return orient(np.linalg.eigh((x * (y - x @ b)[:, None]).T @ x)[1][:, 0], b)
 
 
 def average_variance(world: SingleIndex, X: np.ndarray, costs: np.ndarray) -> np.ndarray:
@@ -102,13 +102,13 @@ def average_variance(world: SingleIndex, X: np.ndarray, costs: np.ndarray) -> np
     for part in np.array_split(np.argsort(y, kind="stable"), SLICES):
         deviation = np.eye(x.shape[1]) - np.cov(x[part].T)
         matrix += deviation @ deviation
-    return signed(np.linalg.eigh(matrix)[1][:, -1], x.T @ (y - y.mean()))
+    return orient(np.linalg.eigh(matrix)[1][:, -1], x.T @ (y - y.mean()))
 
 
 def online_index(
     world: SingleIndex, X: np.ndarray, costs: np.ndarray, step: float = STEP
 ) -> np.ndarray:
-    """Gradient descent on squared errors over the sphere, a round a step, with the link known."""
+    """Gradient descent on squared errors over the sphere, one step per round, with a known link."""
     link, u = LINKS[world.link], np.random.default_rng(0).normal(size=X.shape[-1])
     u /= np.linalg.norm(u)
     for t, (x, y) in enumerate(zip(X, costs, strict=True), 1):
@@ -133,7 +133,7 @@ def whiten(X: np.ndarray) -> np.ndarray:
     return x @ np.linalg.inv(np.linalg.cholesky(x.T @ x / len(x))).T
 
 
-def signed(u: np.ndarray, b: np.ndarray) -> np.ndarray:
+def orient(u: np.ndarray, b: np.ndarray) -> np.ndarray:
     """±u so that ⟨u, b⟩ ≥ 0."""
     return u if u @ b >= 0 else -u
 
@@ -193,7 +193,7 @@ def rates(variants: dict[str, list[str]] = VARIANTS) -> pd.DataFrame:
 
 
 def plot() -> None:
-    """docs/moments_rates.png from docs/data/note_rates.csv."""
+    """Draws docs/moments_rates.png from docs/data/note_rates.csv."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -26,7 +26,7 @@ def robust_table(learners: Sequence[str] = (), worlds: Iterable[str] = SPOILT) -
 
 
 def price_table() -> str:
-    """What the robust rules change in every world, paired by seed."""
+    """The effect of the robust rules in every world, paired by seed."""
     data = pd.read_csv(DATA / "df_moments_robust.csv")
     rows = [["world", "measured", "robust", "robust − not robust"]]
     for world in data["world"].unique():
@@ -83,7 +83,7 @@ def slopes_table(shown: Sequence[str] = ()) -> str:
 
 
 def cost_of_turning(items: int) -> float:
-    """−Φ′(1): what 1 − ρ costs among that many items, to first order."""
+    """−Φ′(1), the cost of 1 − ρ among that many items to first order."""
     at, step = SingleIndex(items, link="bump").expected_cost, 1e-3
     return float((at(np.array([1.0 - step])) - at(np.ones(1)))[0] / step)
 

@@ -31,7 +31,7 @@ ALGORITHMS = (
 
 
 def measure(problem: str, algo: str) -> list[dict]:
-    """One record a seed: the mean cost where the data's law is known, else the regret; none if refused."""
+    """One record per seed: the mean cost if the law of the data is known, else the regret; none if refused."""
     foreign = problem in FOREIGN_PROBLEMS
     words = (f"data={problem}", f"horizon.rounds={ROUNDS}") if foreign else OWN[problem]
     seeds = REPORTED if foreign else SEEDS
@@ -73,7 +73,7 @@ def read() -> pd.DataFrame:
 
 
 def rankings() -> str:
-    """Every learner on every problem, the cheapest first, beside the first and the one before."""
+    """Every learner on every problem, the cheapest first, compared with the first and the one before."""
     head = [
         "problem",
         "place",
@@ -106,7 +106,7 @@ def rankings() -> str:
 
 
 def places() -> str:
-    """Place and mean cost by problem; in brackets where it is not distinguishable from the place before."""
+    """Place and mean cost by problem; in brackets if not distinguishable from the place before."""
     values, rows = read(), [["algorithm", *OWN]]
     place = pd.DataFrame({problem: values[problem].mean().rank() for problem in OWN})
     for algo in place.mean(axis=1).sort_values().index:

@@ -74,7 +74,7 @@ def _command(verb: str, module: str) -> str:
 
 
 def _parser(module: str) -> argparse.ArgumentParser:
-    """The parser that a verb makes, as it is when it gets to parse."""
+    """The parser of a verb at the time it parses."""
 
     def stop(self: Parser, *_: object) -> None:
         raise ParserFoundError(self)
@@ -91,7 +91,7 @@ def _parser(module: str) -> argparse.ArgumentParser:
 
 
 def _spelling(action: argparse.Action) -> str:
-    """An option as it is typed, with what follows it."""
+    """An option as it is typed, with its value."""
     names = ", ".join(action.option_strings)
     if action.nargs == 0:
         return names
@@ -104,7 +104,7 @@ def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
 
 
 def algorithms() -> str:
-    """A table of all, then by file what each does."""
+    """A table of all algorithms, then a section per file."""
     named = choices("algo")
     by_module: dict[str, list[str]] = {}
     for algo in sorted(named, key=_place):
@@ -122,7 +122,7 @@ def algorithms() -> str:
 
 
 def _place(algo: str) -> tuple[int, str]:
-    """The paper's algorithms first, what learns nothing last."""
+    """The sort key of an algorithm: the paper's first, references last."""
     module = class_of(algo).__module__.rpartition(".")[2]
     return (*ORDER, module, *LAST).index(module) + len(ORDER) * (module in LAST), module
 
@@ -190,7 +190,7 @@ def _members(thing: type) -> Iterator[tuple[str, str]]:
 
 
 def extras() -> str:
-    """The extras of pyproject.toml with what each is for, as its comments say."""
+    """The extras of pyproject.toml with their purpose, from its comments."""
     text = (CONF.parent / "pyproject.toml").read_text()
     section = text.partition("[project.optional-dependencies]\n")[2].partition("\n[")[0]
     rows = [["extra", "what for"]]
@@ -222,7 +222,7 @@ def _first(text: str) -> str:
 
 
 def _paragraphs(text: str) -> str:
-    """A docstring as Markdown: what is indented becomes a block."""
+    """A docstring as Markdown; indented text becomes a block."""
     return INDENTED.sub(lambda block: f"{_fence(block[1])}\n\n", f"\n\n{text}\n").strip()
 
 

@@ -50,16 +50,16 @@ def main() -> None:
     """Renders every page in place."""
     for page in PAGES:
         before = page.read_text()
-        after = rendered(before)
+        after = render_blocks(before)
         if after != before:
             page.write_text(after)
             print(page.relative_to(DOCS.parent))
-    for path, text in filed().items():
+    for path, text in table_files().items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
 
 
-def filed() -> dict[Path, str]:
+def table_files() -> dict[Path, str]:
     """Every file of docs/tables with its content."""
     folder, rows = DOCS / "tables", {name: rows_of(make()) for name, make in FILED.items()}
     files = {folder / f"{name}.csv": as_csv(content) for name, content in rows.items()}
@@ -67,8 +67,8 @@ def filed() -> dict[Path, str]:
     return files | {folder / "claims.html": as_html(rows["claims"], title)}
 
 
-def rendered(text: str) -> str:
-    """The text with every block made anew from docs/data."""
+def render_blocks(text: str) -> str:
+    """The text with every block regenerated from docs/data."""
     return BLOCK.sub(lambda block: f"{block[1]}\n{TABLES[block[2]]()}\n\n{block[3]}", text)
 
 
@@ -84,7 +84,7 @@ def algorithms(sweep: str, columns: dict[str, str]) -> str:
     first = next(iter(columns.values()))
     order = sorted(groups, key=lambda algo: groups[algo][first].mean())
     rows = [[f"`{algo}`", *(estimate(groups[algo][c]) for c in columns.values())] for algo in order]
-    return captioned(sweep, [["algorithm", *columns], *rows])
+    return add_caption(sweep, [["algorithm", *columns], *rows])
 
 
 def settings(sweep: str, columns: dict[str, str]) -> str:
@@ -95,11 +95,11 @@ def settings(sweep: str, columns: dict[str, str]) -> str:
         [*(f"`{value}`" for value in values), *(estimate(group[c]) for c in columns.values())]
         for values, group in groups
     ]
-    return captioned(sweep, [[*(f"`{key}`" for key in keys), *columns], *rows])
+    return add_caption(sweep, [[*(f"`{key}`" for key in keys), *columns], *rows])
 
 
 def gaps(columns: dict[str, tuple[str, str]]) -> str:
-    """The baselines minus the paper's algorithms, paired by seed; bold where 0 is not in the interval.
+    """The baselines minus the paper's algorithms, paired by seed; bold if the interval excludes 0.
 
     `columns` are headings with a sweep and its column; the caption is that of the first sweep.
     """
@@ -110,12 +110,12 @@ def gaps(columns: dict[str, tuple[str, str]]) -> str:
     rows = [["difference", *columns]]
     for second, first in product(OURS, BASELINES):
         both = [gap(value[first], value[second]) for value in values.values()]
-        rows.append([f"`{first}` − `{second}`", *starmap(emphasised, both)])
-    return captioned(next(iter(columns.values()))[0], rows)
+        rows.append([f"`{first}` − `{second}`", *starmap(emphasise, both)])
+    return add_caption(next(iter(columns.values()))[0], rows)
 
 
-def emphasised(shown: str, sign: str) -> str:
-    """A difference, bold where it can be distinguished from 0."""
+def emphasise(shown: str, sign: str) -> str:
+    """A difference, bold if it can be distinguished from 0."""
     return shown if "0" in sign else f"**{shown}**"
 
 
@@ -123,7 +123,7 @@ def gap_by(sweep: str, key: str, first: str, second: str) -> str:
     """A paired difference in average cost for every value of a key."""
     values = read(sweep).pivot(index="seed", columns=["algo", key], values="avg_cost")
     rows = [[f"{at:g}", *gap(values[first][at], values[second][at])] for at in values[first]]
-    return captioned(sweep, [[f"`{key}`", f"`{first}` − `{second}`", "reading"], *rows])
+    return add_caption(sweep, [[f"`{key}`", f"`{first}` − `{second}`", "reading"], *rows])
 
 
 def readings() -> str:
@@ -136,13 +136,13 @@ def readings() -> str:
         values = group.pivot(index="seed", columns=["algo", "data.gamma"], values="avg_cost")
         for theirs in BASELINES:
             gaps = [gap(values[theirs][gamma], values["df_ogd"][gamma]) for gamma in gammas]
-            cells = list(starmap(emphasised, gaps))
+            cells = list(starmap(emphasise, gaps))
             rows.append([f"{amplitude:g}", f"{radius:g}", f"`{theirs}` − `df_ogd`", *cells])
-    return captioned("readings", rows)
+    return add_caption("readings", rows)
 
 
 def wrong_sizes() -> str:
-    """Average dynamic regret where the schedules take T, m or n for another number."""
+    """Average dynamic regret with schedules that use a wrong T, m or n."""
     data, keys = read("misspecified_horizon"), {"horizon": "T", "parameters": "m", "faces": "n"}
     right = data[[f"belief.{key}" for key in keys]].fillna(1.0).eq(1.0).all(axis=1)
     cases = {"right sizes": right} | {
@@ -152,11 +152,11 @@ def wrong_sizes() -> str:
     for name, chosen in cases.items():
         regrets = [data[chosen & (data["algo"] == algo)]["avg_dynamic_regret"] for algo in OURS]
         rows.append([name, *(estimate(values) if len(values) else "–" for values in regrets)])
-    return captioned("misspecified_horizon", rows)
+    return add_caption("misspecified_horizon", rows)
 
 
 def searches() -> str:
-    """DF-OGD's mean static regret with each effort, and how often the uncertainty covers the most found."""
+    """DF-OGD's mean static regret with each effort, and how often its uncertainty covers the largest."""
     data = read("hindsight").pivot(index="seed", columns="effort")
     regret, missed = data["static_regret"], data["uncertainty"]
     most = regret.max(axis=1)
@@ -171,7 +171,7 @@ def searches() -> str:
 
 
 def hindsight() -> str:
-    """DF-OGD's static regret by seed, with what the search of each effort may have missed."""
+    """DF-OGD's static regret by seed, with the uncertainty of each search effort."""
     data = read("hindsight").pivot(index="seed", columns="effort")
     efforts = {name: " ".join(words) for name, words in SEARCHES.items()}
     rows = [["seed", *(f"`{words}`" for words in efforts.values())]]
@@ -192,12 +192,12 @@ def slopes(sweep: str, key: str, column: str) -> str:
         values = group.pivot(index="seed", columns=key, values=column)
         slope = loglog_slope(values.columns.to_numpy(float), values.to_numpy())
         rows.append([f"`{algo}`", plus_minus(*slope)])
-    return captioned(sweep, [["algorithm", f"exponent of `{column}` in `{key}`"], *rows])
+    return add_caption(sweep, [["algorithm", f"exponent of `{column}` in `{key}`"], *rows])
 
 
 def ranking(sweeps: Iterable[str]) -> str:
     """Average costs of all algorithms on several sweeps; a sweep's best is bold."""
-    means = {sweep: ranked(sweep).groupby("algo")["avg_cost"].mean() for sweep in sweeps}
+    means = {sweep: ranking_data(sweep).groupby("algo")["avg_cost"].mean() for sweep in sweeps}
     ranks = pd.DataFrame({sweep: mean.rank(pct=True) for sweep, mean in means.items()}).mean(axis=1)
     rows = [["algorithm", *means]]
     for algo in ranks.sort_values(kind="stable").index:
@@ -207,7 +207,7 @@ def ranking(sweeps: Iterable[str]) -> str:
     return table(rows)
 
 
-def ranked(sweep: str) -> pd.DataFrame:
+def ranking_data(sweep: str) -> pd.DataFrame:
     """The final values of a sweep, and of DF-Moments and least squares on its seeds."""
     more = read("df_moments_ranking")
     ours = read(sweep)
@@ -217,7 +217,7 @@ def ranked(sweep: str) -> pd.DataFrame:
 
 def league_cell(algo: str, sweep: str, means: pd.Series) -> str:
     """An algorithm's average cost in a sweep, bold if it is the lowest."""
-    rows = ranked(sweep)
+    rows = ranking_data(sweep)
     values = rows.loc[rows["algo"] == algo, "avg_cost"]
     shown = estimate(values) if len(values) else ""
     return f"**{shown}**" if algo == means.idxmin() else shown
@@ -236,7 +236,7 @@ def bound() -> str:
         [f"{row.t:.0f}", plus_minus(row.avg_dynamic_regret), plus_minus(row.avg_bound)]
         for row in read("bound").itertuples()
     ]
-    return captioned("main", [["round", "measured average dynamic regret", "bound"], *rows])
+    return add_caption("main", [["round", "measured average dynamic regret", "bound"], *rows])
 
 
 def claims() -> str:
@@ -246,10 +246,19 @@ def claims() -> str:
     for one in judged:
         side, limit = one["claimed"]["side"], one["claimed"]["limit"]
         claimed = f"{SIGNS[side]} {limit:g}".replace("-", "−") if side in SIGNS else "–"
-        realised = measured(one["realised"]) if one.get("realised") else ""
-        controls = [f"{name} {measured(control)}" for name, control in one["controls"].items()]
+        realised = format_measured(one["realised"]) if one.get("realised") else ""
+        controls = [
+            f"{name} {format_measured(control)}" for name, control in one["controls"].items()
+        ]
         count, verdict = str(one["count"]), one["verdict"]
-        told = [one["claim"], one["where"], measured(one), realised, claimed, "; ".join(controls)]
+        told = [
+            one["claim"],
+            one["where"],
+            format_measured(one),
+            realised,
+            claimed,
+            "; ".join(controls),
+        ]
         rows.append([*told, count, verdict])
     return table(rows)
 
@@ -263,11 +272,11 @@ FAMILIES = {
     "Inexact decisions": ("Proposition on approximate optima",),
     "PF-OGD's η = 10": ("Appendix on the experiments",),
 }
-"""Claims that are counted together, by where the paper makes them; the rest are lemmas."""
+"""Claims counted together, by their place in the paper; the others are lemmas."""
 
 
 def claims_summary() -> str:
-    """How many claims have which verdict, by the place of the paper."""
+    """The number of claims with each verdict, by their place in the paper."""
     judged = json.loads((DATA / "claims.json").read_text())
     family = {where: name for name, places in FAMILIES.items() for where in places}
     counts = pd.crosstab(
@@ -291,7 +300,7 @@ def mean_costs() -> str:
     return table(rows)
 
 
-def measured(one: dict[str, Any]) -> str:
+def format_measured(one: dict[str, Any]) -> str:
     """The value and the interval of a judged claim or of one of its controls."""
     value, ci95 = (math.nan if one[key] is None else one[key] for key in ("value", "ci95"))
     return plus_minus(value, ci95)
@@ -314,7 +323,7 @@ def verdict() -> str:
 
 
 def equal() -> str:
-    """How many equal pairs each rule declares different, with Wilson's 95% interval."""
+    """The number of equal pairs that each rule declares different, with Wilson's 95% interval."""
     rules = {"decided": "`until=decided`", "each": "95% interval, looked at after every seed"}
     rows = [["pairs that are equal", "pairs", *rules.values()]]
     for _, row in read("equal").iterrows():
@@ -348,11 +357,11 @@ def features(worlds: dict[str, str]) -> str:
     for algo, group in data.groupby("algo", sort=False):
         cells = [feature_cells(group[group["data.drift"] == drift]) for drift in worlds]
         rows.append([f"`{algo}`", *(shown for part in cells for shown in part)])
-    return captioned("features", rows)
+    return add_caption("features", rows)
 
 
 def feature_cells(rows: pd.DataFrame) -> tuple[str, str, str]:
-    """Linear, quadratic, and quadratic − linear, paired by seed; empty where not measured."""
+    """Linear, quadratic, and quadratic − linear, paired by seed; empty if not measured."""
     values = rows.pivot(index="seed", columns="predictor", values="avg_cost")
     linear = estimate(values["linear"])
     if "quadratic" not in values or values["quadratic"].isna().all():
@@ -367,7 +376,7 @@ def differing(rows: pd.DataFrame) -> list[str]:
 
 
 def terrain() -> str:
-    """One row per algorithm and network, among policies that learn nothing."""
+    """One row per algorithm, network and policy without learning."""
     names = {"relu": "convolutional network", "none": "linear in the pixels"}
     jobs = read("terrain").groupby(["algo", "predictor.activation"])["avg_cost"]
     others = pd.concat([read("terrain_uniform"), read("terrain_constant")]).groupby("algo")
@@ -375,11 +384,11 @@ def terrain() -> str:
     named += [(str(algo), costs) for algo, costs in others["avg_cost"]]
     named.sort(key=lambda row: row[1].mean())
     rows = [[name, estimate(costs)] for name, costs in named]
-    return captioned("terrain", [["", "average cost"], *rows])
+    return add_caption("terrain", [["", "average cost"], *rows])
 
 
 def speed() -> str:
-    """What `make bench` measured, in a few lines."""
+    """The main measurements of `make bench`."""
     data = pd.read_csv(DATA / "speed.csv", dtype=str, keep_default_na=False)
     rows = [["", "time", "ratio"]]
     for name, (section, what) in SPEEDS.items():
@@ -389,7 +398,7 @@ def speed() -> str:
 
 
 def small_jobs() -> str:
-    """What a small job takes in a sweep, beside an empty one in Hydra's own."""
+    """The time of a small job in a sweep, and of an empty one in Hydra's own."""
     data = read("speed").query("part == 'sweeps'").set_index("what")
     section = data["section"].iloc[0].partition(":")[0]
     ours, hydra = data.loc["odfl run -m", "time"], data.iloc[0]["time"]
@@ -419,7 +428,7 @@ SPEEDS = {
 """Lines of the table on speed, by section and entry of docs/data/speed.csv."""
 
 
-def captioned(sweep: str, rows: list[list[str]]) -> str:
+def add_caption(sweep: str, rows: list[list[str]]) -> str:
     """A table with the number of seeds and the command that computes it."""
     data = read(sweep)
     seeds, rounds = data.groupby(differing(data) or "algo")["seed"].nunique().max(), data["t"].max()
@@ -491,7 +500,7 @@ FILED: dict[str, Callable[[], str]] = {
     **NOTE_FILED,
     **STREAMS_FILED,
 }
-"""Tables that are files of their own, docs/tables/NAME.csv."""
+"""Tables in files, docs/tables/NAME.csv."""
 
 if __name__ == "__main__":
     main()

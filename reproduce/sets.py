@@ -1,4 +1,4 @@
-"""The table of which algorithm takes which decision set: what the contracts accept when a job is built."""
+"""The table of algorithms and the decision sets that they accept when a job is built."""
 
 from functools import cache
 from itertools import product
@@ -34,13 +34,13 @@ def choices(group: str) -> list[str]:
 
 def job_config(algo: str, polytope: str, folder: Path) -> DictConfig:
     """A small job; algorithms share the composition of a set."""
-    config = _composed(f"polytope={polytope}", *_given(polytope, folder)).copy()
-    config.algo = _composed(f"algo={algo}").algo
+    config = _compose(f"polytope={polytope}", *_overrides_of(polytope, folder)).copy()
+    config.algo = _compose(f"algo={algo}").algo
     return config
 
 
 def takes(algo: str, polytope: str, folder: Path) -> bool:
-    """Whether the parts accept each other."""
+    """True if the parts accept each other."""
     try:
         build(job_config(algo, polytope, folder))
     except UserError:
@@ -49,7 +49,7 @@ def takes(algo: str, polytope: str, folder: Path) -> bool:
 
 
 def write_files(folder: Path) -> None:
-    """The files that sets are read from."""
+    """Writes the files from which sets are read."""
     (folder / "triangle.csv").write_text(TRIANGLE)
     (folder / "model.lp").write_text(MODEL)
 
@@ -78,13 +78,13 @@ def sets() -> str:
     return "\n".join(rows)
 
 
-def _given(polytope: str, folder: Path) -> tuple[str, ...]:
+def _overrides_of(polytope: str, folder: Path) -> tuple[str, ...]:
     given = (word.format(folder=folder) for word in SMALL.get(polytope, ()))
     return (*given, "horizon.rounds=3", "seeds=2")
 
 
 @cache
-def _composed(*overrides: str) -> DictConfig:
+def _compose(*overrides: str) -> DictConfig:
     return compose_job(overrides)
 
 

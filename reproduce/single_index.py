@@ -47,7 +47,7 @@ LINKS = {
     "Hermite 4": hermite(4, 1.0),
     "bump": Link(lambda s: np.exp(-(s**2)), lambda s: -2.0 * s * np.exp(-(s**2))),
 }
-"""The signs are those for which θ* pays less than chance among 20 items."""
+"""The signs are chosen so that θ* costs less than chance among 20 items."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Cosine(Metric):
 
 
 def cosine(u: np.ndarray, theta_star: np.ndarray) -> np.ndarray:
-    """Of rows; 0 where u is 0. θ* has length 1."""
+    """The cosine of rows u and θ*, which has length 1; 0 if u is 0."""
     length = np.maximum(np.linalg.norm(u, axis=-1), 1e-300)
     return (u * theta_star).sum(-1) / length
 
@@ -143,6 +143,6 @@ def play(
 
 
 def average(t: np.ndarray, values: np.ndarray, rounds: int) -> np.ndarray:
-    """The mean over the first rounds of what is known in the logged ones, [S]."""
+    """The mean over the first rounds, from the values in the logged ones, [S]."""
     every = np.arange(1, rounds + 1)
     return np.array([np.interp(every, t, row).mean() for row in values])

@@ -1,4 +1,4 @@
-"""Hooks of mkdocs: the site shows files of the repository that do not lie in docs/.
+"""Hooks of mkdocs: the site includes files of the repository outside docs/.
 
 README.md, CHANGELOG.md and CONTRIBUTING.md are pages, and so is the notebook; figures are copied; code that a
 page links to becomes a page with the file's text. A link to a folder becomes plain text.
@@ -52,7 +52,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """The text with links to where the site has what they lead to."""
+    """The text with links changed to the places of their targets on the site."""
     here = page.file.src_uri
     if here.startswith("code/"):
         return markdown
@@ -68,7 +68,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def escape_formulas(text: str) -> str:
-    """The text with the star of θ* as a star: mkdocs would begin italics with it."""
+    """The text with the star of θ* escaped, which mkdocs would read as italics."""
     parts = CODE.split(text)
     parts[::2] = [FORMULA_STAR.sub(r"\\*", part) for part in parts[::2]]
     return "".join(parts)
@@ -81,13 +81,13 @@ def targets(uri: str, text: str) -> Iterator[Path]:
 
 
 def target_of(uri: str, link: str) -> Path:
-    """What a link in the page `uri` leads to."""
+    """The target of a link in the page `uri`."""
     source = {uri: path for path, uri in MOVED.items()}.get(uri, f"docs/{uri}")
     return Path(os.path.normpath(Path(source).parent / link))
 
 
 def uri_of(path: Path) -> str | None:
-    """Where the site has a file of the repository; None for folders."""
+    """The place of a file of the repository on the site; None for folders."""
     if path.as_posix() in MOVED:
         return MOVED[path.as_posix()]
     if (TOP / path).is_dir():

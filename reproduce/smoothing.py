@@ -1,4 +1,4 @@
-"""A knapsack that only a solver knows, and the commands behind "What it costs" in docs/your-solver.md.
+"""A knapsack given only by a solver, and the commands for "What it costs" in docs/your-solver.md.
 
 Shortest paths of 4×4 nodes, with the log barrier and with 64 draws of `perturbed` (8 draws: `regularizer.samples=8`).
 Constants were chosen on seeds 1000 to 1002, from 12 settings for the barrier and 26 for `perturbed`:

@@ -26,7 +26,7 @@ DRAWN, POINTS = 5, 60
 
 
 class Stream(NamedTuple):
-    """How a stream is reported."""
+    """The settings for reporting a stream."""
 
     title: str
     unit: str  # of a year's cost
@@ -64,7 +64,7 @@ STREAMS = {
 
 
 def main() -> None:
-    """The streams that are named, or all of them."""
+    """Reports the named streams, or all of them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(STREAMS)}")
     parser.add_argument("--outputs", default="outputs", help="where runs are kept")
@@ -77,13 +77,13 @@ def main() -> None:
             "run", *OWN, f"experiment={name}", f"sweep=stream-{name}", f"outputs={options.outputs}"
         )
         costs = paths(Path(options.outputs, "sweeps", f"stream-{name}"))
-        table = compared(costs, stream, best_fixed(name, stream, options.outputs))
+        table = compare(costs, stream, best_fixed(name, stream, options.outputs))
         write(table, f"stream_{name}")
         draw(name, stream, costs, table)
 
 
 def paths(sweep: Path) -> dict[str, pd.DataFrame]:
-    """Algorithm → what it paid, a row per round and a column per seed."""
+    """Algorithm → the costs it paid, a row per round and a column per seed."""
     rows = load(sweep).rows.groupby("algo", sort=False)
     return {algo: part.pivot(index="t", columns="seed", values="cost") for algo, part in rows}
 
@@ -103,7 +103,7 @@ def best_fixed(name: str, stream: Stream, outputs: str) -> dict[int, float]:
     return (final["avg_cost"] - final["avg_static_regret"]).to_dict()
 
 
-def compared(
+def compare(
     costs: dict[str, pd.DataFrame], stream: Stream, fixed: dict[int, float]
 ) -> pd.DataFrame:
     """A row per algorithm, the cheapest first: cost, gap to the best naive policy, regret."""
@@ -123,7 +123,7 @@ def compared(
 
 
 def draw(name: str, stream: Stream, costs: dict[str, pd.DataFrame], table: pd.DataFrame) -> None:
-    """The gap against time for the best learners, with a band for the first; all final gaps but far ones."""
+    """Draws the gap against time for the best learners, and the final gaps except for far ones."""
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 

@@ -47,7 +47,7 @@ def verdicts() -> str:
 
 
 def read_off(gap: float, ci95: float, learners: int) -> str:
-    """What the best of several learners says, its interval widened for the choice (Bonferroni)."""
+    """The verdict on the best of several learners, its interval widened for the choice (Bonferroni)."""
     wider = NormalDist().inv_cdf(1 - 0.025 / learners) / NormalDist().inv_cdf(0.975)
     if abs(gap) <= ci95 * wider:
         return "not distinguishable"

@@ -1,4 +1,4 @@
-"""`experiment=terrain` beside what needs no learning, and a map with the paths of an early and a late network.
+"""References for `experiment=terrain` that do not learn, and a map with paths of an early and a late network.
 
 `python reproduce/terrain.py` writes docs/data/terrain_constant.csv and outputs/figures/terrain/map.png.
 """
@@ -23,7 +23,7 @@ SHOWN = {f"after {EARLY} rounds": "#D55E00", f"after {ROUNDS} rounds": "#0072B2"
 
 
 def main() -> None:
-    """Both files."""
+    """Writes both files."""
     write(references(), "terrain_constant")
     draw_map()
 
@@ -42,10 +42,10 @@ def references() -> pd.DataFrame:
 
 
 def draw_map() -> None:
-    """A map that was not played, with the path that SPO+ would play early and late, and the best one."""
+    """Draws a map that was not played, with SPO+'s early and late path and the best one."""
     world, paths = Terrain(noise_width=0.0), ShortestPath(rows=5, columns=5)
     X, costs = (values[0, 0] for values in world.rounds((0,), ROUNDS, ROUNDS + 1))
-    chosen = [paths.minimise(predicted(rounds, X)) for rounds in (EARLY, ROUNDS)]
+    chosen = [paths.minimise(predict(rounds, X)) for rounds in (EARLY, ROUNDS)]
     chosen.append(paths.minimise(costs))
     figure, axes = plt.subplots(figsize=(4.2, 3.6), layout="constrained")
     shown = axes.imshow(X, cmap="gist_earth", vmin=-2.5, vmax=2.5)
@@ -65,8 +65,8 @@ def draw_map() -> None:
     edges.to_csv(FIGURE.with_suffix(".csv"), index_label="edge", float_format="%.6g")
 
 
-def predicted(rounds: int, X: np.ndarray) -> np.ndarray:
-    """What the network of seed 0 predicts for the map after so many rounds."""
+def predict(rounds: int, X: np.ndarray) -> np.ndarray:
+    """The prediction of the network of seed 0 for the map after `rounds` rounds."""
     sizes = {"horizon": {"rounds": rounds}, "seeds": 1, "theta_radius": 10}
     module = run(
         *JOB, data=Terrain(), predictor=EdgeNet, algo="spo", progress=False, **sizes

@@ -1,4 +1,4 @@
-"""Runs docs/tutorial.ipynb from top to bottom and keeps what its cells show: `make tutorial`."""
+"""Runs docs/tutorial.ipynb from top to bottom and stores its outputs: `make tutorial`."""
 
 import os
 import sys
@@ -26,13 +26,13 @@ def execute(notebook: NotebookNode) -> NotebookNode:
 
 
 def results(notebook: NotebookNode) -> list[str]:
-    """What the cells evaluate to, as text."""
+    """The results of the cells as text."""
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     return [one.data["text/plain"] for one in outputs if one.output_type == "execute_result"]
 
 
 def drop_remarks(notebook: NotebookNode) -> NotebookNode:
-    """The notebook without what went to stderr, such as what was compiled for this machine."""
+    """The notebook without output on stderr, such as lines about compiling."""
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = [one for one in cell.outputs if one.get("name") != "stderr"]

@@ -46,7 +46,7 @@ class Command(NamedTuple):
 
 
 def main() -> int:
-    """Runs what is missing of both versions, compares and writes."""
+    """Runs missing jobs of both versions, compares them and writes the result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("old", metavar="OLD", help="the odfl command of the older version")
     parser.add_argument("new", metavar="NEW", help="the odfl command of the newer version")
@@ -59,7 +59,7 @@ def main() -> int:
     outputs = options.outputs.resolve()
     chosen = commands(options.engines, options.names)
     refusals = {side: run(side, getattr(options, side), chosen, outputs) for side in ("old", "new")}
-    jobs = {side: finished(getattr(options, side), outputs / side) for side in refusals}
+    jobs = {side: finished_jobs(getattr(options, side), outputs / side) for side in refusals}
     rows = [
         {"job": " ".join(job)} | compare(directory, jobs["new"].get(job))
         for job, directory in sorted(jobs["old"].items())
@@ -75,7 +75,7 @@ def main() -> int:
 
 
 def commands(engines: list[str], names: list[str]) -> list[Command]:
-    """Every algorithm on every engine and every experiment, or those that are named."""
+    """Every algorithm on every engine and every experiment, or the named ones."""
     found = []
     for algo in choices("algo", names):
         shared = [f"algo={algo}", "metrics=regret", *SMALL]
@@ -92,13 +92,13 @@ def commands(engines: list[str], names: list[str]) -> list[Command]:
 
 
 def choices(group: str, names: list[str]) -> list[str]:
-    """The choices of a configuration group, or those of them that are named."""
+    """The choices of a configuration group, or the named ones of them."""
     found = sorted(file.stem for file in (CONF / group).glob("*.yaml"))
     return [name for name in found if name not in LEFT_OUT and (not names or name in names)]
 
 
 def run(side: str, odfl: str, chosen: list[Command], outputs: Path) -> dict[str, str]:
-    """Runs the commands of one version; the last line of the message of each that failed."""
+    """Runs the commands of one version; returns the last line of the message of each failed one."""
     refusals = {}
     for place, command in enumerate(chosen, 1):
         words = [*getattr(command, side), f"outputs={outputs / side / command.name}"]
@@ -109,7 +109,7 @@ def run(side: str, odfl: str, chosen: list[Command], outputs: Path) -> dict[str,
     return refusals
 
 
-def finished(odfl: str, outputs: Path) -> dict[tuple[str, ...], Path]:
+def finished_jobs(odfl: str, outputs: Path) -> dict[tuple[str, ...], Path]:
     """The directory of every finished job by its command's name and its overrides."""
     listed = subprocess.run(
         [odfl, "list", str(outputs), "--json"], check=True, capture_output=True, text=True
@@ -124,7 +124,7 @@ def finished(odfl: str, outputs: Path) -> dict[tuple[str, ...], Path]:
 
 
 def compare(old: Path, new: Path | None) -> dict[str, Any]:
-    """How close the CSVs of a job are: its kind, and the largest differences by column."""
+    """The agreement of a job's CSVs: its kind, and the largest differences by column."""
     if new is None:
         return {"kind": KINDS[3]}
     pairs = [(path, new / path.name) for path in sorted(old.glob("seed-*.csv"))]
@@ -158,7 +158,7 @@ def difference(old: pd.DataFrame, new: pd.DataFrame) -> dict[str, float]:
 
 
 def versions(data: pd.DataFrame) -> str:
-    """How many jobs are of which kind, and those whose numbers differ, one by one."""
+    """The number of jobs of each kind, and every job whose numbers differ."""
     counts = data["kind"].value_counts()
     rows = [["CSV files of a job", "jobs"], *([k, str(counts.get(k, 0))] for k in KINDS)]
     moves = [["job", "costs", "largest other difference", "column"]]

@@ -59,6 +59,6 @@ def test_the_report_brings_its_page(unpacked: Path) -> None:
 def test_every_dependency_has_a_version_that_its_range_allows() -> None:
     lines = (REPOSITORY / "constraints.txt").read_text().splitlines()
     pins = dict(line.split("==") for line in lines if not line.startswith("#"))
-    for requirement in constraints.declared("dev"):
+    for requirement in constraints.requirements_of("dev"):
         pin = pins[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(pin), requirement

@@ -1,1 +1,1 @@
-"""One file per part of `make bench`: `sections()` yields what it measures."""
+"""One file per part of `make bench`: `sections()` yields its measurements."""

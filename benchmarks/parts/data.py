@@ -27,7 +27,7 @@ def sections() -> Iterator[Section]:
 
 
 def section(items: int) -> Section:
-    """Processor seconds per seed and round; JAX where it is installed (pip install 'odfl[bench]')."""
+    """Processor seconds per seed and round; JAX if it is installed (pip install 'odfl[bench]')."""
     size = ("algo=df_ogd", f"data.items={items}", "data.features=10", f"seeds={SEEDS}")
     job = job_of(*size, rounds=ROUNDS, engine=CompiledEngine())
     simulate(replace(job, horizon=Horizon(rounds=20)))  # loads what must be loaded
@@ -62,7 +62,7 @@ def least(function) -> float:
 
 
 def draw_normals(items: int) -> None:
-    """X, θ*'s noise and the costs' noise of all rounds, in the pieces that a run draws them in."""
+    """Draws X, the noise of θ* and that of the costs of all rounds, in the pieces of a run."""
     shapes = (items, 10), (10,), (items,)
     for shape in shapes:
         length = block_length(shape)

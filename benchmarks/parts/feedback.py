@@ -1,4 +1,4 @@
-"""A round of RLS by what is seen of it: with all costs at once nothing stands between, and nothing is paid."""
+"""A round of RLS by kind of feedback; full, immediate feedback has no overhead."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ SEEN = ("feedback=full", "feedback=semi_bandit", "feedback=bandit", "feedback.de
 
 
 def sections() -> list[Section]:
-    """Processor seconds per seed and round, beside the algorithm that was never given a feedback."""
+    """Processor seconds per seed and round, compared with the algorithm without a feedback."""
     size = ("algo=rls", "engine=array", "data.items=5", f"seeds={SEEDS}")
     jobs = {words: job_of(*size, words, rounds=ROUNDS) for words in SEEN}
     plain = jobs["feedback=full"]

@@ -1,4 +1,4 @@
-"""`make figures`: processor time of its commands, once kernels and bytecode are there."""
+"""`make figures`: processor time of its commands, after kernels and bytecode are compiled."""
 
 import re
 import tempfile
@@ -13,7 +13,7 @@ MAKEFILE = Path(__file__).parents[2] / "Makefile"
 
 
 def sections() -> Iterator[Section]:
-    """Every command in a fresh folder, after a short run of its own kind that compiles."""
+    """Every command in a fresh folder, after a short run of the same kind that compiles."""
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
         for words in commands():
@@ -25,7 +25,7 @@ def sections() -> Iterator[Section]:
 
 
 def commands() -> list[list[str]]:
-    """What the target does, in words after `odfl`."""
+    """The commands of the target, as arguments of `odfl`."""
     recipe = re.search(r"^figures:.*\n((?:\t.*\n)+)", MAKEFILE.read_text(), re.MULTILINE)
     assert recipe, "the Makefile has a target figures"
     return [line.split()[1:] for line in recipe[1].splitlines()]

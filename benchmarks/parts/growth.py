@@ -1,4 +1,4 @@
-"""Time per seed and round and peak memory as T, K and S grow; each run a process of its own."""
+"""Time per seed and round and peak memory as T, K and S grow; each run in its own process."""
 
 import json
 import tempfile
@@ -58,7 +58,7 @@ def series(weigh: Scale, title: str, sizes: list[dict[str, int]]) -> Section:
 
 
 def million(weigh: Scale) -> Section:
-    """What keeps no history, and DF-FTPL with a bounded one: all below a gigabyte."""
+    """Algorithms without a history, and DF-FTPL with a bounded one: all below a gigabyte."""
     jobs = [(algo,) for algo in ("df_ogd", "pf_ogd", "spo")]
     jobs += [("df_ftpl", f"oracle.history={keep}") for keep in ("window", "reservoir")]
     rows: list[Row] = []
@@ -72,7 +72,7 @@ def million(weigh: Scale) -> Section:
 def row_of(
     what: str, results: list[dict[str, Any]], size: dict[str, int], before: list[Row]
 ) -> Row:
-    """The least time of several runs and the most memory, against the first of the rows before.
+    """The least time and the most memory of several runs, relative to the first of the rows before.
 
     The memory of every run is bounded, whatever its size.
     """

@@ -35,7 +35,7 @@ def sections() -> Iterator[Section]:
 
 
 def blocks() -> Iterator[Row]:
-    """Ratios to what the engine of `odfl run` takes for the same rounds, on the same clock."""
+    """Ratios to the time of the engine of `odfl run` for the same rounds."""
     for algo in MOST:
         job = job_of(f"algo={algo}", "seeds=[0]", rounds=MANY)
         data = job.environment.rounds((0,), 0, MANY)
@@ -49,7 +49,7 @@ def blocks() -> Iterator[Row]:
 
 
 def advance(job: Job, data: Rounds) -> None:
-    """A run's rounds in its blocks, drawn by name."""
+    """Plays a run's rounds in its blocks."""
     state, block = job.algorithm.init(1, None), job.choose_block_rounds()
     for start in range(0, MANY, block):
         part = slice(start, min(start + block, MANY))
@@ -59,14 +59,14 @@ def advance(job: Job, data: Rounds) -> None:
 
 
 def play(learner: Learner, X: np.ndarray, costs: np.ndarray) -> None:
-    """Rounds one by one."""
+    """Plays rounds one by one."""
     for x, c in zip(X[:ROUNDS], costs[:ROUNDS], strict=True):
         learner.predict_one(x)
         learner.learn_one(x, c)
 
 
 def river_rounds(X: np.ndarray, costs: np.ndarray) -> None:
-    """As many rounds of a regression on one item."""
+    """Plays as many rounds of river's regression on one item."""
     from river.linear_model import LinearRegression
 
     model = LinearRegression()

@@ -6,7 +6,7 @@ from support.problems import block_of
 
 from benchmarks.autograd_loop import df_ogd
 from benchmarks.report import Row, Section
-from benchmarks.timing import assert_same_costs, best_of, job_of, per_seed_round, repeated
+from benchmarks.timing import assert_same_costs, best_of, job_of, per_seed_round, repeat
 from odfl_cli.engine.compiled_engine import CompiledEngine
 from odfl_cli.engine.torch_engine import TorchEngine
 
@@ -26,7 +26,7 @@ def section(items: int) -> Section:
     compiled = job_of(*size, rounds=ROUNDS, engine=CompiledEngine())
     single = job_of(*size, rounds=ROUNDS, engine=CompiledEngine(threads=1))
     batched = job_of(*size, rounds=TORCH_ROUNDS, engine=TorchEngine())
-    ours, alone, theirs = repeated(compiled, 5), repeated(single, 5), repeated(batched, 3)
+    ours, alone, theirs = repeat(compiled, 5), repeat(single, 5), repeat(batched, 3)
     fast, one_thread = (
         per_seed_round(compiled, "learn", ours),
         per_seed_round(single, "learn", alone),

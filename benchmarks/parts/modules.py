@@ -22,7 +22,7 @@ def sections() -> list[Section]:
 
 
 class Learning:
-    """The rounds of a job, played on torch as often as wanted."""
+    """The rounds of a job, to be played repeatedly on torch."""
 
     def __init__(self, algo: str, seeds: int, *more: str) -> None:
         given = f"algo={algo}", *SIZE, *more, f"seeds={seeds}"

@@ -33,7 +33,7 @@ def section(items: int) -> Section:
 
 
 def drawing(normals: int) -> float:
-    """The least processor seconds to draw so many normals."""
+    """The least processor seconds to draw that many normals."""
     rng = np.random.default_rng(0)
     draws = lambda: rng.standard_normal((ROUNDS, normals))  # noqa: E731
     return min(busy(draws) for _ in range(REPETITIONS)) / ROUNDS

@@ -25,7 +25,7 @@ def sections() -> Iterator[Section]:
         path = Path(folder, "page.html")
         written = seconds(lambda: path.write_text(page(document(experiments([sweep]), []))))
         size = path.stat().st_size / 1e6
-        rows = [Row(f"read, and written as {size:.2f} MB", written), _opened(path, Path(folder))]
+        rows = [Row(f"read, and written as {size:.2f} MB", written), _open_page(path, Path(folder))]
     yield Section(f"odfl report of {RUNS:,} runs", rows)
 
 
@@ -41,18 +41,18 @@ def _sweep(folder: Path) -> Path:
     return write_sweep(folder / "sweeps" / "many", runs)
 
 
-def _opened(path: Path, downloads: Path) -> Row:
-    """From the start of the navigation until every section is drawn and answers."""
+def _open_page(path: Path, downloads: Path) -> Row:
+    """The time from the start of the navigation until every section is drawn and responds."""
     if reason := why_not():
         return Row(f"opened in Chromium: not measured, {reason}")
     browser = Browser(downloads)
     try:
-        drawn = min(_drawn(browser, path) for _ in range(3))
+        drawn = min(_draw_seconds(browser, path) for _ in range(3))
     finally:
         browser.driver.quit()
     return Row("interactive in Chromium", drawn / 1000, at_most_seconds=1.0)
 
 
-def _drawn(browser: Browser, path: Path) -> float:
+def _draw_seconds(browser: Browser, path: Path) -> float:
     browser.open(path)
     return float(browser.run("return document.documentElement.dataset.drawn"))

@@ -1,4 +1,4 @@
-"""What `metrics=regret` adds to a run of the paper's algorithms."""
+"""The time that `metrics=regret` adds to a run of the paper's algorithms."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from odfl_cli.runs.simulate import simulate
 ALGORITHMS = ("df_ogd", "df_ftpl", "pf_ogd", "spo")
 SEEDS, ROUNDS = 10, 5000
 REPETITIONS = {5: 20, 80: 5}
-"""Of short runs more: others use the machine, too."""
+"""Short runs are repeated more often, as other processes use the machine."""
 
 
 def sections() -> Iterator[Section]:
@@ -20,7 +20,7 @@ def sections() -> Iterator[Section]:
 
 
 def row(algo: str, items: int) -> Row:
-    """Data, learning and metrics with regret, and without it in turn."""
+    """Data, learning and metrics with and without regret, measured in turn."""
     words = (f"algo={algo}", f"data.items={items}", f"seeds={SEEDS}")
     plain, measured = (
         job_of(*words, f"metrics={metrics}", rounds=ROUNDS) for metrics in ("basic", "regret")

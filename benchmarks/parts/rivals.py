@@ -1,4 +1,4 @@
-"""One round of every algorithm against one of DF-OGD, on whatever engine runs it."""
+"""One round of every algorithm relative to one of DF-OGD, on the default engine."""
 
 from collections.abc import Iterator
 
@@ -21,12 +21,12 @@ def sections() -> Iterator[Section]:
 
 
 def row(algo: str) -> Row:
-    """DF-OGD before and after, so that a busy moment of the machine hits both."""
+    """Measures DF-OGD before and after, so that other load affects both."""
     engine = composed_job(f"algo={algo}").engine
     before, taken, after = (learning(one) for one in ("df_ogd", algo, "df_ogd"))
     return Row(f"{algo}, {engine.name}", taken, taken / min(before, after), "DF-OGD")
 
 
 def learning(algo: str) -> float:
-    """Processor seconds per seed and round, whatever else the machine does."""
+    """Processor seconds per seed and round."""
     return timing.learning(job_of(f"algo={algo}", f"seeds={SEEDS}", rounds=ROUNDS))

@@ -8,7 +8,7 @@ from support.problems import block_of
 
 from benchmarks.autograd_loop import df_ogd
 from benchmarks.report import Row, Section
-from benchmarks.timing import assert_same_costs, best_of, job_of, per_seed_round, repeated
+from benchmarks.timing import assert_same_costs, best_of, job_of, per_seed_round, repeat
 from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.runs.simulate import Job
 
@@ -21,14 +21,14 @@ SEEDS, ROUNDS, TORCH_ROUNDS, LAYER_ROUNDS = 10, 200, 50, 3
 
 
 def sections() -> Iterator[Section]:
-    """The two problems; cvxpylayers where it is installed (pip install 'odfl[dev]')."""
+    """The two problems; cvxpylayers if it is installed (pip install 'odfl[dev]')."""
     for name, overrides in PROBLEMS.items():
         yield section(name, overrides)
     yield every_set()
 
 
 def every_set() -> Section:
-    """A round of DF-OGD on every set that needs no file, on whatever engine runs it."""
+    """A round of DF-OGD on every set that needs no file, on the default engine."""
     barrier = "regularizer=log_barrier"
     sets = {
         "simplex": (),
@@ -45,7 +45,7 @@ def every_set() -> Section:
     for name, overrides in sets.items():
         size = (*overrides, "algo=df_ogd", f"seeds={SEEDS}")
         job = job_of(*size, rounds=TORCH_ROUNDS)
-        each = per_seed_round(job, "learn", repeated(job, 3))
+        each = per_seed_round(job, "learn", repeat(job, 3))
         ratio = each / rows[0].seconds if rows else None
         against = "simplex" if rows else ""
         rows.append(Row(f"{name}, {job.engine.name}", each, ratio, against))
@@ -57,7 +57,7 @@ def section(name: str, overrides: tuple[str, ...]) -> Section:
     size = (*overrides, "algo=df_ogd", f"seeds={SEEDS}")
     chosen = job_of(*size, rounds=ROUNDS)
     batched = job_of(*size, rounds=TORCH_ROUNDS, engine=TorchEngine())
-    ours, theirs = repeated(chosen, 3), repeated(batched, 2)
+    ours, theirs = repeat(chosen, 3), repeat(batched, 2)
     assert_same_costs(ours[0].table["cost"][:, :TORCH_ROUNDS], theirs[0].table["cost"])
     fast, torch = per_seed_round(chosen, "learn", ours), per_seed_round(batched, "learn", theirs)
     name_of_ours = f"engine={chosen.engine.name}"
@@ -73,7 +73,7 @@ def section(name: str, overrides: tuple[str, ...]) -> Section:
 def layer_row(job: Job, errors: np.ndarray, fast: float) -> Row:
     """The first seed's rounds by autograd through cvxpylayers.
 
-    Timed as it comes; to end at the same θ it must be asked for more digits.
+    Timed with its default tolerance; to end at the same θ it needs more digits.
     """
     if find_spec("cvxpylayers") is None:
         return Row("cvxpylayers: skipped, it is not installed (the dev extra)")

@@ -1,4 +1,4 @@
-"""What odfl adds to a solver of a user's: per call, per answer that is kept, and in two processes."""
+"""The overhead of odfl for a user's solver: per call, per stored answer, and in two processes."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -17,13 +17,13 @@ D, CALLS, SEEDS, ROUNDS = 24, 300, 10, 200
 
 
 def sections() -> Iterator[Section]:
-    """Costs of ten seeds a round, a solver that does nothing, and one of 2 ms."""
+    """Ten seeds per round with a solver that does nothing, and with one of 2 ms."""
     yield Section(f"a user's solver, d={D} S={SEEDS}: per call", [*overhead()])
     yield Section(f"a solver of 2 ms, S={SEEDS}: per seed and round", [*processes()])
 
 
 def overhead() -> Iterator[Row]:
-    """A function that returns what it is given, called by odfl and by itself."""
+    """A function that returns its argument, called by odfl and directly."""
     rows = np.random.default_rng(0).normal(size=(CALLS, SEEDS, D))
 
     def per_call(solve: Callable[[np.ndarray], object]) -> float:
@@ -41,7 +41,7 @@ def overhead() -> Iterator[Row]:
 
 
 def processes() -> Iterator[Row]:
-    """The same run in one process and in two; the solver sleeps, so that other jobs do not count."""
+    """The same run in one process and in two; the solver sleeps, so that other jobs do not matter."""
     chosen = ("algo=pf_ogd", "polytope=solver", "polytope.solve=support.solvers.sleepy")
     job = job_of(*chosen, f"data.items={D}", f"seeds={SEEDS}", rounds=ROUNDS)
     seconds = {}

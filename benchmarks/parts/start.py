@@ -1,4 +1,4 @@
-"""`odfl run` from start to prompt, with kernels compiled and with none, and commands that run nothing."""
+"""`odfl run` from start to end, with and without compiled kernels, and commands that run nothing."""
 
 import os
 import tempfile
@@ -39,13 +39,13 @@ def sections() -> Iterator[Section]:
 
 
 def least(*command: str) -> float:
-    """The least processor seconds of three processes, after one that compiles what it needs."""
+    """The least processor seconds of three processes, after one that compiles the kernels."""
     with tempfile.TemporaryDirectory() as place:
         return min(processor_seconds(Path(place), *command) for _ in range(4))
 
 
 def from_nothing(*command: str) -> float:
-    """Processor seconds of a process that finds no compiled kernel."""
+    """Processor seconds of a process without compiled kernels."""
     with tempfile.TemporaryDirectory() as place:
         processor_seconds(Path(place), *ODFL, "--version")  # compiles some of the bytecode
         kernels = Path(place, "kernels")

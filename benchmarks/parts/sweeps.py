@@ -14,7 +14,7 @@ NOOPS = 20
 
 
 def sections() -> Iterator[Section]:
-    """Seconds per job: a long sweep less a short one, which starts up and compiles as well."""
+    """Seconds per job: a long sweep minus a short one, which also starts up and compiles."""
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
         odfl_sweep(root, FEW)  # compiles kernels and bytecode
@@ -39,7 +39,7 @@ def sections() -> Iterator[Section]:
 
 
 def odfl_sweep(root: Path, jobs: int, outputs: Path | None = None) -> float:
-    """Seconds of a sweep of so many jobs, in a folder of its own unless one is given."""
+    """Seconds of a sweep of that many jobs, in a new folder unless one is given."""
     place = outputs or Path(tempfile.mkdtemp(dir=root))
     gammas = ",".join(str(number / jobs) for number in range(jobs))
     command = ("-m", "odfl_cli", "run", "-m", "algo=pf_ogd", "horizon=smoke", "seeds=1")
@@ -62,5 +62,5 @@ def noop_sweep(root: Path, jobs: int) -> float:
 
 
 def peak_megabytes() -> float:
-    """Of the largest child process so far."""
+    """The peak memory of the largest child process so far."""
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000

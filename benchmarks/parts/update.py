@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from benchmarks.report import Row, Section
-from benchmarks.timing import assert_same_costs, best_of, job_of, per_seed_round, repeated
+from benchmarks.timing import assert_same_costs, best_of, job_of, per_seed_round, repeat
 from odfl_cli.engine.array_engine import ArrayEngine
 from odfl_cli.engine.base import Engine
 from odfl_cli.engine.torch_engine import TorchEngine
@@ -15,11 +15,11 @@ ROUNDS = 1000
 
 
 def sections() -> Iterator[Section]:
-    """Seconds per update; PyEPO where it is installed (pip install 'odfl[bench]')."""
-    job, (run, *_), alone = measured(ArrayEngine(), seeds=1)
-    _, _, arrays = measured(ArrayEngine(), seeds=10)
-    _, (other, *_), torch = measured(TorchEngine(), seeds=1)
-    _, _, batched = measured(TorchEngine(), seeds=10)
+    """Seconds per update; PyEPO if it is installed (pip install 'odfl[bench]')."""
+    job, (run, *_), alone = measure(ArrayEngine(), seeds=1)
+    _, _, arrays = measure(ArrayEngine(), seeds=10)
+    _, (other, *_), torch = measure(TorchEngine(), seeds=1)
+    _, _, batched = measure(TorchEngine(), seeds=10)
     assert_same_costs(run.table["cost"], other.table["cost"])
     assert_same_costs(run.state.theta, other.state.theta)
     rows = [
@@ -32,10 +32,10 @@ def sections() -> Iterator[Section]:
     yield Section("SPO+, K=5 p=10: one online update", rows)
 
 
-def measured(engine: Engine, seeds: int) -> tuple[Job, list[Simulation], float]:
+def measure(engine: Engine, seeds: int) -> tuple[Job, list[Simulation], float]:
     """The job, its runs, and seconds per seed and round, play included."""
     job = job_of(*SIZE, f"seeds={seeds}", rounds=ROUNDS, engine=engine)
-    runs = repeated(job, 5)
+    runs = repeat(job, 5)
     return job, runs, per_seed_round(job, "learn", runs)
 
 

@@ -1,4 +1,4 @@
-"""A claim, its measurement with controls, and the verdict that follows."""
+"""A claim, its measurement with controls, and its verdict."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +12,7 @@ SAMPLE = "sample"
 
 UNCLEAR = "not distinguishable at this sample size"
 ROUNDING = 1e-9
-"""Distances from a limit up to this are none."""
+"""Distances from a limit up to this count as 0."""
 
 
 class Estimate(NamedTuple):
@@ -24,16 +24,16 @@ class Estimate(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What a claim says of its value: above a limit, at most a limit, or strictly below one.
+    """The claim about a value: above a limit, at most a limit, or strictly below one.
 
-    `measured`: the paper claims nothing of the value, whether it assumes something of it or bounds it.
+    `measured`: the paper claims nothing about the value, although it may assume something or bound it.
     """
 
     side: Literal["above", "at most", "below", "measured"]
     limit: float
 
     def judge(self, estimate: Estimate) -> str:
-        """Compares an estimate with the limit; an interval across the limit settles nothing."""
+        """Compares an estimate with the limit; an interval across the limit is undecided."""
         if math.isnan(estimate.value):
             return "no measurement"
         if self.side == "measured":
@@ -90,7 +90,7 @@ class Row(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """Of the hypothesis that the value is the limit; NaN where there is no interval."""
+        """The p-value of the hypothesis that the value is the limit; NaN without an interval."""
         value, ci95, size = self.estimate
         if math.isnan(ci95) or self.claim.rule.side == "measured":
             return math.nan
@@ -108,7 +108,7 @@ class Row(NamedTuple):
 
 
 def control_discoveries(rows: list[Row], rate: float = 0.05) -> list[Row]:
-    """The rows, where of all intervals that exclude their limit at most `rate` do so by chance on average."""
+    """The rows, such that at most `rate` of the intervals that exclude their limit do so by chance."""
     tested = [row for row in rows if not math.isnan(row.p_value)]
     found = iter(discoveries((row.p_value for row in tested), rate))
     return [
@@ -125,7 +125,7 @@ def two_sided_p(distance: float, ci95: float, count: int) -> float:
 
 
 def discoveries(p_values: Iterable[float], rate: float = 0.05) -> list[bool]:
-    """Which hypotheses are rejected if at most `rate` of the rejections are to be false on average.
+    """The rejected hypotheses if at most `rate` of the rejections may be false on average.
 
     Benjamini & Hochberg, *Controlling the False Discovery Rate*, JRSS B 57, 1995.
     """

@@ -1,4 +1,4 @@
-"""Claims about runs: who costs less, who predicts worse, how regret falls, what κ does."""
+"""Claims about runs: costs, prediction errors, rates of regret, the effect of κ."""
 
 import math
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ from reproduce.claims.measures import (
 
 OURS, BASELINES = ("df_ogd", "df_ftpl"), ("pf_ogd", "spo")
 NO_LEARNER = {"uniform": "uniform", "frozen": "frozen"}
-"""Players in the place of the learner that learn nothing."""
+"""Players that learn nothing, in place of the learner."""
 PREDICTS = {"RLS": "rls"}
-"""A learner that fits predictions as the baselines do: it shares what is not due to decision focus."""
+"""A learner that fits predictions as the baselines do, to isolate the effect of decision focus."""
 
 EXPERIMENTS = {
     "main": ("K = 5", "Figure 1"),
@@ -125,7 +125,7 @@ def _rates() -> Iterator[Claim]:
 
 
 def _sizes() -> Iterator[Claim]:
-    """The bound, of which the paper speaks, and the regret as functions of the numbers of parameters and items."""
+    """The paper's bound and the regret as functions of the numbers of parameters and items."""
     loglog = partial(exponent, unit=lambda d: math.log(math.log(d)))
     keys = {
         "parameters": ("K = 20: exponent in m", partial(exponent, key="data.features")),

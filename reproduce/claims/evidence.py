@@ -1,4 +1,4 @@
-"""The sweeps that the claims are measured on: run where missing, then read."""
+"""The sweeps on which the claims are measured: missing ones are run, then all are read."""
 
 import hashlib
 import subprocess
@@ -16,7 +16,7 @@ from odfl_cli.results.grouping import Group, group_runs
 from odfl_cli.results.tables import read_runs
 
 FIRST_SEED = 150_001
-"""Claims are measured on the seeds from here on, on which nothing was chosen."""
+"""Claims are measured on seeds from this one on, on which nothing was chosen."""
 
 Player = str | tuple[str, dict[str, Any]]
 """An algorithm, or one with settings."""
@@ -24,7 +24,7 @@ Player = str | tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Sweep:
-    """How many seeds the claims need, and the overrides of `odfl run` for each of its parts."""
+    """The number of seeds that the claims need, and the overrides of `odfl run` for each part."""
 
     name: str
     count: int
@@ -45,7 +45,7 @@ class Sweep:
         }
 
     def collect(self, outputs: Path, share: float) -> list[Group]:
-        """Runs what is missing and reads it; finished runs are found again."""
+        """Runs what is missing and reads all; finished runs are not repeated."""
         commands = self.commands(share)
         for words in commands.values():
             tell(f"claims: {self.name}: {' '.join(words[2:-2])}")

@@ -1,6 +1,6 @@
-"""The paper's lemmas on sampled rounds: measured values as a share of what a lemma allows.
+"""The paper's lemmas on sampled rounds: measured values as a share of the lemma's bound.
 
-`off` makes a premise wrong by that factor: a check that passes all the same has no power to find an
+`off` makes a premise wrong by that factor: a check that still passes has no power to find an
 error of that size.
 """
 
@@ -43,7 +43,7 @@ def check_distance(sample: Sample, alpha: float, off: float = 1.0) -> float:
 
 
 def check_expected_distance(sample: Sample, alpha: float, off: float = 1.0) -> float:
-    """The mean of ‖w̃ − w*‖_1 over what the lemma allows under Assumption 2; ≤ 1 is claimed."""
+    """The mean of ‖w̃ − w*‖_1 over the lemma's bound under Assumption 2; ≤ 1 is claimed."""
     distance = np.abs(_shift(sample, alpha * off)[1]).sum(-1)
     return float(distance.mean() / smoothing_distance(measure_constants(sample), np.array(alpha)))
 
@@ -98,7 +98,7 @@ def _shift(sample: Sample, alpha: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _largest(measured: np.ndarray, allowed: np.ndarray) -> float:
-    """The largest ratio; infinite if something is measured where nothing is allowed."""
+    """The largest ratio; infinite if a value is positive where the bound is 0."""
     ratio = np.where(measured > 0, np.inf, 0.0)
     return float(np.divide(measured, allowed, out=ratio, where=allowed > 0).max(initial=0.0))
 
@@ -106,7 +106,7 @@ def _largest(measured: np.ndarray, allowed: np.ndarray) -> float:
 def check_margin(margins: np.ndarray, margin: Margin, grid: int = 40) -> float:
     """The largest ratio of the empirical distribution to the curve over a grid of ε in (0, 1].
 
-    The grid starts where a hundred margins lie below, so that chance weighs little.
+    The grid starts at the hundredth smallest margin, so that chance has little effect.
     """
     ordered = np.sort(margins, axis=None)
     smallest = ordered[min(100, len(ordered) - 1)]

@@ -24,19 +24,19 @@ Settings = dict[str, Any]
 def lead(
     groups: Groups, player: Player, over: Player, column: str, settings: Settings | None = None
 ) -> Estimate:
-    """How much less of a column the player has than another at the end, paired by seed."""
+    """The final value of a column of another player minus that of the player, paired by seed."""
     return _mean(_difference(pick(groups, over, settings), pick(groups, player, settings), column))
 
 
 def excess(groups: Groups, player: Player, over: Player, column: str) -> Estimate:
-    """How much more of a column the player has than another at the end, paired by seed."""
+    """The final value of a column of the player minus that of another, paired by seed."""
     return lead(groups, over, player, column)
 
 
 def change_of_lead(
     groups: Groups, player: Player, over: Player, column: str, ends: tuple[Settings, Settings]
 ) -> Estimate:
-    """By how much a lead is larger with the second settings than with the first."""
+    """The lead with the second settings minus that with the first."""
     early, late = (
         _difference(pick(groups, over, settings), pick(groups, player, settings), column)
         for settings in ends
@@ -45,7 +45,7 @@ def change_of_lead(
 
 
 def shift(groups: Groups, factor: float, player: Player, column: str, kappa: float) -> Estimate:
-    """How much more of a column a player has when its decisions are `factor`·κ from the best."""
+    """The increase of a column of a player if its decisions are `factor`·κ from the best."""
     inexact, exact = (pick(groups, player, {"kappa": k}) for k in (factor * kappa, 0.0))
     return _mean(_difference(inexact, exact, column))
 
@@ -53,7 +53,7 @@ def shift(groups: Groups, factor: float, player: Player, column: str, kappa: flo
 def slope(groups: Groups, player: Player, column: str) -> Estimate:
     """The slope against t, on logarithmic axes, of a column of averages, without the first logged round.
 
-    What does not learn has a slope by that round alone: it stays in every average.
+    That round is in every average, so that even a player that does not learn would have a slope.
     """
     group = pick(groups, player)
     sums = by_seed(group, column).mul(by_seed(group, column).index, axis=0)

@@ -1,4 +1,4 @@
-"""Claims about single rounds: the paper's lemmas on samples, each against a premise that is ten times off."""
+"""Claims about single rounds: the paper's lemmas on samples, each with a control whose premise is ten times off."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ from reproduce.claims.lemmas import (
 
 ALPHAS = (0.01, 0.1, 1.0)
 SMOOTH = (0.1, 1.0)
-"""Where 256 values of δ are enough."""
+"""The smoothing for which 256 values of δ are enough."""
 
 POLYNOMIAL = ("data=polynomial", "regularizer=log_barrier", "theta_radius=10")
 SETTINGS = {

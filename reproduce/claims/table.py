@@ -11,7 +11,7 @@ HEADINGS = ("claim", "where", "measured", "realised", "claimed", "controls", "n"
 
 
 def as_json(rows: list[Row]) -> str:
-    """A list of objects; numbers at full length, null for what could not be measured."""
+    """A list of objects; numbers at full length, null if not measurable."""
     return json.dumps([_object(row) for row in rows], indent=2, allow_nan=False)
 
 
@@ -46,13 +46,13 @@ def _numbers(estimate: Estimate) -> dict[str, float | None]:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    controls = "; ".join(f"{name} {_measured(one)}" for name, one in row.controls.items())
-    realised = _measured(row.realised) if row.realised else ""
-    measured = _measured(row.estimate), realised, str(row.claim.rule), controls
+    controls = "; ".join(f"{name} {_format_estimate(one)}" for name, one in row.controls.items())
+    realised = _format_estimate(row.realised) if row.realised else ""
+    measured = _format_estimate(row.estimate), realised, str(row.claim.rule), controls
     return row.claim.text, row.claim.where, *measured, str(row.estimate.size), row.verdict
 
 
-def _measured(estimate: Estimate) -> str:
+def _format_estimate(estimate: Estimate) -> str:
     return plus_minus(estimate.value, estimate.ci95, _short)
 
 
@@ -61,7 +61,7 @@ def _finite(value: float) -> float | None:
 
 
 def _short(value: float) -> str:
-    """Four decimals, or three digits of what is large or tiny; a dash for none."""
+    """Four decimals, or three digits for large and tiny numbers; a dash for none."""
     if math.isnan(value):
         return "–"
     plain = f"{value:.4f}" if 1e-3 <= abs(value) < 1e3 or value == 0 else f"{value:.2g}"

@@ -23,12 +23,12 @@ from odfl_cli.environments.replay.environment import Replay
 
 @pytest.mark.parametrize("page", PAGES)
 def test_tables_are_those_of_the_data(page: str) -> None:
-    assert render.rendered(PAGES[page]) == PAGES[page], "run make documents"
+    assert render.render_blocks(PAGES[page]) == PAGES[page], "run make documents"
 
 
 @pytest.mark.thorough
 def test_tables_in_files_are_those_of_the_data_and_are_linked() -> None:
-    files = render.filed()
+    files = render.table_files()
     assert set((render.DOCS / "tables").iterdir()) == set(files)
     for path, text in files.items():
         assert path.read_text() == text, "run make documents"
@@ -90,7 +90,7 @@ def test_a_changed_number_in_the_data_changes_a_table(pages, tmp_path, monkeypat
     monkeypatch.setattr(render, "DATA", folder)
     render.read.cache_clear()
     try:
-        changed = {page for page in pages if render.rendered(PAGES[page]) != PAGES[page]}
+        changed = {page for page in pages if render.render_blocks(PAGES[page]) != PAGES[page]}
     finally:
         render.read.cache_clear()
     assert changed == {"README.md", "docs/results.md"}
