@@ -1,8 +1,4 @@
-"""Lines 2 to 10 of DF-Moments, compiled; df_moments.py has the algorithm and its symbols.
-
-All functions but the last two are for one seed and update its state in place. D [d, m] and the costs
-are those of the offered items.
-"""
+"""Lines 2 to 10 of DF-Moments, compiled; all functions but the last two update one seed's state in place."""
 
 from typing import NamedTuple
 
@@ -99,10 +95,7 @@ def product(A, B):
 
 @strict
 def ridge_inverse(S, N):
-    """(S + (m/N) diag(S))⁻¹, as if m more items had been seen; 1 is added if a column is zero so far.
-
-    By Gauss–Jordan elimination, which needs no pivoting for a positive definite matrix.
-    """
+    """(S + (m/N) diag(S))⁻¹ by Gauss–Jordan elimination; 1 is added where a column is zero so far."""
     A, m = S.copy(), S.shape[0]
     for k in range(m):
         A[k, k] += A[k, k] * (m / N) if A[k, k] > 0.0 else 1.0

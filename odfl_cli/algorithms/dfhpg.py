@@ -17,7 +17,7 @@ from pydantic import Field, SkipValidation
 from odfl_cli.algorithms.base import Algorithm, PartialLearner
 from odfl_cli.algorithms.gradient import spo_plus_subgradient
 from odfl_cli.algorithms.mixture import build_learner
-from odfl_cli.core.arrays import Array, array_namespace, dot, positive
+from odfl_cli.core.arrays import Array, array_namespace, dot, positive, unit
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import NonNegative, Positive, Real, settings
 from odfl_cli.core.streams import Draw
@@ -144,9 +144,3 @@ class DFHPG(PartialLearner):
         target = self.alpha_min + (self.alpha_max - self.alpha_min) * doubt
         alpha = state.alpha + SMOOTHING * (target - state.alpha)
         return state._replace(alpha=alpha, error=error, size=size, reference=reference)
-
-
-def unit(gradient: Array) -> Array:
-    """The gradient [S, m] scaled to length 1; 0 stays 0."""
-    xp = array_namespace(gradient)
-    return gradient / xp.sqrt(positive(dot(gradient, gradient)))[:, None]

@@ -71,10 +71,7 @@ class Observed(Wrapper):
 
 
 def observe(algorithm: Any, feedback: Feedback) -> Any:
-    """The algorithm with this feedback; itself if all costs are seen immediately.
-
-    Raises a UserError if it cannot learn from the feedback, or if no costs arrive.
-    """
+    """The algorithm with this feedback, or itself if it is plain; raises a UserError if they do not fit."""
     if feedback.is_plain:
         return algorithm
     if feedback.delay >= algorithm.problem.rounds:

@@ -67,11 +67,7 @@ def _start(line: CommandLine) -> None:
 
 
 class Task:
-    """The function that Hydra calls for a job.
-
-    `prepared` is the single job that `CheckBeforeStart` checked; a job of a sweep is prepared by
-    the process that runs it.
-    """
+    """The function that Hydra calls for a job; `prepared` is the single job that `CheckBeforeStart` checked."""
 
     prepared: PreparedJob | None = None
 

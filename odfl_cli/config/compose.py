@@ -78,10 +78,7 @@ def prepare_hydra() -> None:
 
 
 def _prefer_own_presets() -> None:
-    """Replaces the plugins' presets by the files of the same names in conf/hydra.
-
-    Hydra would use such a preset as the schema of the file and refuse any other key.
-    """
+    """Removes the plugins' presets that have a file in conf/hydra, whose schema they would be."""
     for path in (conf_directory() / "hydra").rglob("*.yaml"):
         folder = ConfigStore.instance().repo
         for group in path.parent.relative_to(conf_directory()).parts:
@@ -90,10 +87,7 @@ def _prefer_own_presets() -> None:
 
 
 def _prefer_own_defaults() -> None:
-    """Replaces Hydra's default launcher and sweeper by odfl's.
-
-    With an override in conf/config.yaml instead, no experiment could choose another.
-    """
+    """Replaces Hydra's default launcher and sweeper by odfl's, so that experiments can choose others."""
     for choice in ConfigStore.instance().repo["hydra"]["config.yaml"].node.defaults:
         choice.update({group: "odfl" for group in ("launcher", "sweeper") if group in choice})
 
@@ -123,11 +117,7 @@ def _is_installed(package: str) -> bool:
 
 
 def tuned_values(config: DictConfig, hydra: Any) -> dict[str, dict[str, Any]]:
-    """`group=choice` of conf/tuned → dotted key → value, for the values in use.
-
-    Hydra lists an optional choice whether or not its file exists, and a user's own value replaces
-    a tuned one.
-    """
+    """`group=choice` of conf/tuned → dotted key → value, for files that exist and values not overridden."""
     folders = [Path(source.path) for source in hydra.runtime.config_sources if source.path]
     found = {}
     for group, choice in hydra.runtime.choices.items():

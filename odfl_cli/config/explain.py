@@ -25,11 +25,7 @@ COMPLAINTS = (HydraException, OmegaConfBaseException, YAMLError)
 
 @contextmanager
 def explain_errors(arguments: list[str]) -> Iterator[None]:
-    """Turns errors in composing configurations into UserErrors of one line.
-
-    Hydra raises exceptions of every kind. Those with frames of odfl's or the user's code, beyond
-    the three frames that call Hydra, are raised unchanged.
-    """
+    """Turns errors of Hydra into UserErrors of one line; others, in odfl's or the user's code, stay as they are."""
     try:
         yield
     except (*COMPLAINTS, UnicodeDecodeError, RecursionError) as error:

@@ -45,6 +45,11 @@ def to_type(x: Array, dtype: Any) -> Array:
     return x.astype(dtype) if isinstance(x, np.ndarray) else x.to(dtype)
 
 
+def unit(x: Array) -> Array:
+    """x scaled to length 1 over the last axis; 0 stays 0."""
+    return x / array_namespace(x).sqrt(positive(dot(x, x)))[..., None]
+
+
 def weighted_sum(D: Array, weights: Array) -> Array:
     """Dᵀ weights, [..., m]."""
     return (D * weights[..., None]).sum(-2)

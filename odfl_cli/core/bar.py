@@ -47,10 +47,7 @@ class Bar:
 def progress_bar(
     label: str, total: int | None, show: bool | None = None, unit: str = "rounds"
 ) -> Iterator[Callable[[int], None]]:
-    """Shows a progress bar; by default only on a terminal or in a notebook.
-
-    Yields a function that is called with the number of units done.
-    """
+    """Shows a progress bar, by default on a terminal or in a notebook; yields a function of the units done."""
     if not (is_watched() if show is None else show):
         yield lambda done: None
         return

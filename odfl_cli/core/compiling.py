@@ -42,10 +42,7 @@ _configuring = RLock()
 
 
 def kernel(signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorates a function that is compiled for one signature when its module is imported.
-
-    Other types of arguments raise a TypeError.
-    """
+    """Compiles a function for one signature when its module is imported; other types raise a TypeError."""
 
     def compile_now(function: Callable[..., Any]) -> Callable[..., Any]:
         folder = _kernel_folder(function)

@@ -76,10 +76,7 @@ def refuse_missing_torch() -> Iterator[None]:
 
 
 def report(error: BaseException, user_error: int = BAD_INPUT) -> int:
-    """Prints the error on stderr and returns the exit code.
-
-    `user_error` is the exit code for a UserError: 1 if files were already written.
-    """
+    """Prints the error on stderr and returns the exit code, which is `user_error` for a UserError."""
     if isinstance(error, BrokenPipeError):  # `odfl … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

@@ -51,10 +51,7 @@ def atomic(path: Path, mode: str = "w", durable: bool = True) -> Iterator[IO[Any
 
 @contextmanager
 def explain_write_errors(path: Path) -> Iterator[None]:
-    """Turns an OSError while writing a file that the user named into a UserError.
-
-    Removes unfinished versions of the file that killed processes left.
-    """
+    """Turns an OSError while writing `path` into a UserError; removes leftovers of killed processes."""
     try:
         if path.parent.is_dir():
             named = map(TEMPORARY.fullmatch, os.listdir(path.parent))

@@ -21,10 +21,7 @@ from odfl_cli.environments.base import Rounds
 
 @dataclass(frozen=True)
 class MixtureEngine(Engine):
-    """Plays the learners of a mixture one after another, then the mixture itself.
-
-    The learners learn from every round whatever the mixture plays, so that they can be played first.
-    """
+    """Plays the learners of a mixture first, as they learn whatever it plays, then the mixture itself."""
 
     engines: tuple[Engine, ...]  # of the learners
 
@@ -70,10 +67,7 @@ def as_vectors(decision: np.ndarray, d: int) -> np.ndarray:
 
 
 def mixture_engine(algorithm: Algorithm, choice: EngineChoice) -> MixtureEngine | None:
-    """The engine of a mixture whose learners `choice` plays; None for other algorithms.
-
-    Learners are weighted by the costs that they pay, which a transformed target or κ would change.
-    """
+    """The engine of a mixture; None for others, and with a target or κ, which change the costs to weight by."""
     if not algorithm.learners or algorithm.problem.beyond_papers:
         return None
     return MixtureEngine(tuple(choice.choose(learner) for learner in algorithm.learners))

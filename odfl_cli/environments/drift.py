@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from odfl_cli.core.arrays import unit
 from odfl_cli.core.settings import Integer, NonNegative, Real, settings
 from odfl_cli.core.streams import Draw, draw
 
@@ -77,10 +78,10 @@ class Drifting:
                 squared = (theta**2).sum(-1, keepdims=True)
                 across = way - (way * theta).sum(-1, keepdims=True) / squared * theta
                 angle = 2.0 * math.pi * (t % self.drift_period) / self.drift_period
-                turned = np.sqrt(squared) * unit_rows(across)  # orthogonal to θ*, as long
+                turned = np.sqrt(squared) * unit(across)  # orthogonal to θ*, as long
                 return np.cos(angle) * theta + np.sin(angle) * turned
             case "linear":
-                return theta + self.drift_rate * t * unit_rows(way)
+                return theta + self.drift_rate * t * unit(way)
             case "random_walk":
                 return theta + self.drift_rate * random_walk(seeds, theta.shape[-1], start, stop)
         return np.broadcast_to(theta, (len(seeds), stop - start, theta.shape[-1]))
@@ -90,7 +91,7 @@ class Drifting:
     ) -> np.ndarray:
         """The mean of the covariates [*shape] in rounds start ≤ t < stop, [S, B, *shape]."""
         t = np.arange(start, stop).reshape(-1, *(1 for _ in shape))
-        return self.shift_rate * t * unit_rows(draw(seeds, "data/shift", Draw("normal", shape)))
+        return self.shift_rate * t * unit(draw(seeds, "data/shift", Draw("normal", shape)))
 
 
 def random_walk(seeds: tuple[int, ...], p: int, start: int, stop: int) -> np.ndarray:
@@ -111,11 +112,6 @@ def random_walk(seeds: tuple[int, ...], p: int, start: int, stop: int) -> np.nda
         here, there = checkpoint[:, block, None], checkpoint[:, block + 1, None]
         walk[:, place * STRIDE : (place + 1) * STRIDE] = here + bridge + share * (there - here)
     return walk[:, start - first * STRIDE : stop - first * STRIDE]
-
-
-def unit_rows(directions: np.ndarray) -> np.ndarray:
-    """The directions scaled to length 1 over the last axis."""
-    return directions / np.sqrt((directions**2).sum(-1, keepdims=True))
 
 
 def _partial_sums(steps: np.ndarray) -> np.ndarray:

@@ -14,10 +14,7 @@ LEVEL = 10.0
 def look(
     X: np.ndarray, costs: np.ndarray, names: Sequence[str], shared: bool, scaled: bool = False
 ) -> Iterator[str]:
-    """Remarks on features X [T, d, p] and costs [T, d].
-
-    `shared`: whether items share their weights; `scaled`: whether learners remove units.
-    """
+    """Remarks on X [T, d, p] and costs [T, d]; `shared`: items share weights, `scaled`: learners remove units."""
     names = list(names) or [f"feature {place}" for place in range(X.shape[-1])]
     alike = bool((X[:, :1] == X).all())
     if alike and shared:

@@ -6,10 +6,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from odfl_cli.core.arrays import unit
 from odfl_cli.core.settings import Integer, NonNegative, Positive, PositiveInt, Real, settings
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.environments.base import Rounds, fill_seeds
-from odfl_cli.environments.drift import Drifting, unit_rows
+from odfl_cli.environments.drift import Drifting
 from odfl_cli.environments.sin4_law import REVERSAL, CostLaw, expected_cost, mean_cost
 
 USUAL = 4.0  # standard deviations within which nearly all signals lie
@@ -79,11 +80,7 @@ class Sin4(Drifting):
         return self._expect(X, self.mean_theta(seeds, start, start + X.shape[1]))
 
     def _expect(self, X: np.ndarray, mean_theta: np.ndarray) -> np.ndarray:
-        """E[c | X], [S, B, K], where μ_t is [S, B or 1, p].
-
-        Given X_t, a row's X_tθ*_t is Gaussian: its mean is ⟨x, (1 − drift_weight) μ_t⟩ and its
-        deviation drift_weight ‖x‖.
-        """
+        """E[c | X], [S, B, K], for μ_t [S, B or 1, p]: given X_t, X_tθ*_t is Gaussian in every row."""
         weight = self.zeta_weight
         mean = (1.0 - weight) * np.einsum("sbkp,sbp->sbk", X, mean_theta)
         deviation = weight * np.sqrt(np.einsum("sbkp,sbkp->sbk", X, X))
@@ -151,6 +148,6 @@ def set_condition(seeds: tuple[int, ...], condition: float, X: np.ndarray) -> np
     p = X.shape[-1]
     variances = condition ** (-np.arange(p) / max(1, p - 1))
     stretched = X * np.sqrt(variances / variances.mean())
-    mirror = unit_rows(draw(seeds, "data/reflection", Draw("normal", (p,))))[:, :, None, :]
+    mirror = unit(draw(seeds, "data/reflection", Draw("normal", (p,))))[:, :, None, :]
     along = (stretched * mirror).sum(-1, keepdims=True)
     return stretched - 2.0 * along * mirror

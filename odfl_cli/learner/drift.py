@@ -15,11 +15,7 @@ ROUNDING = 1e-14  # a variance below this share of the mean square counts as 0
 
 
 class PageHinkley(NamedTuple):
-    """Sums since the last alarm, which is raised when `total` is ALARM above its minimum.
-
-    total = Σ_s ((x_s − mean)/deviation − SLACK), with the mean and deviation of x_1, …, x_s, so that units
-    do not matter.
-    """
+    """Sums since the last alarm: when total = Σ_s ((x_s − mean)/deviation − SLACK) is ALARM above its minimum."""
 
     seen: int = 0
     origin: float = 0.0  # the first number; sums of differences from it lose fewer digits

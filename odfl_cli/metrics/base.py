@@ -92,10 +92,7 @@ def by_seed(seeds: Iterable[int], values: Iterable[float]) -> dict[str, float]:
 
 
 def with_earlier(report: Any, earlier: Any, computed: Iterable[int], kept: Iterable[int]) -> Any:
-    """The report on the computed seeds, merged with the earlier report on the kept seeds.
-
-    Only values by seed can be merged; everything else is taken from the newer report.
-    """
+    """The report on the computed seeds, with the earlier values by seed of the kept ones."""
     if not isinstance(report, dict):
         return report
     earlier = earlier if isinstance(earlier, dict) else {}
@@ -132,10 +129,7 @@ class Basic:
 
 
 class BasicRecorder(Recorder):
-    """The columns of every run and `notes`, at the logged rounds.
-
-    Running sums are carried from block to block, so that averages count every round.
-    """
+    """The columns of every run and `notes` at the logged rounds; averages count every round."""
 
     def __init__(self, logged: np.ndarray, notes: tuple[str, ...] = ()) -> None:
         self._logged, self._notes = logged, notes

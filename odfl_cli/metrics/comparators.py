@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from odfl_cli.core.arrays import unit
 from odfl_cli.environments.base import Rounds
-from odfl_cli.metrics.losses import Descent, Losses, unit
+from odfl_cli.metrics.losses import Descent, Losses
 from odfl_cli.metrics.theory.sample import on_the_sphere
 from odfl_cli.problem.problem import Problem
 

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from odfl_cli.core.arrays import unit
 from odfl_cli.core.streams import Draw, draw
 from odfl_cli.environments.base import Rounds
 from odfl_cli.metrics.comparators import Schedule
-from odfl_cli.metrics.losses import Losses, unit
+from odfl_cli.metrics.losses import Losses
 from odfl_cli.metrics.played import PlayedRounds
 
 MAX_PREDICTIONS = 200_000

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odfl_cli.core.arrays import dot
+from odfl_cli.core.arrays import dot, unit
 from odfl_cli.engine.kernels import kernel_of
 from odfl_cli.environments.base import Rounds
 from odfl_cli.metrics.line_search import lowest_piece
@@ -169,11 +169,6 @@ def losses_for(problem: Problem) -> Losses:
     if kernel_of(problem.predictor) == "linear" and kernel_of(problem.polytope) == "simplex":
         return LinearLosses(problem)
     return Losses(problem)
-
-
-def unit(vectors: np.ndarray) -> np.ndarray:
-    """Scaled to length 1 over the last axis; 0 stays 0."""
-    return vectors / np.maximum(np.sqrt((vectors**2).sum(-1, keepdims=True)), 1e-300)
 
 
 def on_circle(

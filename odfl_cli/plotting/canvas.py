@@ -63,10 +63,7 @@ def finish(figure: Figure, legend: Mapping[str, Any], title: str) -> None:
 
 
 class Decimals(LogFormatterSciNotation):
-    """Ticks of a logarithmic axis as 0.01 and 1000, or as powers of ten if they go far from 1.
-
-    Laying out a power, which is a formula, takes as long as a curve.
-    """
+    """Ticks of a logarithmic axis as 0.01 and 1000, or if far from 1 as powers of ten, which are slow to draw."""
 
     def __call__(self, x: float, pos: Any = None) -> str:
         """The number, or an empty text for no label."""

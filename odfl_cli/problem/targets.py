@@ -15,10 +15,7 @@ def transform_costs(target: Target, costs: Array) -> Array:
 
 
 def rank(costs: Array) -> Array:
-    """The share of the other items that cost less, [..., d] in [0, 1]; equal ones count half.
-
-    Items with NaN are not offered and do not count.
-    """
+    """The share of the other offered items that cost less, [..., d] in [0, 1]; equal ones count half."""
     xp = array_namespace(costs)
     number = lambda truth: xp.astype(truth, costs.dtype).sum(-1)  # noqa: E731
     less = number(costs[..., None, :] < costs[..., None])

@@ -47,10 +47,7 @@ class Arrays:
         return self._places[key]
 
     def pack(self) -> str:
-        """All arrays, compressed: the first bytes of every number, then the second ones, …
-
-        Neighbours on a curve share their upper bytes, which compress well only side by side.
-        """
+        """All arrays, compressed by bytes of equal significance: neighbours on a curve share the upper ones."""
         every = np.concatenate(self._parts) if self._parts else np.empty(0, dtype="<f4")
         planes = every.view(np.uint8).reshape(-1, 4).T
         return _pack(planes.tobytes())

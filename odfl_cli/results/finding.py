@@ -79,10 +79,7 @@ def _folders(place: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class Where:
-    """Conditions on settings: key → the allowed values, as they are typed.
-
-    `seeds` are the seeds to read of every run; None: those of the last request.
-    """
+    """Conditions on settings, key → allowed values as typed, and the seeds to read (None: of the last request)."""
 
     conditions: Mapping[str, tuple[str, ...]]
     seeds: Seeds | None = None
@@ -155,11 +152,7 @@ def stored_run(place: Place) -> StoredRun:
 
 
 def find_places(paths: list[Path], warn: Warn) -> list[Place]:
-    """The directories of the runs in or below the paths, with the seeds that were asked for.
-
-    A run that is found only through sweeps has the seeds that they asked for, or all if these
-    differ. `warn` is called with what was left out.
-    """
+    """The directories of the runs in or below the paths, with the seeds that sweeps asked for (None: all)."""
     found: dict[Path, Place] = {}
     for path in paths:
         if not path.is_dir():

@@ -238,10 +238,7 @@ def _layout(
 
 
 def judge(entries: Sequence[Entry], baseline: str = "") -> None:
-    """Marks the best learner of every problem, entries not distinguishable from it, and the gaps.
-
-    The entries are sorted, the best first.
-    """
+    """Marks the best learner of every problem, ties with it, and the gaps; entries are sorted, best first."""
     if baseline and baseline not in (names := {entry.run.algorithm for entry in entries}):
         raise UserError(f"--gap {baseline}: no run of it; {did_you_mean(baseline, sorted(names))}")
     problems: dict[Any, list[Entry]] = {}

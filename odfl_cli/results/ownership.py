@@ -38,10 +38,7 @@ def hydra_files(directory: Path, folder: str = HYDRA) -> list[Path]:
 
 
 def check_place(directory: Path, seeds: Iterable[int] = (), hydra: str | None = HYDRA) -> None:
-    """Raises if a run would write through a link or replace files of others.
-
-    `hydra` is the name of Hydra's folder in it; None if there will be none.
-    """
+    """Raises if a run would write through a link or replace files of others; `hydra` is Hydra's folder, or None."""
     if hydra and (directory / hydra).exists() and not (directory / hydra).is_dir():
         raise UserError(f"{directory / hydra}: it is in the way of Hydra's folder")
     if not directory.is_dir() and not directory.is_symlink():
@@ -61,10 +58,7 @@ def check_place(directory: Path, seeds: Iterable[int] = (), hydra: str | None = 
 
 
 def check_sweep_place(sweep: Path, *files: Path) -> None:
-    """Raises if a sweep would write through a link or replace files of others.
-
-    `files` are those that one of Hydra's sweepers writes.
-    """
+    """Raises if a sweep, or Hydra's sweeper in `files`, would write through a link or replace others' files."""
     for directory in (sweep, sweep / "submitit"):
         _refuse_link(directory, "choose another name with sweep=")
     check_lock(sweep)

@@ -261,11 +261,7 @@ def status(path: Path) -> tuple[int, float]:
 
 
 def repeating_words(overrides: Iterable[str], config_directories: Iterable[str]) -> list[str]:
-    """The arguments of `odfl run` without seeds.
-
-    The last occurrence of a key counts. The overrides of a job of an experiment contain every swept
-    key, so that the job is repeated alone.
-    """
+    """The arguments of `odfl run` that repeat a job alone, without seeds; the last occurrence of a key counts."""
     last = {override.partition("=")[0]: override for override in overrides}
     roots = {key: re.split("[./]", key.lstrip("+~"))[0] for key in last}
     kept = [override for key, override in last.items() if roots[key] not in NOT_REPEATED]
@@ -275,10 +271,7 @@ def repeating_words(overrides: Iterable[str], config_directories: Iterable[str])
 
 
 def hydra_record(directory: Path) -> dict[str, Any]:
-    """choices, config, overrides and config_directories from Hydra's files.
-
-    A killed run has no other record; up to 0.2.0 no other file has config_directories.
-    """
+    """choices, config, overrides and config_directories from Hydra's files, the only record of a killed run."""
     config, hydra = (
         _read_mapping(directory / HYDRA / name) for name in ("config.yaml", "hydra.yaml")
     )

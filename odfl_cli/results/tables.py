@@ -21,10 +21,7 @@ SEED_FILE = re.compile(r"seed-(\d+)\.csv")
 
 
 def read_runs(directories: list[Path], warn: Warn, where: Where = EVERY) -> list[Run]:
-    """All readable runs in or below the directories; `warn` is called with what was skipped.
-
-    A run that a sweep names has the seeds that the sweep asked for.
-    """
+    """All readable runs in or below the directories; `warn` is called with what was skipped."""
     place = ", ".join(map(str, directories))
     return read_found(find_runs(directories, warn, where), place, warn)
 
@@ -74,10 +71,7 @@ def read_run(stored: StoredRun, warn: Warn) -> Run:
 
 
 def _parse(path: Path, rounds: int) -> pd.DataFrame:
-    """The numeric columns of a CSV whose checksum is right.
-
-    Columns beyond the basic ones may be empty in rounds where they were not evaluated.
-    """
+    """The numeric columns of an intact CSV; columns beyond the basic ones may have empty cells."""
     try:
         table = pd.read_csv(path, low_memory=False).select_dtypes("number")
         t = table["t"].to_numpy()

@@ -62,11 +62,7 @@ GROUPS = tuple(CONTRACTS)
 @without_exits()
 @refuse_missing_torch()
 def build(config: DictConfig, **given: Any) -> Job:
-    """A job ready to run; raises a UserError that says what is wrong in the configuration.
-
-    `given` are objects that replace groups; a regulariser is a function of the polytope, an
-    algorithm of the problem.
-    """
+    """A job ready to run; `given` are objects that replace groups, or functions of the parts they depend on."""
     if unknown := sorted(set(given).difference(GROUPS)):
         raise UserError(f"{unknown[0]}: there is no such group; there are {', '.join(GROUPS)}")
     environment = Parts(config, given).make("data", close_loop)

@@ -106,10 +106,7 @@ def check_late_keys(config: DictConfig) -> None:
 
 
 class LogFile(logging.FileHandler):
-    """run.log, the first file of a job in any process, so that its directory is checked here.
-
-    A sweep that chooses its jobs as it goes does not know their directories beforehand.
-    """
+    """run.log, the first file of a job; checks its directory, which a search does not know beforehand."""
 
     def __init__(self, filename: str, mode: str = "a", **options: Any) -> None:
         with exit_on_user_error():

@@ -82,10 +82,7 @@ class PreparedJob:
 
 
 def prepare(config: DictConfig, hydra: Any, directory: Path) -> PreparedJob:
-    """Checks the whole job and writes nothing; raises a UserError that says what is wrong.
-
-    `hydra` is the node of that name in the composed configuration.
-    """
+    """Checks a job without writing anything; `hydra` is the node of its configuration."""
     directory, top = directory.absolute(), top_level(with_seeds(config))
     tuned = tuned_values(config, hydra)
     record = _describe(config, hydra, list(tuned))

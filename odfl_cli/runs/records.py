@@ -29,11 +29,7 @@ Table = dict[str, np.ndarray]
 
 
 def write_seed(directory: Path, seed: int, table: Table, row: int) -> dict[str, Any]:
-    """Writes seed-<seed>.csv from row `row` of every column [S, rows]; floats round-trip exactly.
-
-    NaN (no value in this round) becomes an empty cell. The file need not be on the disk before its
-    record is.
-    """
+    """Writes seed-<seed>.csv from row `row` of every column [S, rows]; floats round-trip, NaN is an empty cell."""
     columns = [
         _cells(values[row].astype(np.int64) if name in INTEGER_COLUMNS else values[row])
         for name, values in table.items()

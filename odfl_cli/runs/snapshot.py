@@ -1,8 +1,4 @@
-"""Snapshots: the state of one seed and its settings in one safetensors file.
-
-The file has numbers and a JSON header, and no code. The header is sealed and has the checksum of
-the numbers.
-"""
+"""Snapshots: the state of one seed and its settings in one safetensors file, sealed and without code."""
 
 import hashlib
 import json

@@ -12,10 +12,10 @@ from support.samples import each_once
 
 from odfl_cli import Learner, UserError
 from odfl_cli.algorithms.base import Algorithm
-from odfl_cli.algorithms.dfhpg import unit
 from odfl_cli.algorithms.explore import Weighted
 from odfl_cli.algorithms.gradient import spo_plus_subgradient
 from odfl_cli.algorithms.observed import Observed, observe
+from odfl_cli.core.arrays import unit
 from odfl_cli.engine.array_engine import ArrayEngine
 from odfl_cli.environments.base import Rounds
 from odfl_cli.feedback.base import Feedback, Seen

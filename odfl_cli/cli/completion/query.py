@@ -1,7 +1,4 @@
-"""Completes groups, choices and keys in the last word after `odfl run`.
-
-The choices of a group are read from its file names; Hydra, which takes a second, completes the rest.
-"""
+"""Completes groups, choices and keys after `odfl run`: choices from file names, the rest by Hydra, which is slow."""
 
 import io
 import os
@@ -35,11 +32,7 @@ def answer(arguments: list[str]) -> int:
 
 
 def question(line: str) -> tuple[str, str]:
-    """The line in a form that Hydra completes, and a prefix for Hydra's answers.
-
-    Hydra completes no verb, no flags between words and no lists: for `algo=a,b` it gets the
-    last choice in the word to complete, and the first one elsewhere.
-    """
+    """The line in a form that Hydra completes, without verb, flags and lists, and a prefix for its answers."""
     words = line.split()[1:]
     words = words[1:] if words[:1] == ["run"] else words
     last = "" if not words or line[-1].isspace() else words.pop()

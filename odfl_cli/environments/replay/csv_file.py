@@ -13,10 +13,7 @@ LONGEST_HEADER = 100 * MOST_COLUMNS
 
 @contextmanager
 def open_csv(path: Path) -> Iterator[Opened]:
-    """The names of the columns, and the non-empty rows.
-
-    Cells are separated by the most frequent of comma, semicolon and tab in the first line.
-    """
+    """The names of the columns and the non-empty rows; cells are separated by comma, semicolon or tab."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             first = file.readline(LONGEST_HEADER)

@@ -13,10 +13,7 @@ NOISE = 1e-14  # a variance below this share of the mean square is a rounding er
 
 
 def fill_missing(batches: Iterator[Batch], how: Literal["last", "mean"]) -> Iterator[Batch]:
-    """The batches with missing numbers filled; rounds without earlier values are skipped.
-
-    A missing feature or cost of an item becomes its last value in the group, or the mean of its values.
-    """
+    """The batches with missing numbers filled by an item's last value or mean; skips rounds without earlier values."""
     past: dict[str, np.ndarray] = {}  # group → the last number, the sum, the count, each [d, p + 1]
     for batch in batches:
         nothing = [np.full(batch.values.shape[1:], start) for start in (np.nan, 0.0, 0.0)]
@@ -44,10 +41,7 @@ class PastScale:
         self.sums = np.zeros((2, features))  # of the differences, and of their squares
 
     def standardise(self, X: np.ndarray) -> np.ndarray:
-        """(X_t − mean) / deviation of rounds before t, within ±BOUND; 0 while a feature is constant.
-
-        Items that are not offered (NaN) do not count and stay NaN.
-        """
+        """(X_t − mean) / deviation of rounds before t, within ±BOUND; 0 while constant, NaN if not offered."""
         rounds, items, _ = X.shape
         absent = np.isnan(X)
         if not self.count:

@@ -90,10 +90,7 @@ def read_rows(path: Path, chosen: Layout) -> Iterator[Rows]:
 
 
 def layout(header: list[str], columns: Columns, group: str | None) -> Layout:
-    """The columns found in the header.
-
-    A column `seed`, as `odfl data export` writes it, is the group unless another is chosen.
-    """
+    """The columns found in the header; a column `seed`, as in exports, is the default group."""
     check_width(len(header))
     if "" in header:
         raise DataError(f"line 1: column {header.index('') + 1} has no name")

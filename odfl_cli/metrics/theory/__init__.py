@@ -1,4 +1,1 @@
-"""The paper's statements on data: bounds, margins, assumptions, the oracle's error.
-
-Import from the modules; nothing here is needed to run an algorithm.
-"""
+"""The paper's bounds, margins, assumptions and oracle errors on data; no algorithm needs them."""

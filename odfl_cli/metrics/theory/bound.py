@@ -70,10 +70,7 @@ def running_nanmean(values: np.ndarray) -> np.ndarray:
 
 
 def constants_by_seed(problem: Problem, played: PlayedRounds, rounds: int) -> list[Constants]:
-    """The constants of every seed: G and D_Z are the largest of all its rounds, C_0 and β if they are known.
-
-    Gaussian X has no finite G: that of a run is the largest that was seen, and grows with its length.
-    """
+    """The constants of every seed: G and D_Z are the largest seen (Gaussian X is unbounded), C_0 and β if known."""
     measured = []
     for row in range(len(played.seeds)):
         one = problem.rows(slice(row, row + 1))

@@ -113,10 +113,7 @@ def running_mean(t: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def broken_assumptions(notes: Mapping[str, np.ndarray], t: np.ndarray | None = None) -> list[str]:
-    """One line per assumption of Theorem 2 that the notes [S, rounds] contradict.
-
-    `t` are their rounds, 1, 2, … by default.
-    """
+    """One line per assumption of Theorem 2 that the notes [S, rounds] at t (default 1, 2, …) contradict."""
     if "path_length" not in notes:
         return []
     rounds = np.arange(1, notes["path_length"].shape[-1] + 1) if t is None else t

@@ -72,10 +72,7 @@ class Custom(LinearSet):
 
     @cached_property
     def vertices(self) -> np.ndarray | None:
-        """The vertices, or None if HiGHS finds a better one in a random direction.
-
-        Almost parallel faces meet in points that floating-point numbers cannot distinguish.
-        """
+        """The vertices, or None if HiGHS finds a better point, as with almost parallel faces."""
         found = vertices_of(*self.faces(), *self.equalities())
         if found is None or not len(found):
             return None

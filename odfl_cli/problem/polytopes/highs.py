@@ -74,10 +74,6 @@ class HiGHS:
         return np.array(self._highs.getSolution().col_value)
 
     def _reach_every_side(self) -> bool:
-        """True if every variable has a least and a largest value.
-
-        Minimising each free variable brings it into the basis, which it never leaves, so that every
-        later basis is a vertex.
-        """
+        """True if every variable is bounded; brings all of them into the basis, so that every later one is a vertex."""
         units = np.eye(len(self._columns))
         return all(self._solve(cost) is not None for unit in units for cost in (unit, -unit))

@@ -20,11 +20,7 @@ ROUNDING = 1e-9
 
 
 class SolverSet:
-    """W as the answers of `solve`; its faces are unknown.
-
-    A subclass defines `solve`, `sense`, `batch`, `seconds`, `dimension` and `constant_sum`. Equal costs
-    are solved once: the latest answers are stored by the bytes of the costs.
-    """
+    """W as the answers of `solve`, of which the latest are stored by the bytes of the costs; its faces are unknown."""
 
     solve: Callable[[np.ndarray], Any]
     sense: str = "min"
@@ -58,10 +54,7 @@ class SolverSet:
         return w
 
     def take_limited(self, parts: int) -> np.ndarray:
-        """The number of solves stopped by a limit since the last call, by equal parts of the rows, [parts].
-
-        The first axis of costs is the seeds, so that with S parts these are the seeds.
-        """
+        """The number of solves stopped by a limit since the last call, by equal parts of the rows, [parts]."""
         counts = np.zeros(parts)
         for row, rows in self._caller.limited:
             counts[row * parts // rows] += 1

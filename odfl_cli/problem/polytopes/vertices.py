@@ -16,11 +16,7 @@ SINGULAR = 1e-9
 
 
 def vertices_of(A: np.ndarray, b: np.ndarray, C: np.ndarray, e: np.ndarray) -> np.ndarray | None:
-    """All vertices of {A w ≤ b, C w = e}, [n, d], in descending lexicographic order.
-
-    A vertex satisfies the q independent equalities and lies on d − q faces. None if there are too
-    many such choices of faces.
-    """
+    """All vertices of {A w ≤ b, C w = e}, [n, d], in descending lexicographic order; None if too many."""
     d, free = A.shape[1], A.shape[1] - len(e)
     choices = comb(len(b), free)
     if choices > MOST_CHOICES or choices * d**2 > MOST_NUMBERS:

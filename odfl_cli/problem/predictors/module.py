@@ -22,11 +22,7 @@ Call = Callable[[Model, torch.Tensor], torch.Tensor]
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """One module and its vector-Jacobian product as functions of θ and X.
-
-    If `batched`, vmap computes the rounds of one call together. A single round is always a
-    plain call of the module.
-    """
+    """One module and its vector-Jacobian product as functions of θ and X; if `batched`, rounds are joined by vmap."""
 
     module: torch.nn.Module
     items: int  # d

@@ -1,7 +1,4 @@
-"""`predictor=torch`: a user's module, by its name or as an object.
-
-Its weights are in safetensors files, which contain numbers and no code.
-"""
+"""`predictor=torch`: a user's module, by name or as an object, with weights from safetensors files."""
 
 import copy
 import inspect

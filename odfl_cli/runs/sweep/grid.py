@@ -63,10 +63,7 @@ def own_words(cells: Sequence[Sequence[str]]) -> list[Cell]:
 
 
 class Compositions:
-    """Configurations of a sweep's jobs; those that differ only in values share a composition.
-
-    Setting a value is a thousand times faster than composing or copying a configuration.
-    """
+    """Configurations of a sweep's jobs; those that differ only in values share a composition, which is slow."""
 
     def __init__(self, master: DictConfig) -> None:
         self._master = master

@@ -38,10 +38,7 @@ class Local:
         self._prepared[cell] = prepared
 
     def run(self, cells: Sequence[Cell], first: int, at_once: int | None) -> dict[int, float]:
-        """Runs jobs with numbers from `first` on; returns number → objective.
-
-        A killed job has none. `at_once` is the number of small jobs in parallel; None: one per core.
-        """
+        """Runs jobs, `at_once` small ones in parallel (None: one per core); number from `first` on → objective."""
 
         def run_one(number: int) -> float:
             return self._run(cells[number], first + number)
