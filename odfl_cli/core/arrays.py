@@ -1,9 +1,4 @@
-"""Arrays of numpy or torch behind one name.
-
-Components are written against the array API, so that the same formula runs on numpy arrays
-(metrics, state between blocks) and on torch tensors (the torch engine), and so that a process
-which needs no torch never imports it.
-"""
+"""Arrays of numpy or torch through the array API; torch is imported only by those who use it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -50,10 +50,7 @@ def select_rounds(group: str, values: np.ndarray, on_missing: OnMissing, skipped
 
 
 class Assembler:
-    """Splits rows into rounds. The first round determines the items and their order.
-
-    With on_missing=mask the items are those of the whole file, which is read twice.
-    """
+    """Splits rows into rounds; the first round, or with on_missing=mask the whole file, determines the items."""
 
     def __init__(self, columns: Layout, on_missing: OnMissing) -> None:
         self.columns, self.on_missing = columns, on_missing

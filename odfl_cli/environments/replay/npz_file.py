@@ -1,7 +1,4 @@
-"""Arrays X [T, d, p] and c [T, d] in an NPZ file, or both with an axis of groups, which `seed` [S] may name.
-
-X, or x, may be [T, p], for features that all items share, as in PyEPO.
-"""
+"""Arrays X [T, d, p], or [T, p] for all items, and c [T, d] in an NPZ file, or both by groups, named by `seed`."""
 
 import lzma
 import math

@@ -29,10 +29,7 @@ def is_grid(sweeper: str) -> bool:
 
 
 def grid_cells(master: DictConfig) -> list[Cell]:
-    """Every combination of the values; the last key varies fastest, values tagged `zip` advance together.
-
-    The name of the sweep is left out: `add_for_jobs` adds its final name.
-    """
+    """Every combination of the values; the last key varies fastest. The sweep's name is left out, as it may change."""
     params = [f"{key}={value}" for key, value in (master.hydra.sweeper.params or {}).items()]
     parser = OverridesParser.create(config_loader=GlobalHydra.instance().config_loader())
     typed = [word for word in typed_overrides(master.hydra) if not word.startswith("sweep=")]

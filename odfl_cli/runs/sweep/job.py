@@ -23,10 +23,7 @@ PAUSE = 1.0
 def run_sweep_job(
     config: DictConfig, hydra: Any, directory: Path, begin: Callable[[], PreparedJob]
 ) -> float:
-    """Runs a job; returns its objective, or the worst value if it failed (its files say why).
-
-    `hydra` is the node of its configuration. `begin` returns the prepared job, and may fail.
-    """
+    """Runs the job that `begin` prepares; returns its objective, or the worst value if it failed."""
     sweep, number = sweep_directory(config), int(hydra.job.num)
     file = journal(sweep, os.environ.get(ATTEMPT, "unknown"))
     begun = reported = time.perf_counter()

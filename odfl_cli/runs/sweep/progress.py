@@ -1,9 +1,4 @@
-"""The progress of a sweep: a journal that its jobs append to, and the display that reads it.
-
-Run directories do not show when a job starts, is skipped, or fails before it has a directory.
-Launchers run jobs in other processes and on other hosts, and two sweeps may share a run, so every
-attempt has its own file on the shared file system.
-"""
+"""The progress of a sweep: a journal per attempt, to which jobs on any host append, and its display."""
 
 import atexit
 import json
