@@ -74,7 +74,7 @@ def print_runs(runs: list[StoredRun]) -> None:
 
 def _row(run: StoredRun, top: Path) -> tuple[str, ...]:
     algo, words = f"algo={run.algorithm}", run.overrides
-    if run.directory.name.startswith(f"{run.algorithm}-"):  # the name says it
+    if run.directory.name.startswith(f"{run.algorithm}-"):  # the name has it
         words = [word for word in words if word != algo]
     elif algo not in words:
         words = [algo, *words]

@@ -179,7 +179,7 @@ def _check_swept_seeds(override: Override) -> None:
     values = [] if override.is_interval_sweep() else list(islice(override.sweep_iterator(), MOST))
     counts = [value for value in values if isinstance(value, int)]
     if len(counts) < len(values):
-        return  # lists, such as [0],[1]: jobs that meet in one directory
+        return  # lists, such as [0],[1]: jobs that share a directory
     named = format_seeds(counts)
     spelling = named if named.count(",") == 0 else f"[{named}]"
     raise UserError(

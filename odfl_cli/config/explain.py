@@ -99,7 +99,7 @@ def _without_dashes(flag: str, arguments: list[str]) -> str:
 
 def _explain_yaml(error: YAMLError) -> str:
     """The file, the line and the problem of a YAML error."""
-    if not isinstance(error, MarkedYAMLError):  # a byte that no YAML has
+    if not isinstance(error, MarkedYAMLError):  # a byte that is invalid in YAML
         where, reason = getattr(error, "name", ""), getattr(error, "reason", "")
         return f"{where or 'a configuration file'}: not YAML ({reason or message(error)})"
     mark = error.problem_mark or error.context_mark
@@ -159,7 +159,7 @@ def _unknown_key(key: str, arguments: list[str]) -> str:
     for choice in alternatives or [""]:
         config = compose_choices([*others, choice])
         known = [one for one in _keys(config) if not one.startswith("hydra.")]
-        if key in known:  # another one of several choices lacks it
+        if key in known:  # another one of the choices lacks it
             continue
         chosen = config.hydra.runtime.choices.get(group) if name and "hydra" in config else None
         if chosen is None and (choices := choices_of(group, CommandLine(arguments).folders)):

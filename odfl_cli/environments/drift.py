@@ -78,7 +78,7 @@ class Drifting:
                 squared = (theta**2).sum(-1, keepdims=True)
                 across = way - (way * theta).sum(-1, keepdims=True) / squared * theta
                 angle = 2.0 * math.pi * (t % self.drift_period) / self.drift_period
-                turned = np.sqrt(squared) * unit(across)  # orthogonal to θ*, as long
+                turned = np.sqrt(squared) * unit(across)  # orthogonal to θ* and of the same length
                 return np.cos(angle) * theta + np.sin(angle) * turned
             case "linear":
                 return theta + self.drift_rate * t * unit(way)

@@ -23,7 +23,7 @@ def look(
     if alike and not (constant & (X[0, 0] != 0)).any():
         yield "no feature is constant: data.intercept=true adds one, for what an item costs on average"
     useless = constant.copy()
-    useless[np.flatnonzero(constant & (X[0, 0] != 0))[:1]] = False  # it is the intercept
+    useless[np.flatnonzero(constant & (X[0, 0] != 0))[:1]] = False  # the first one is the intercept
     if useless.any():
         which = [name for name, same in zip(names, useless, strict=True) if same]
         yield f"constant, so that nothing depends on it: {join(which)}; data.columns.features leaves it out"

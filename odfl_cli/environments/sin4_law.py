@@ -8,7 +8,7 @@ import numpy as np
 
 CELLS, PARTS = 8192, 8  # of the signal's axis; a cell holds the mean over its parts
 LEVELS = 64  # of the deviation's axis, denser towards 0
-# times ‖θ*‖: where link=reversing turns; 2 deviations at drift_weight 1/2
+# link=reversing turns at this many times ‖θ*‖: 2 deviations at drift_weight 1/2
 REVERSAL = math.sqrt(2.0)
 TAIL = 8.0  # standard deviations beyond which a Gaussian is negligible
 

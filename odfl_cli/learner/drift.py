@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-FEWEST = 30  # rounds before the mean and the deviation are trusted
+FEWEST = 30  # rounds before the mean and the deviation are used
 SLACK, ALARM = 0.1, 50.0  # in deviations: a rise to ignore, and a sum that raises an alarm
 ROUNDING = 1e-14  # a variance below this share of the mean square counts as 0
 

@@ -138,8 +138,8 @@ class Problem:
     feature_names: tuple[str, ...] = ()  # [p], if the data have names
     auto_radius: bool = False  # whether Θ depends on the data: all θ, or a ball in their units
     kappa: float = 0.0  # how much a decision's predicted cost may exceed the least one
-    kappa_rule: KappaRule = "line"  # which of these decisions is played
-    target: Target = "raw"  # what learners learn from in place of the costs
+    kappa_rule: KappaRule = "line"  # the rule that chooses among these decisions
+    target: Target = "raw"  # the transformation of the costs that learners see
     offers_all: bool = True  # False: NaN in X marks items that cannot be played in a round
     X_shape: tuple[int, ...] = ()  # of one round's X if it is not [d, p]
     seeds: tuple[int, ...] = ()  # for predictors whose initial parameters depend on the seed

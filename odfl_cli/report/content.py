@@ -69,8 +69,8 @@ class Document(NamedTuple):
     verdicts: list[tuple[str, list[str]]]  # a comparison's name and sentences
     content: dict[str, Any]
     arrays: Arrays
-    decided: list[str]  # what until=decided found, in sentences
-    chosen: list[str]  # what tune= chose
+    decided: list[str]  # the verdicts of until=decided, in sentences
+    chosen: list[str]  # the choices of tune=, in sentences
 
 
 def document(experiments: list[Experiment], claims: list[Any], title: str = "") -> Document:

@@ -29,8 +29,8 @@ class Experiment:
     name: str
     groups: list[Group]
     runs: list[Facts]  # one per run, in any state
-    decided: Sequence[str] = ()  # what until=decided found
-    chosen: Sequence[str] = ()  # what tune= chose
+    decided: Sequence[str] = ()  # the verdicts of until=decided
+    chosen: Sequence[str] = ()  # the choices of tune=
 
 
 def experiments(paths: list[Path], where: Where = EVERY) -> list[Experiment]:

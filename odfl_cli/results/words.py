@@ -45,7 +45,7 @@ def label(name: str, varying: Mapping[str, Any], longest: int = LONGEST) -> str:
 
 def symbol(key: str) -> str:
     """The paper's symbol for a key, or the key."""
-    owner, _, name = key.rpartition(" ")  # of a gap: whose key it is
+    owner, _, name = key.rpartition(" ")  # for a gap: the algorithm with this key
     return f"{escape(owner)} {KEYS[name][1] if name in KEYS else escape(name)}".strip()
 
 

@@ -32,9 +32,9 @@ class Simulation:
     table: dict[str, np.ndarray]  # column → [S, rows]
     state: Any
     seconds: dict[str, float]
-    report: dict[str, Any]  # what the metrics add to summary.json
+    report: dict[str, Any]  # entries of summary.json by the metrics
     idle: bool = False  # every decision was zero although there were costs
-    trace: Trace | None = None  # of all rounds, where it is kept
+    trace: Trace | None = None  # of all rounds, if it is kept
 
 
 class Past(NamedTuple):
@@ -72,7 +72,7 @@ class Job:
     def draw_block(self, start: int, stop: int) -> tuple[Rounds, dict[str, np.ndarray]]:
         """The rounds start ≤ t < stop, and the algorithm's draws in them by name."""
         draw_rounds = getattr(self.environment, "blank", self.environment.rounds)
-        with np.errstate(all="ignore"):  # what is not finite is found in the trace
+        with np.errstate(all="ignore"):  # numbers that are not finite are found in the trace
             data = _check_rounds(self, draw_rounds(self.seeds, start, stop), stop - start)
         drawn = draw_all(self.seeds, self.algorithm.draws(), start, stop)
         if self.algorithm.problem.kappa_rule == "worst":

@@ -98,7 +98,7 @@ class Assembler:
             self._check_order(rows, start, group)
             places.setdefault(group, []).append(self._arrange(rows, start, stop))
         absent = np.full_like(rows.values[:1], np.nan)
-        values = np.concatenate([rows.values, absent])  # the last row: an item that is not there
+        values = np.concatenate([rows.values, absent])  # the last row is for absent items
         for group, orders in places.items():
             found = [order for order in orders if order is not None]
             chosen = np.concatenate([np.zeros(0, dtype=np.intp), *found])

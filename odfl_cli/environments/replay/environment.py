@@ -18,7 +18,7 @@ from odfl_cli.problem.targets import Target
 if TYPE_CHECKING:
     from odfl_cli.environments.replay.recording import Recording
 
-# The key is `items`, as in all data; the attribute of that name is what the file holds.
+# The key is `items`, as in all data; the attribute of that name is the number in the file.
 ITEMS_KEY = Field(validation_alias=AliasChoices("items", "expected_items"))
 Name = Annotated[str, Field(min_length=1)]
 

@@ -29,7 +29,7 @@ class Predictor(Protocol):
 
 def prepare_predictor(part: Any, items: int, shape: tuple[int, ...]) -> Predictor:
     """The predictor of d = `items` costs from X of that shape, also from a torch module."""
-    if hasattr(part, "named_parameters"):  # known without an import of torch
+    if hasattr(part, "named_parameters"):  # a torch module, recognised without importing torch
         from odfl_cli.problem.predictors.torch_module import TorchModule
 
         part = TorchModule(module=part)

@@ -30,7 +30,7 @@ class Network:
     call: Call
     initial: torch.Tensor  # the m parameters at θ = 0
     batched: bool = False
-    _lock: Lock = field(default_factory=Lock)  # parameters are set for the time of a call
+    _lock: Lock = field(default_factory=Lock)  # parameters are set during a call
 
     @cached_property
     def _learnt(self) -> list[torch.nn.Parameter]:
@@ -56,7 +56,7 @@ class Network:
 
     def predict(self, theta: torch.Tensor, X: torch.Tensor) -> torch.Tensor:
         """g(θ, X) [N, d] for one θ [m] and the N rounds in X [..., *shape]."""
-        X = X.reshape(-1, *self.shape).clone()  # memory is aligned alike for every seed
+        X = X.reshape(-1, *self.shape).clone()  # memory has the same alignment for every seed
         with self._lock, torch.no_grad():
             torch.add(self.initial, theta, out=self._vector)
             return self._over_rounds(self._costs, X)
@@ -103,7 +103,7 @@ class Network:
     def _pull(self, X: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         with torch.enable_grad():
             costs = self._costs(X)
-        if not costs.requires_grad:  # a branch in which no parameter has a part
+        if not costs.requires_grad:  # a branch that uses no parameter
             return torch.zeros_like(self.initial)
         slopes = torch.autograd.grad(costs, self._learnt, v, materialize_grads=True)
         return torch.cat([slope.reshape(-1) for slope in slopes])

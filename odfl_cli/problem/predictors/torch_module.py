@@ -82,7 +82,7 @@ def _constructor(module: Any) -> Callable[..., Any]:
     home, _, name = module.rpartition(".")
     try:
         found = getattr(import_module(home), name)
-    except (Exception, SystemExit) as error:  # whatever the user's file does
+    except (Exception, SystemExit) as error:  # in the user's file
         raise UserError(
             f"{KEY}={module}: {message(error)}; give package.Class, importable from here"
         ) from error

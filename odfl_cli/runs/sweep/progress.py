@@ -43,7 +43,7 @@ class Entry:
     seconds: float = 0.0
     message: str = ""  # its result, why it was skipped, or its error in one line
     played: float = 0.0  # the share of its rounds
-    remarks: Sequence[str] = ()  # on its results, in words that other jobs share
+    remarks: Sequence[str] = ()  # on its results, worded the same for all jobs
 
 
 def journal(sweep: Path, attempt: str) -> Path:
@@ -113,7 +113,7 @@ class SweepProgress:
         self._cells, self._brief = cells, brief
         self._reader = Reader(journal)
         self._last: dict[int, Entry] = {}
-        self._repeated: set[int] = set()  # jobs whose process was lost with that of another
+        self._repeated: set[int] = set()  # jobs that were lost with another one's process
         self._bar: Bar | None = None
         for entry in ended:
             self._add(entry)
