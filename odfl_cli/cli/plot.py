@@ -38,8 +38,7 @@ EXAMPLES = """\
   odfl plot misspecification --gap data.gamma=1:0
   odfl plot outputs/sweeps/rates --x horizon.rounds --y avg_dynamic_regret --loglog
 """
-LONGEST = 100
-"""The most characters of a folder's name."""
+LONGEST = 100  # the most characters of a folder's name
 OTHER_FORMATS = ("jpg", "jpeg", "gif", "tif", "tiff", "eps", "ps", "webp", "bmp", "svgz")
 
 

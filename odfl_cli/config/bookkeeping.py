@@ -2,8 +2,7 @@
 
 ATTEMPT = ("force", "retry", "outputs", "most_jobs", "save_state", "continue")
 """Keys that do not change the name of a sweep."""
-SWEEP_GROUPS = ("until", "tune")
-"""Groups of a sweep as a whole, not of its jobs."""
+SWEEP_GROUPS = ("until", "tune")  # groups of a sweep as a whole, not of its jobs
 BOOKKEEPING = (*ATTEMPT, *SWEEP_GROUPS, "hydra", "sweep", "experiment", "objective")
 """Keys that say where results go and whether to compute them."""
 NOT_REPEATED = {"seeds", *BOOKKEEPING} - {"experiment", "save_state"}

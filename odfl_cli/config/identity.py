@@ -37,8 +37,8 @@ AS_IN_THE_PAPER = {
 LATER_KEYS: dict[str, Any] = {
     "kappa_rule": "line", "algo.step": None, "feedback": AS_IN_THE_PAPER, "oracle.failure": 0.0,
 }  # fmt: skip
-NONE = object()
 """Keys added later, with the values that do not change a job."""
+NONE = object()
 FORMER_KEYS: dict[str, dict[str, Any]] = {"belief": {"horizon": 1.0, "parameters": 1.0}}
 """Former unused keys of DF-OGD; they still count, so that its runs keep their names."""
 
@@ -112,11 +112,12 @@ def content(node: Any, key: str = "", path: str = "") -> Any:
 def file_checksum(path: Path) -> str:
     """The hash of a file's content, with its suffix."""
     status = path.stat()
-    return f"{_hash_file(path.absolute(), status.st_size, status.st_mtime_ns)}{path.suffix}"
+    return f"{hash_file(path.absolute(), status.st_size, status.st_mtime_ns)}{path.suffix}"
 
 
 @lru_cache
-def _hash_file(path: Path, size: int, modified: int) -> str:
+def hash_file(path: Path, *stamp: int) -> str:
+    """The SHA-256 of a file, computed once per process and stamp, which changes with the content."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

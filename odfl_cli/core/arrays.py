@@ -7,8 +7,7 @@ import numpy as np
 
 Array = Any  # numpy.ndarray or torch.Tensor
 
-TINY = 1e-300
-"""Replaces zeros before a division or a logarithm."""
+TINY = 1e-300  # replaces zeros before a division or a logarithm
 
 
 def array_namespace(x: Array) -> Any:

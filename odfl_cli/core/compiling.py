@@ -37,8 +37,7 @@ ordered = numba.njit(forceinline=True, fastmath={"contract"}, **COMMON)
 strict = numba.njit(fastmath=False, **COMMON)
 """Like `exact` but not inlined, which compiles faster: without reordering, all copies give the same digits."""
 
-_configuring = RLock()
-"""Held while numba's configuration names the folder of a kernel."""
+_configuring = RLock()  # held while numba's configuration names the folder of a kernel
 
 
 def kernel(signature: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

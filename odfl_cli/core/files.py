@@ -17,10 +17,8 @@ from odfl_cli.core.errors import UserError
 
 TEMPORARY = re.compile(r"\.odfl-[0-9a-f]{8}-(?P<name>.+)\.part")
 """The name of a file while it is written."""
-LARGEST = 1 << 26
-"""Bytes of the largest record that is read."""
-ENDS = 1 << 16
-"""Bytes at either end of a file that tell who wrote it."""
+LARGEST = 1 << 26  # bytes of the largest record that is read
+ENDS = 1 << 16  # bytes at either end of a file that tell who wrote it
 NOT_REGULAR = (errno.ELOOP, errno.ENXIO, errno.EISDIR, errno.ENOTDIR, errno.ENODEV)
 """Error numbers for a link, a FIFO, a directory or a device opened as a file."""
 

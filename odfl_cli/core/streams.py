@@ -20,8 +20,7 @@ Kind = Literal["uniform", "normal", "exponential", "constant"]
 METHODS = {"uniform": "random", "normal": "standard_normal", "exponential": "standard_exponential"}
 """Kind → the method of numpy's Generator."""
 
-MANY = 2**16
-"""The count of numbers from which threads are worth their overhead."""
+MANY = 2**16  # the count of numbers from which threads are worth their overhead
 
 BLOCK_BUDGET = 2**14
 SHORTEST_BLOCK, LONGEST_BLOCK = 16, 256

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 INDENT = 4
-MOST_NAMED = 30
-"""The most names listed in a message about an unknown one."""
-LONGEST = 1000
-"""The most characters of a message."""
+MOST_NAMED = 30  # the most names listed in a message about an unknown one
+LONGEST = 1000  # the most characters of a message
 UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 

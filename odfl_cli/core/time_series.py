@@ -11,8 +11,7 @@ import numpy as np
 
 from odfl_cli.core.statistics import student_quantile
 
-SHORTEST = 16
-"""A path with fewer rounds has no interval."""
+SHORTEST = 16  # a path with fewer rounds has no interval
 
 
 class PathMean(NamedTuple):

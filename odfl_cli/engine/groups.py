@@ -21,8 +21,7 @@ SLOW, WORTH = 1e-3, 2.0
 """Seconds of one solver call, and of all calls of a block, from which processes are worthwhile."""
 FEW, TRIALS = 100, 3
 """Decisions of a block below which nothing is timed, and the number of timed calls."""
-IDLE_SECONDS = 300
-"""Seconds after which an idle process ends."""
+IDLE_SECONDS = 300  # seconds after which an idle process ends
 
 
 class Group(NamedTuple):

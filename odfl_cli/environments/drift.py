@@ -10,8 +10,7 @@ from odfl_cli.core.arrays import unit
 from odfl_cli.core.settings import Integer, NonNegative, Real, settings
 from odfl_cli.core.streams import Draw, draw
 
-STRIDE = 1024
-"""Rounds between two checkpoints of a random walk; it defines the numbers."""
+STRIDE = 1024  # rounds between two checkpoints of a random walk; it defines the numbers
 
 
 @settings

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-SCALES = (1e-3, 1e3)
-"""Root mean squares outside this range are far from 1."""
+SCALES = (1e-3, 1e3)  # root mean squares outside this range are far from 1
 TIES = 0.05
 LEVEL = 10.0
 """The ratio of mean cost to differences within a round from which costs have a level."""

@@ -10,8 +10,7 @@ from odfl_cli.results.words import escape
 
 WIDTHS = {"single": 3.4, "double": 6.9}  # inches: one and two columns of a paper
 FORMATS = ("png", "pdf", "svg")
-OTHERS = ("forest", "rates")
-"""Figures that are not curves of columns."""
+OTHERS = ("forest", "rates")  # figures that are not curves of columns
 RATES = ("avg_static_regret", "avg_dynamic_regret")
 CURVES: dict[str, tuple[str, ...]] = {
     "overview": ("avg_cost", "avg_mse"),

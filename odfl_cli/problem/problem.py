@@ -26,8 +26,7 @@ from odfl_cli.problem.targets import Target, transform_costs
 
 UNIT_RADIUS = 10.0
 """R in units of the data for theta_radius=auto: the norm of 100 weights of size 1."""
-UNBOUNDED = 1e100
-"""R of a ball that contains every θ; its square is finite."""
+UNBOUNDED = 1e100  # R of a ball that contains every θ; its square is finite
 KappaRule = Literal["line", "worst"]
 BISECTIONS = 40
 ABSOLUTE_ROUNDING, RELATIVE_ROUNDING = 1e-9, 1e-12

@@ -32,8 +32,7 @@ from odfl_cli.results.summary import (
     versions_of,
 )
 
-CSV_LARGEST = 1 << 31
-"""Bytes of the largest CSV that is read."""
+CSV_LARGEST = 1 << 31  # bytes of the largest CSV that is read
 
 State = Literal["finished", "failed", "running", "unfinished", "damaged", "newer"]
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from odfl_cli.core.reading import SEAL, UnreadableError, is_intact
 
-FORMAT = 1
-"""The version of the format of summary.json."""
+FORMAT = 1  # the version of the format of summary.json
 SUMMARY, FAILURE = "summary.json", "failed.json"
 CUMULATIVE = ("regret", "static_regret", "expected_static_regret", "dynamic_regret", "bound")
 """Columns of sums over rounds; readers of results add their averages, avg_…."""

@@ -42,8 +42,7 @@ log = logging.getLogger("odfl")
 
 IDLE = "the decision was zero in every round, because no other was predicted to pay off"
 """The notice for a run whose decisions were all zero, which is rarely intended."""
-FILES = (seed_file, state_file)
-"""The files of a seed, by name."""
+FILES = (seed_file, state_file)  # the files of a seed, by name
 Progress = Callable[[int], None]
 
 

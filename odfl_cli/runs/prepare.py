@@ -26,8 +26,7 @@ from odfl_cli.runs.build import build, check_objective, top_level, with_seeds
 from odfl_cli.runs.simulate import Job, Past
 from odfl_cli.runs.states import read_past
 
-LOOKED_AT = 200
-"""The number of rounds that are examined before a run starts."""
+LOOKED_AT = 200  # the number of rounds that are examined before a run starts
 IDLE = (
     "no cost is negative, so that the decision w = 0 is best: what is worth choosing has a cost below 0, "
     "as with data=polynomial data.maximise=true"

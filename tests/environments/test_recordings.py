@@ -59,7 +59,9 @@ def test_an_untouched_recording_is_known_by_its_stamp_and_a_touched_one_by_its_c
     file = write(tmp_path / "a.csv", "round,item,x,cost\n1,a,1,5\n1,b,2,2\n")
     Replay(file=file).rounds((0,), 0, 1)
     read = []
-    monkeypatch.setattr(recording, "_sha256", lambda path, _: read.append(path.name) or "another")
+    monkeypatch.setattr(
+        recording, "hash_file", lambda path, *_: read.append(path.name) or "another"
+    )
     (kept,) = (tmp_path / "cache/odfl/recordings").iterdir()
     assert recording._is_whole(kept)
     assert read == []

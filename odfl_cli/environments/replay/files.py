@@ -15,13 +15,11 @@ from odfl_cli.core.bar import progress_bar
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import make_private, user_cache
 
-CELLS = 50_000
-"""The number of cells read at once, which limits memory."""
+CELLS = 50_000  # the number of cells read at once, which limits memory
 Part = TypeVar("Part", bound=Any)
 Row = tuple[str, Sequence[Any]]
 """The place of a row in its file, such as "line 4", and its cells."""
-Opened = tuple[list[str], Iterator[Row]]
-"""The names of a table's columns, and its rows."""
+Opened = tuple[list[str], Iterator[Row]]  # the names of a table's columns, and its rows
 
 
 class DataError(ValueError):

@@ -1,6 +1,5 @@
 """Stores a validated file in binary form, for random access to its rounds."""
 
-import hashlib
 import os
 import shutil
 import tempfile
@@ -8,14 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from odfl_cli.config.identity import digest
+from odfl_cli.config.identity import digest, hash_file
 from odfl_cli.core.files import write_json
 from odfl_cli.core.reading import UnreadableError, is_intact, read_json, seal
 from odfl_cli.core.text import did_you_mean
@@ -177,18 +176,11 @@ def _is_whole(directory: Path) -> bool:
             return False
         for name, (stamped, sha) in shape["files"].items():
             now = stamp(directory / name)
-            if digest(now) != stamped and _sha256(directory / name, now) != sha:
+            if digest(now) != stamped and hash_file(directory / name, *now) != sha:
                 return False
         return True
     except (OSError, UnreadableError):
         return False
-
-
-@cache
-def _sha256(path: Path, _: tuple[int, ...]) -> str:
-    """The SHA-256 of a file, computed once per process and stamp."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _store(batches: Iterator[Batch], directory: Path, standardise: bool, names: list[str]) -> None:
@@ -197,7 +189,7 @@ def _store(batches: Iterator[Batch], directory: Path, standardise: bool, names: 
     try:
         shape = _write(batches, temporary, standardise) | {"names": names}
         files = [temporary / f"{group}.bin" for group in range(len(shape["groups"]))]
-        known = {p.name: [digest(stamp(p)), _sha256(p, stamp(p))] for p in files}
+        known = {p.name: [digest(stamp(p)), hash_file(p, *stamp(p))] for p in files}
         write_json(temporary / SHAPE, seal({"recording": shape, "files": known}))
         if not _is_whole(directory):
             shutil.rmtree(directory, ignore_errors=True)  # a damaged one

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 Choice = Literal["origin", "carrier"]
 INSTALL = "pip install -e '.[streams]' in odfl's clone"
-CANCELLED = 300.0
-"""The cost in minutes of a cancelled or diverted flight."""
+CANCELLED = 300.0  # the cost in minutes of a cancelled or diverted flight
 WEEK, LATER = 7, 90
 """Constants are chosen on the first 90 days, January to March; results are from the later ones."""
 FEATURES = ("yesterday", "week", "everywhere_yesterday", "everywhere_week", "flights", "hour")

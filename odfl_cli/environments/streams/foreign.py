@@ -18,8 +18,7 @@ from odfl_cli.environments.streams.source import Source, package_files
 GROUPS = 10
 REPORTED = 5
 INSTALL = "pip install -e '.[examples]' in odfl's clone"
-Rows = tuple[np.ndarray, np.ndarray]
-"""Features [N, d, p] and costs [N, d]."""
+Rows = tuple[np.ndarray, np.ndarray]  # features [N, d, p] and costs [N, d]
 
 
 def share_features(x: np.ndarray, costs: np.ndarray) -> Rows:

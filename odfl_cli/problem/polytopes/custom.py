@@ -18,8 +18,7 @@ from odfl_cli.problem.polytopes.vertices import cheapest_rows, vertices_of
 
 PROBES = 50
 KEYS = ("A", "b", "A_eq", "b_eq")
-LARGEST = 1e100
-"""The largest coefficient, as the square of a larger one may overflow."""
+LARGEST = 1e100  # the largest coefficient, as the square of a larger one may overflow
 
 
 @settings

@@ -8,8 +8,7 @@ from pydantic import Field
 from odfl_cli.core.arrays import Array, on_rows
 from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
 
-STEPS = 100
-"""The most Newton steps of a projection; about ten are needed."""
+STEPS = 100  # the most Newton steps of a projection; about ten are needed
 
 
 @settings

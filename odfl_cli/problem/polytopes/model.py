@@ -18,8 +18,7 @@ from odfl_cli.problem.polytopes.solver import SolverSet
 SUFFIXES = (".mps", ".lp", ".mps.gz", ".lp.gz")
 GZIP = b"\x1f\x8b"
 FEW, LARGEST_FILE = 5, 100 * 2**20
-FEASIBLE = 2
-"""HiGHS's number for a solution that satisfies all constraints."""
+FEASIBLE = 2  # HiGHS's number for a solution that satisfies all constraints
 OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
     "parallel": "off",  # several threads do not always find the same solution

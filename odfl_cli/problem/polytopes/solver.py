@@ -13,10 +13,8 @@ from odfl_cli.core.errors import RowError, UserError, message
 from odfl_cli.core.settings import Positive, PositiveInt, settings
 from odfl_cli.problem.polytopes.answers import Caller, name_kind
 
-MEMO_BYTES = 2**26
-"""The memory for stored answers, about."""
-ROUNDING = 1e-9
-"""The tolerance for equal sums of decisions."""
+MEMO_BYTES = 2**26  # the memory for stored answers, about
+ROUNDING = 1e-9  # the tolerance for equal sums of decisions
 
 
 class SolverSet:

@@ -7,12 +7,10 @@ import numpy as np
 
 MOST_CHOICES, MOST_NUMBERS = 20_000, 2**20
 """The most choices of faces, and numbers in all their systems of equations: about a second."""
-AT_ONCE = 2**20
-"""The number of costs of vertices in memory at once."""
+AT_ONCE = 2**20  # the number of costs of vertices in memory at once
 EXACT, ROUNDING = 1e-9, 1e-12
 """The distance of a vertex beyond a face that is allowed, absolute and relative to the face's terms."""
-SINGULAR = 1e-9
-"""Unit rows with a smaller singular value count as dependent."""
+SINGULAR = 1e-9  # unit rows with a smaller singular value count as dependent
 
 
 def vertices_of(A: np.ndarray, b: np.ndarray, C: np.ndarray, e: np.ndarray) -> np.ndarray | None:

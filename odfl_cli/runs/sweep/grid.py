@@ -18,8 +18,7 @@ from odfl_cli.config.arguments import word_axes, zip_tag
 from odfl_cli.config.identity import typed_overrides
 from odfl_cli.core.errors import UserError
 
-Cell = tuple[str, ...]
-"""The overrides of one job."""
+Cell = tuple[str, ...]  # the overrides of one job
 SWEEPER = "hydra_plugins.odfl_grid.GridSweeper"
 
 

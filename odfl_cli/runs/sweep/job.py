@@ -16,8 +16,7 @@ from odfl_cli.runs.prepare import PreparedJob
 from odfl_cli.runs.sweep.grid import is_grid, sweep_directory
 from odfl_cli.runs.sweep.progress import ATTEMPT, Entry, Event, add, journal
 
-PAUSE = 1.0
-"""Seconds between two entries on the progress of a job."""
+PAUSE = 1.0  # seconds between two entries on the progress of a job
 
 
 def run_sweep_job(

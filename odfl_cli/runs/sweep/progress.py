@@ -17,8 +17,7 @@ from odfl_cli.core.files import hold, open_regular, remove_abandoned
 from odfl_cli.core.locks import locked
 
 POLL = 0.2
-MOST_NAMED = 3
-"""The number of running jobs whose rounds are shown."""
+MOST_NAMED = 3  # the number of running jobs whose rounds are shown
 printing = threading.Lock()
 """Held while a line is printed; forks wait for it, as a child could not release its copy."""
 if hasattr(os, "register_at_fork"):

@@ -34,8 +34,7 @@ from odfl_cli.runs.sweep.grid import (
 from odfl_cli.runs.sweep.local import Local
 from odfl_cli.runs.sweep.progress import ATTEMPT, Entry, SweepProgress, journal, remove_old_journals
 
-PATIENCE = 5.0
-"""Seconds between two lines on the number of checked jobs."""
+PATIENCE = 5.0  # seconds between two lines on the number of checked jobs
 OUTCOMES = ("done", "skipped", "failed", "unfinished")
 
 

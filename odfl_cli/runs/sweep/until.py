@@ -25,8 +25,7 @@ from odfl_cli.runs.sweep.grid import Cell, Compositions, grid_cells, job_directo
 from odfl_cli.runs.sweep.local import Local
 from odfl_cli.runs.sweep.start import Sweep, start_grid
 
-GROWTH = 1.25
-"""The ratio of the numbers of seeds of two consecutive looks."""
+GROWTH = 1.25  # the ratio of the numbers of seeds of two consecutive looks
 PREFERRED = ("avg_mean_cost", "avg_cost")
 """The default column is the first of these that all jobs have."""
 
