@@ -21,7 +21,7 @@ from odfl_cli.problem.oracles.base import OracleCall
 from odfl_cli.problem.problem import Problem
 
 REACH = 0.4
-"""D of `Stepper.descend`, in units: chosen on groups of the foreign problems that no table reports."""
+"""The size of adaptive steps in units, chosen on groups of the foreign problems that no table reports."""
 
 
 class Units(NamedTuple):
@@ -170,7 +170,7 @@ def unit_smoothing(problem: Problem) -> float:
 
 
 def adaptive_rate(squares: Array) -> Array:
-    """D / (Σ_{s≤t} ‖∇_s‖²)^{1/2}, the size of adaptive steps in one number, [S]."""
+    """REACH / (Σ_{s≤t} ‖∇_s‖²)^{1/2}, the size of adaptive steps in one number, [S]."""
     return REACH / _root_mean(squares.sum(-1), array_namespace(squares).ones_like(squares[..., 0]))
 
 
