@@ -168,6 +168,11 @@ def test_contains_nothing_beyond_a_face_or_off_an_equality(polytope):
     assert not polytope.contains(np.full(polytope.dimension, np.nan))
 
 
+def test_a_set_knows_whether_its_sum_is_constant(polytope):
+    costs = np.random.default_rng(6).normal(size=(200, polytope.dimension))
+    assert polytope.constant_sum == (np.ptp(polytope.minimise(costs).sum(-1)) < 1e-9)
+
+
 def test_contains_within_its_tolerance():
     almost = np.array([1.0 + 1e-4, -1e-4])
     assert Simplex(dimension=2).contains(almost, tolerance=1e-3)
