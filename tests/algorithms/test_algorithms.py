@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from pydantic import ValidationError
 from support.playing import play
-from support.problems import block_of, make_job, make_problem, random_rounds
+from support.problems import block_of, finite_difference, make_job, make_problem, random_rounds
 
 from odfl_cli.algorithms.df_ftpl import DFFTPL
 from odfl_cli.algorithms.df_ogd import DFOGD
@@ -186,6 +186,18 @@ def test_gradient_rounds_by_hand(kind, gradient_in_prediction, radius):
 
 vectors = hnp.arrays(float, 5, elements=st.floats(-10, 10))
 SIMPLEX = Simplex(dimension=5)
+
+
+def test_spo_descends_its_loss():
+    X, c = (part[:, 0] for part in random_rounds(1, 1, 4, 3, seed=1))
+    problem = make_problem(radius=100.0)
+    theta = np.array([0.6, -0.5, 0.4])
+    algorithm = SPO(problem=problem, eta=0.01)
+    state = algorithm.init(1, None)._replace(theta=theta[None])
+    moved = algorithm.update(state, X, c, {}).theta[0]
+    slope = finite_difference(lambda at: spo_plus_loss(problem.polytope, X[0] @ at, c[0]), theta)
+    assert np.abs(slope).max() > 0.1
+    np.testing.assert_allclose((theta - moved) / 0.01, slope, rtol=1e-6)
 
 
 def loss(prediction, costs):

@@ -34,6 +34,15 @@ def test_rls_is_the_ridge_regression_of_all_rounds(forgetting, radius):
             np.testing.assert_allclose(state.theta[s], expected, rtol=1e-10)
 
 
+def test_rls_is_the_ridge_regression_of_sklearn():
+    linear_model = pytest.importorskip("sklearn.linear_model", reason="comes with the bench extra")
+    problem, rounds = make_problem(radius=WIDE), random_rounds(1, 40, 4, 3)
+    last = play(RLS(problem=problem, ridge=0.3), rounds)[-1]
+    ridge = linear_model.Ridge(alpha=0.3, fit_intercept=False)
+    ridge.fit(rounds.X.reshape(-1, 3), rounds.costs.ravel())
+    np.testing.assert_allclose(last.theta[0], ridge.coef_, rtol=1e-8)
+
+
 def test_rls_forgets_without_blowing_up():
     """A feature that is never seen keeps its weight at 0, because λ does not fade."""
     rounds = random_rounds(1, 400, 4, 3)

@@ -25,8 +25,12 @@ def test_a_sweep_names_every_cell_and_has_a_directory_for_each_and_an_index(tmp_
     lines = [line for line in swept.stdout.splitlines() if line.startswith("[")]
     cells = {f"algo={algo} data.gamma={g}" for algo in ("uniform", "pf_ogd") for g in (0, 1)}
     assert {line.partition("] ")[2].partition(" done")[0] for line in lines} == cells
+    assert [line.partition("]")[0] for line in lines] == ["[1/4", "[2/4", "[3/4", "[4/4"]
+    assert all("done in" in line and "average cost" in line for line in lines)
+    assert complaints(swept) == []
     runs = run_directories(tmp_path / "outputs" / "runs")
     (index,) = (tmp_path / "outputs" / "sweeps").glob("*/index.json")
+    assert {path.name for path in index.parent.iterdir()} == {".lock", "index.json"}
     jobs = json.loads(index.read_text())["jobs"]
     assert sorted((index.parent / job["directory"]).resolve() for job in jobs) == runs
     assert len(runs) == 4

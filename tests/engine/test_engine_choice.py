@@ -15,7 +15,6 @@ from support.problems import (
     composed_job,
     make_problem,
     random_rounds,
-    refusal,
     runnable,
     with_kernel,
 )
@@ -173,22 +172,6 @@ def test_overflow_is_found_in_the_trace_and_not_on_the_terminal(engine: Engine) 
     large, draws = rounds._replace(costs=1e200 * rounds.costs), {"df_ogd/delta": np.ones((2, 3))}
     _, trace = engine.advance(algorithm, state, large, draws)
     assert not np.isfinite(trace.mse).any()
-
-
-REFUSED = [
-    (["engine.threads=0"], ["engine.threads=0", "greater than or equal to 1"]),
-    (["engine=compiled", "engine.threads=-2"], ["engine.threads=-2", "greater than or equal to 1"]),
-    (["engine.threads=two"], ["engine.threads=two", "valid integer"]),
-    (["oracle.history_size=0"], ["oracle.history_size=0", "greater than or equal to 1"]),
-    (["oracle.history=forever"], ["oracle.history=forever", "'full', 'window' or 'reservoir'"]),
-]
-
-
-@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=" ".join)
-def test_values_are_refused_in_one_line(arguments: list[str], words: list[str]) -> None:
-    line = refusal(*arguments)
-    for word in words:
-        assert word in line
 
 
 MINE = """

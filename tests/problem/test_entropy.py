@@ -53,6 +53,17 @@ def test_small_alpha_is_the_plain_decision(g):
     np.testing.assert_allclose(entropy(6).smooth(g, 1e-3), best, atol=1e-12)
 
 
+@given(alpha=st.floats(0.3, 5), seed=st.integers(0, 1000))
+def test_vjp_is_that_of_autograd(alpha, seed):
+    rng = np.random.default_rng(seed)
+    g, v = rng.normal(size=(2, 5))
+    regularizer = entropy(5)
+    closed = regularizer.vjp(regularizer.smooth(g, alpha), alpha, v)
+    leaf = torch.tensor(g, requires_grad=True)
+    (torch.softmax(-leaf / alpha, dim=-1) @ torch.tensor(v)).backward()
+    np.testing.assert_allclose(closed, leaf.grad.numpy(), atol=1e-13)
+
+
 @pytest.mark.parametrize("array", [np.asarray, torch.tensor])
 def test_no_overflow_at_tiny_alpha(array):
     g = np.random.default_rng(0).normal(size=(3, 500)) * 100

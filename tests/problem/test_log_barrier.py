@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from support.sets import SETS
 
 from odfl_cli.core.errors import RowError
@@ -13,8 +14,8 @@ ALPHAS = [1.0, 0.1, 1e-3, 1e-5]
 everywhere = pytest.mark.parametrize("polytope", SETS.values(), ids=SETS)
 
 
-def costs(polytope: Polytope) -> np.ndarray:
-    return np.random.default_rng(0).normal(size=(20, polytope.dimension))
+def costs(polytope: Polytope, rows: int = 20, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(rows, polytope.dimension))
 
 
 def null_space(polytope: Polytope) -> np.ndarray:
@@ -58,6 +59,28 @@ def test_an_alpha_out_of_reach_is_no_silent_answer() -> None:
     polytope = SETS["knapsack"]
     with pytest.raises(RowError, match="residual"):
         LogBarrier(polytope=polytope).smooth(1e8 * costs(polytope), 1e-12)
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")  # of cvxpylayers, about numpy
+@pytest.mark.parametrize("name", ["simplex", "knapsack", "shortest_path"])
+def test_agrees_with_cvxpylayers(name: str) -> None:
+    cp = pytest.importorskip("cvxpy", reason="cvxpylayers is a dev extra")
+    layers = pytest.importorskip("cvxpylayers.torch", reason="cvxpylayers is a dev extra")
+    polytope, alpha = SETS[name], 0.5
+    (A, b), (C, e) = polytope.faces(), polytope.equalities()
+    w, g = cp.Variable(polytope.dimension), cp.Parameter(polytope.dimension)
+    constraints = [C @ w == e] if len(C) else []
+    objective = cp.Minimize(g @ w - alpha * cp.sum(cp.log(b - A @ w)))
+    layer = layers.CvxpyLayer(cp.Problem(objective, constraints), parameters=[g], variables=[w])
+    values = torch.from_numpy(costs(polytope, rows=3)).requires_grad_()
+    v = torch.from_numpy(costs(polytope, rows=3, seed=1))
+    (theirs,) = layer(values, solver_args={"eps": 1e-10})
+    (theirs * v).sum().backward()
+    barrier = LogBarrier(polytope=polytope)
+    ours = barrier.smooth(values.detach().numpy(), alpha)
+    np.testing.assert_allclose(ours, theirs.detach().numpy(), atol=1e-5)
+    np.testing.assert_allclose(barrier.vjp(ours, alpha, v.numpy()), values.grad.numpy(), atol=1e-4)
 
 
 def test_a_set_without_bounds_of_its_own(tmp_path) -> None:

@@ -218,6 +218,22 @@ def test_of_many_equal_costs_a_budget_takes_the_first():
     assert chosen.tolist() == sorted(first)
 
 
+def test_knapsack_against_every_packing():
+    """A vertex packs some items whole and at most one in part."""
+    knapsack = Knapsack(dimension=4, capacity=3.2, weights_seed=0)
+    weights = knapsack.item_weights
+    packings = [np.array(whole, float) for whole in product([0, 1], repeat=4)]
+    packings = [w for w in packings if weights @ w <= 3.2]
+    for w in list(packings):
+        for i in np.flatnonzero(w == 0):
+            part = w.copy()
+            part[i] = min(1.0, (3.2 - weights @ w) / weights[i])
+            packings.append(part)
+    costs = np.random.default_rng(0).normal(size=(300, 4))
+    best = (costs @ np.array(packings).T).min(1)
+    np.testing.assert_allclose((costs * knapsack.minimise(costs)).sum(1), best, atol=1e-12)
+
+
 def test_knapsack_weights_come_from_their_seed_alone():
     drawn = [
         Knapsack(dimension=5, capacity=c, weights_seed=s).item_weights
