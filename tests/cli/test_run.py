@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.commands import complaints, odfl, run_directories
+from support.commands import complaints, odfl, odfl_process, run_directories
 from support.processes import LIMIT, ODFL, Start
 
 SMALL = ("horizon=smoke", "seeds=2")
@@ -136,6 +136,24 @@ def test_the_verb_warm_is_answered(tmp_path: Path) -> None:
     done = odfl("warm", "df_ogd", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == ("odfl: warm: this verb is gone; a run compiles what it needs\n")
+
+
+EXECUTES = """
+from odfl_cli.algorithms.references import Uniform
+
+class Mine(Uniform):
+    def update(self, *_):
+        exec("raise KeyboardInterrupt")
+"""
+
+
+@pytest.mark.thorough
+def test_an_interrupt_within_exec_has_the_exit_code_of_any_other(tmp_path: Path) -> None:
+    """Much is imported by exec(text), as dataclasses are, and Ctrl-C may come just then."""
+    (tmp_path / "mine.py").write_text(EXECUTES)
+    words = ("algo=uniform", "algo._target_=mine.Mine", "engine=array", "horizon=smoke")
+    assert odfl_process("run", *words, cwd=tmp_path).returncode == 130
+    assert list(tmp_path.rglob("*.csv")) == []
 
 
 @pytest.mark.thorough
