@@ -287,10 +287,7 @@ def test_all_play_the_best_response_to_their_prediction():
 
 @pytest.mark.parametrize(
     ("kind", "key"),
-    [
-        *product((DFOGD, DFFTPL), ("c_alpha", "c_eta")),
-        *product((PFOGD, SPO, SPOPrinted), ("eta",)),
-    ],
+    [*product((DFOGD, DFFTPL), ("c_alpha", "c_eta")), *product((PFOGD, SPO, SPOPrinted), ("eta",))],
 )
 @pytest.mark.parametrize("value", [0, -1.0, math.nan, math.inf, "fast"])
 def test_rates_are_positive(kind, key, value):

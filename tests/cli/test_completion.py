@@ -17,10 +17,7 @@ from support.samples import marked
 from odfl_cli.cli.completion.query import config_directory, question
 from odfl_cli.cli.dispatch import VERBS
 
-SHELLS = {
-    "bash": ["bash", "--norc", "--noprofile", "-i"],
-    "zsh": ["zsh", "-f", "-i"],
-}
+SHELLS = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "-i"]}
 PATIENCE = 30
 KILL_LINE = "\x15"
 

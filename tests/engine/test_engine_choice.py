@@ -87,10 +87,7 @@ WITHOUT_KERNEL: list[tuple[Algorithm, str]] = [
     (DFOGD(problem=foreign("polytope")), "polytope Triangle"),
     (DFOGD(problem=foreign("regularizer")), "regularizer Tsallis"),
     (DFOGD(problem=foreign("oracle")), "oracle Momentum"),
-    (
-        replace(composed_job("algo=guard").algorithm, problem=make_problem(kappa=0.1)),
-        "algo Guard",
-    ),
+    (replace(composed_job("algo=guard").algorithm, problem=make_problem(kappa=0.1)), "algo Guard"),
 ]
 
 

@@ -143,9 +143,7 @@ def test_fresh_samples_follow_the_law_of_their_round(drift, t):
     np.testing.assert_allclose(fresh.costs, np.einsum("snkp,sp->snk", fresh.X, theta), atol=1e-9)
     base = replace(env, shift_rate=0.0).fresh(SEEDS, t, 50).X
     np.testing.assert_allclose(
-        fresh.X - base,
-        np.broadcast_to(env.shift(SEEDS, (4, 3), t, t + 1), base.shape),
-        atol=1e-12,
+        fresh.X - base, np.broadcast_to(env.shift(SEEDS, (4, 3), t, t + 1), base.shape), atol=1e-12
     )
     # the rounds themselves agree: the noise is all that is left
     env = replace(env, noise_std=0.0, drift_weight=0.0)

@@ -126,8 +126,7 @@ def test_metrics_announce_the_columns_that_they_write(choice, chosen, of_the_par
 
 
 @pytest.mark.parametrize(
-    ("column", "chosen"),
-    [("alpha", ()), ("bound", ()), ("xi", ("metrics.oracle=2",))],
+    ("column", "chosen"), [("alpha", ()), ("bound", ()), ("xi", ("metrics.oracle=2",))]
 )
 def test_an_objective_that_the_algorithm_has_not_is_refused(column, chosen):
     job = composed_job("metrics=regret", "algo=pf_ogd", *SMALL, *chosen)

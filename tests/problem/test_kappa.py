@@ -57,10 +57,7 @@ def test_without_kappa_the_decision_is_the_minimiser(polytope):
     assert (predicted_gap(polytope, prediction, polytope.minimise(prediction)) == 0).all()
 
 
-@given(
-    kappa=st.floats(1e-6, 10),
-    prediction=st.lists(st.integers(-3, 3), min_size=4, max_size=4),
-)
+@given(kappa=st.floats(1e-6, 10), prediction=st.lists(st.integers(-3, 3), min_size=4, max_size=4))
 def test_the_gap_with_ties_and_zeros(kappa, prediction):
     simplex, costs = Simplex(dimension=4), np.array(prediction, dtype=float)
     decision = decide(simplex, costs, kappa=kappa)

@@ -27,10 +27,7 @@ CLOSED = {
     "knapsack": Knapsack(dimension=6, capacity=3.0, weights=(1, 2, 1, 4, 2, 1)),
     "roomy_knapsack": Knapsack(dimension=4, capacity=100.0),
 }
-BY_SOLVER = {
-    "shortest_path": ShortestPath(rows=3, columns=4),
-    "assignment": Assignment(size=3),
-}
+BY_SOLVER = {"shortest_path": ShortestPath(rows=3, columns=4), "assignment": Assignment(size=3)}
 SETS = {**CLOSED, **BY_SOLVER}
 every_set = pytest.mark.parametrize("name", SETS)
 closed_set = pytest.mark.parametrize("name", CLOSED)

@@ -276,10 +276,7 @@ def killed_and_restarted(root: Path, start: Start, jobs: int, kills: int) -> Non
 
 @pytest.mark.parametrize(
     ("jobs", "kills"),
-    [
-        pytest.param(6, 2, marks=pytest.mark.thorough),
-        pytest.param(60, 10, marks=pytest.mark.slow),
-    ],
+    [pytest.param(6, 2, marks=pytest.mark.thorough), pytest.param(60, 10, marks=pytest.mark.slow)],
 )
 def test_a_sweep_that_is_killed_ends_as_an_undisturbed_one(tmp_path, start, jobs, kills):
     killed_and_restarted(tmp_path, start, jobs, kills)
