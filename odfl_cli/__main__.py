@@ -4,4 +4,6 @@ import sys
 
 from odfl_cli.cli import main
 
-sys.exit(main())
+code = main()
+exec("")  # with -m, Python ends by SIGINT, not by this code, where Ctrl-C came within exec(text)
+sys.exit(code)

@@ -26,9 +26,7 @@ Usage: odfl VERB …
 
 odfl VERB --help explains a verb. odfl --version prints the version.
 """
-VERBS = (
-    "run", "plot", "report", "data", "list", "show", "best", "export", "completion",
-)  # fmt: skip
+VERBS = ("run", "plot", "report", "data", "list", "show", "best", "export", "completion")
 """Each has a module of the same name with a function `main`."""
 GONE = {
     "claims": "this is now python -m reproduce.claims in a clone of the repository",

@@ -57,10 +57,7 @@ def test_rolling_mean_averages_the_same_slot_of_the_last_seasons():
 def test_a_forecast_is_the_column_by_name_or_position():
     rounds = random_rounds(1, 4, 3, 2)
     named = problem_with_names("load", "price")
-    for algorithm in (
-        Forecast(problem=named, column="price"),
-        Forecast(problem=named, column=1),
-    ):
+    for algorithm in (Forecast(problem=named, column="price"), Forecast(problem=named, column=1)):
         found = predictions(algorithm, rounds.costs[0], rounds.X[0])
         np.testing.assert_array_equal(found, rounds.X[0, ..., 1])
 

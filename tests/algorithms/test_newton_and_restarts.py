@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from support.playing import play
 from support.problems import composed_job, make_problem, random_rounds
 
 from odfl_cli.algorithms.df_ftpl import DFFTPL
@@ -14,15 +15,6 @@ from odfl_cli.algorithms.ftpl import FTPLA, FTPLD
 from odfl_cli.algorithms.ons import ONS, project
 from odfl_cli.algorithms.rls import RLS, VAW
 from odfl_cli.core.streams import draw_all
-
-
-def play(algorithm, rounds, draws=None):
-    """The state before every round and after the last."""
-    states = [algorithm.init(len(rounds.X), None)]
-    for t in range(rounds.costs.shape[1]):
-        drawn = {name: values[:, t] for name, values in (draws or {}).items()}
-        states.append(algorithm.update(states[-1], rounds.X[:, t], rounds.costs[:, t], drawn))
-    return states
 
 
 @pytest.mark.parametrize("loss", ["square", "spo", "best"])
@@ -69,7 +61,7 @@ def test_vaw_is_its_closed_form_and_decides_unlike_ridge():
     problem, rounds = make_problem(radius=1e3), random_rounds(1, 20, 4, 3)
     algorithm, ridge = VAW(problem=problem, ridge=0.7), RLS(problem=problem, ridge=0.7)
     other = 0
-    for t, state in enumerate(play(algorithm, rounds)[:-1]):
+    for t, state in enumerate([algorithm.init(1, None), *play(algorithm, rounds)[:-1]]):
         D, past = rounds.X[0, t], rounds.X[0, :t].reshape(-1, 3)
         A = 0.7 * np.eye(3) + past.T @ past
         b = past.T @ rounds.costs[0, :t].reshape(-1)
@@ -86,7 +78,7 @@ def test_ftpl_d_is_df_ftpl_started_anew_from_the_theta_that_it_has():
     problem, rounds = make_problem(rounds=10), random_rounds(2, 10, 4, 3)
     algorithm = FTPLD(problem=problem, period=5)
     draws = draw_all((3, 4), algorithm.draws(), 0, 10)
-    found = play(algorithm, rounds, draws)
+    found = [algorithm.init(2, None), *play(algorithm, rounds, draws)]
     short = DFFTPL(problem=make_problem(rounds=5))
     assert (algorithm.alpha, algorithm.eta) == (short.alpha, short.eta)
     for first in (0, 5):

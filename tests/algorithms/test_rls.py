@@ -43,18 +43,6 @@ def test_rls_is_the_ridge_regression_of_sklearn():
     np.testing.assert_allclose(last.theta[0], ridge.coef_, rtol=1e-8)
 
 
-def test_rls_one_round_by_hand():
-    """One item pays 3 at x = 2, the other 1 at x = −1, λ = 1: θ = (2·3 − 1·1) / (1 + 4 + 1)."""
-    problem = make_problem(items=2, features=1, radius=WIDE)
-    X, costs = np.array([[[2.0], [-1.0]]]), np.array([[3.0, 1.0]])
-    algorithm = RLS(problem=problem, ridge=1.0)
-    state = algorithm.update(algorithm.init(1, None), X, costs, {})
-    assert state.theta[0, 0] == pytest.approx(5 / 6, rel=1e-14)
-    prediction, decision = algorithm.decide(state, X)
-    np.testing.assert_allclose(prediction, [[10 / 6, -5 / 6]], rtol=1e-14)
-    np.testing.assert_array_equal(decision, [[0, 1]])
-
-
 def test_rls_forgets_without_blowing_up():
     """A feature that is never seen keeps its weight at 0, because λ does not fade."""
     rounds = random_rounds(1, 400, 4, 3)
@@ -140,13 +128,9 @@ def test_predictors_that_are_not_linear_are_refused(kind, predictor):
 
 
 REALISABLE = (
-    "data.gamma=0",
-    "data.drift_weight=0",
-    "data.clip=false",
-    "data.theta_star_norm=0.9",
-    "horizon.rounds=300",
-    "seeds=12",
-)
+    "data.gamma=0", "data.drift_weight=0", "data.clip=false", "data.theta_star_norm=0.9",
+    "horizon.rounds=300", "seeds=12",
+)  # fmt: skip
 
 
 LEAST_SQUARES = {"rls", "df_moments", "guard", "vote"}

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from support.finished_runs import change_summary, write_failed, write_finished
-from support.synthetic_runs import harmonic, write_sweep
+from support.finished_runs import write_failed, write_finished
+from support.synthetic_runs import change_summary, harmonic, write_sweep
 
 from odfl_cli.cli.best import main
 from odfl_cli.core.errors import UserError

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from support.finished_runs import change_summary, write_failed, write_finished
+from support.finished_runs import write_failed, write_finished
 from support.synthetic_runs import write_sweep
 
 from odfl_cli.cli import export
@@ -100,9 +100,3 @@ def test_an_interrupted_export_leaves_the_old_file(
         main([str(sweep), "-o", str(output), "--force"])
     assert output.read_text() == "old"
     assert list(tmp_path.glob(".*")) == []
-
-
-def test_a_run_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    change_summary(write_finished(tmp_path / "runs" / "a"), format=99)
-    with pytest.raises(UserError, match=r"no finished run in .* \(1 newer\)"):
-        main([str(tmp_path / "runs"), "-o", str(tmp_path / "x.csv")])

@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 import pytest
-from support.finished_runs import change_summary, write_failed, write_finished, write_unfinished
-from support.synthetic_runs import harmonic, write_sweep
+from support.finished_runs import write_failed, write_finished, write_unfinished
+from support.synthetic_runs import change_summary, harmonic, write_sweep
 
 from odfl_cli.cli.list import main
 from odfl_cli.core.errors import UserError

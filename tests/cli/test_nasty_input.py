@@ -61,9 +61,7 @@ def test_logarithmic_axes_need_positive_values(tmp_path: Path) -> None:
         write_run(tmp_path / f"run-{gamma}", config={"data.gamma": gamma})
     done = odfl("plot", ".", "--x", "data.gamma", "--loglog", "--out", "figures", cwd=tmp_path)
     assert done.returncode == 2
-    assert complaints(done) == [
-        "odfl: data.gamma=0: on logarithmic axes it should be above 0",
-    ]
+    assert complaints(done) == ["odfl: data.gamma=0: on logarithmic axes it should be above 0"]
 
 
 @pytest.mark.thorough

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.commands import complaints, odfl, run_directories
+from support.commands import complaints, odfl, odfl_process, run_directories
 from support.processes import LIMIT, ODFL, Start
 
 SMALL = ("horizon=smoke", "seeds=2")
@@ -25,8 +25,12 @@ def test_a_sweep_names_every_cell_and_has_a_directory_for_each_and_an_index(tmp_
     lines = [line for line in swept.stdout.splitlines() if line.startswith("[")]
     cells = {f"algo={algo} data.gamma={g}" for algo in ("uniform", "pf_ogd") for g in (0, 1)}
     assert {line.partition("] ")[2].partition(" done")[0] for line in lines} == cells
+    assert [line.partition("]")[0] for line in lines] == ["[1/4", "[2/4", "[3/4", "[4/4"]
+    assert all("done in" in line and "average cost" in line for line in lines)
+    assert complaints(swept) == []
     runs = run_directories(tmp_path / "outputs" / "runs")
     (index,) = (tmp_path / "outputs" / "sweeps").glob("*/index.json")
+    assert {path.name for path in index.parent.iterdir()} == {".lock", "index.json"}
     jobs = json.loads(index.read_text())["jobs"]
     assert sorted((index.parent / job["directory"]).resolve() for job in jobs) == runs
     assert len(runs) == 4
@@ -56,14 +60,8 @@ def test_single_run_writes_the_files_of_the_design(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (directory,) = run_directories(tmp_path / "outputs" / "runs")
     assert directory.name.startswith("df_ogd-")
-    assert {p.name for p in directory.iterdir()} == {
-        ".hydra",
-        ".lock",
-        "run.log",
-        "seed-0.csv",
-        "seed-1.csv",
-        "summary.json",
-    }
+    written = {path.name for path in directory.iterdir()}
+    assert written == {".hydra", ".lock", "run.log", "seed-0.csv", "seed-1.csv", "summary.json"}
     rows = read_seed(directory, 1)
     assert [int(row["t"]) for row in rows] == list(range(1, 51))
     costs = [float(row["cost"]) for row in rows]
@@ -94,26 +92,6 @@ def test_experiment_runs_as_a_sweep_and_the_command_line_wins(tmp_path: Path) ->
     assert (tmp_path / "outputs" / "sweeps" / "main" / "index.json").is_file()
 
 
-@pytest.mark.thorough
-def test_same_job_same_directory_and_same_bytes(tmp_path: Path) -> None:
-    for place in ("a", "b"):
-        (tmp_path / place).mkdir()
-        assert odfl("run", "algo=df_ftpl", *SMALL, cwd=tmp_path / place).returncode == 0
-    (first,), (second,) = (run_directories(tmp_path / place) for place in ("a", "b"))
-    assert first.name == second.name
-    for seed in (0, 1):
-        name = f"seed-{seed}.csv"
-        assert (first / name).read_bytes() == (second / name).read_bytes()
-
-
-@pytest.mark.thorough
-def test_a_seed_has_the_same_file_alone_and_in_company(tmp_path: Path) -> None:
-    for place, seeds in (("alone", "seeds=[3]"), ("company", "seeds=[7,3,1]")):
-        assert odfl("run", "horizon=smoke", seeds, f"outputs={place}", cwd=tmp_path).returncode == 0
-    alone, company = (run / "seed-3.csv" for run in run_directories(tmp_path))
-    assert alone.read_bytes() == company.read_bytes()
-
-
 def test_run_directory_of_the_users_choice(tmp_path: Path) -> None:
     done = odfl("run", "algo=uniform", *SMALL, "hydra.run.dir=elsewhere/x", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -124,7 +102,6 @@ def test_run_directory_of_the_users_choice(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--help"], "algo: always, clairvoyant, "),
         (["--cfg", "job", "algo=df_ftpl", "data.gamma=0.25"], "gamma: 0.25"),
         (["--info", "config"], "odfl_cli.algorithms.df_ogd.DFOGD"),
     ],
@@ -141,6 +118,7 @@ def test_help_lists_what_a_user_chooses_from(tmp_path: Path) -> None:
     (tmp_path / "conf" / "data" / "mine.yaml").write_text("_target_: mine.Data\n")
     done = odfl("run", "--help", "--config-dir", "conf", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    assert "algo: always, clairvoyant, " in done.stdout
     (listed,) = (line for line in done.stdout.splitlines() if line.startswith("data: "))
     assert {"mine", "sin4"} <= set(listed.removeprefix("data: ").split(", "))
     assert "tuned" not in done.stdout
@@ -158,6 +136,24 @@ def test_the_verb_warm_is_answered(tmp_path: Path) -> None:
     done = odfl("warm", "df_ogd", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == ("odfl: warm: this verb is gone; a run compiles what it needs\n")
+
+
+EXECUTES = """
+from odfl_cli.algorithms.references import Uniform
+
+class Mine(Uniform):
+    def update(self, *_):
+        exec("raise KeyboardInterrupt")
+"""
+
+
+@pytest.mark.thorough
+def test_an_interrupt_within_exec_has_the_exit_code_of_any_other(tmp_path: Path) -> None:
+    """Much is imported by exec(text), as dataclasses are, and Ctrl-C may come just then."""
+    (tmp_path / "mine.py").write_text(EXECUTES)
+    words = ("algo=uniform", "algo._target_=mine.Mine", "engine=array", "horizon=smoke")
+    assert odfl_process("run", *words, cwd=tmp_path).returncode == 130
+    assert list(tmp_path.rglob("*.csv")) == []
 
 
 @pytest.mark.thorough

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.commands import odfl, run_directories
 from support.documents import FILES
-from support.finished_runs import change_summary, write_failed, write_finished
+from support.finished_runs import write_failed, write_finished
 from support.samples import marked
-from support.synthetic_runs import write_sweep
+from support.synthetic_runs import change_summary, write_sweep
 
 from odfl_cli.cli.show import main
 from odfl_cli.core.errors import UserError

@@ -6,30 +6,36 @@ from pathlib import Path
 
 import pytest
 from support.commands import complaints, odfl
-from support.finished_runs import (
-    HYDRA_YAML,
-    content,
-    write_failed,
-    write_finished,
-)
+from support.finished_runs import HYDRA_YAML, content, write_failed, write_finished
 
 from odfl_cli.config.compose import compose_job
 from odfl_cli.core.errors import UserError
-from odfl_cli.core.files import (
-    check_writable_in_place,
-    read_regular,
-)
+from odfl_cli.core.files import check_writable_in_place, read_regular
 from odfl_cli.core.locks import LOCK, holder, is_locked, locked
-from odfl_cli.results.ownership import (
-    check_place,
-    check_sweep_place,
-    remove_leftovers,
-)
+from odfl_cli.results.ownership import check_place, check_sweep_place, remove_leftovers
 from odfl_cli.runs.callbacks import LogFile
 from odfl_cli.runs.prepare import prepare
 from odfl_cli.runs.sweep.progress import remove_old_journals
 
 SMOKE = ["horizon=smoke", "seeds=1", "engine=array"]
+
+
+@pytest.fixture
+def canary(tmp_path: Path) -> Path:
+    """A tree beside the outputs folder: other people's files and a run of odfl."""
+    tree = tmp_path / "canary"
+    tree.mkdir()
+    for name in ("precious", "config.yaml", "hydra.yaml", "overrides.yaml", "run.log"):
+        (tree / name).write_text(f"{name}: years of work\n")
+    write_failed(tree / "victim")
+    return tree
+
+
+@pytest.fixture
+def outputs(tmp_path: Path) -> Path:
+    folder = tmp_path / "outputs"
+    folder.mkdir()
+    return folder
 
 
 # Locks
@@ -203,14 +209,8 @@ def test_a_sweep_writes_nothing_through_a_link(tmp_path: Path, canary: Path) -> 
 
 
 def test_a_run_among_the_users_own_files(tmp_path: Path) -> None:
-    mine = {
-        "thesis.tex": "years",
-        ".movie.part": "half",
-        "seed-77.csv": "t\n",
-        "multirun.yaml": "a",
-    }
-    for name, text in mine.items():
-        (tmp_path / name).write_text(text)
+    for name in ("thesis.tex", ".movie.part", "seed-77.csv", "multirun.yaml"):
+        (tmp_path / name).write_text("years")
     before = content(tmp_path)
     done = odfl("run", *SMOKE, "hydra.run.dir=.", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

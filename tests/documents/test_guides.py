@@ -51,11 +51,8 @@ def test_parts_of_your_own_run(written: Path) -> None:
     assert by_algorithm["follower"]["choices"]["oracle"] == "multistart"
     assert by_algorithm["mine"]["config"]["algo"]["rate"] == 0.005
     chosen = by_algorithm["df_ogd"]["choices"]
-    assert (chosen["data"], chosen["polytope"], chosen["predictor"]) == (
-        "hills",
-        "at_least",
-        "softsign",
-    )
+    parts = [chosen[group] for group in ("data", "polytope", "predictor")]
+    assert parts == ["hills", "at_least", "softsign"]
     assert {summary["engine"] for summary in summaries} == {"array"}
 
 
@@ -78,20 +75,12 @@ def test_the_solvers_of_the_guide_run(polytope: str, written: Path) -> None:
 @pytest.mark.parametrize(
     "script",
     marked(
-        [
-            "first.py",
-            "notebook.py",
-            "gammas.py",
-            "own_parts.py",
-            "with_a_module.py",
-            "learnt.py",
-            "with_pyepo.py",
-        ],
-        "first.py".__eq__,
+        ["first", "notebook", "gammas", "own_parts", "with_a_module", "learnt", "with_pyepo"],
+        "first".__eq__,
     ),
 )
 def test_scripts_run(script: str, written: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_path(str(written / script))
+    runpy.run_path(str(written / f"{script}.py"))
     assert capsys.readouterr().out
 
 

@@ -150,14 +150,7 @@ def test_every_column_has_a_meaning() -> None:
     explained = {name for names in MEANINGS.values() for name in names}
     noted = {name for algo in keys.choices("algo") for name in reference.class_of(algo).noted}
     written = {*COLUMNS, *MEAN_COLUMNS, *REGRETS, *VALUES, *noted, *Decisions.adds}
-    written |= {
-        "bound",
-        "theta_norm",
-        KAPPA_GAP,
-        SOLVER_LIMITS,
-        "avg_NAME",
-        "waiting",
-    }
+    written |= {"bound", "theta_norm", KAPPA_GAP, SOLVER_LIMITS, "avg_NAME", "waiting"}
     assert explained == written
 
 

@@ -71,16 +71,6 @@ def test_single_precision_is_near_double_precision(algo: str) -> None:
     assert single.state.theta.dtype == single.table["cost"].dtype == np.float64
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("algo", some_of(["df_ogd", "df_ftpl", "restart"], 1))
-def test_seeds_that_are_played_in_parts_have_the_same_numbers(algo: str) -> None:
-    together = simulate(job_of(algo, *NET))
-    parts = simulate(job_of(algo, *NET, "engine.seeds_at_once=2"), block=5)
-    for column, values in together.table.items():
-        np.testing.assert_array_equal(parts.table[column], values)
-    np.testing.assert_array_equal(parts.state.theta, together.state.theta)
-
-
 def test_the_device_is_told_at_the_start(caplog, capsys) -> None:
     with caplog.at_level(logging.INFO, logger="odfl"):
         simulate(job_of("pf_ogd", "engine.dtype=float32"))

@@ -240,14 +240,6 @@ def test_a_parameter_whose_square_overflows_stops_the_run() -> None:
         simulate(job)
 
 
-@pytest.mark.parametrize("items", range(1, 10))
-def test_the_transposed_product_takes_every_item_once(items: int) -> None:
-    rng = np.random.default_rng(items)
-    X, v, out = rng.normal(size=(items, 3)), rng.normal(size=items), np.empty(3)
-    import_module("odfl_cli.engine.kernels.steps").vjp(X, v, out)
-    np.testing.assert_allclose(out, X.T @ v, rtol=1e-13)
-
-
 def test_the_exponential_of_kernels_is_that_of_numpy() -> None:
     exp = import_module("odfl_cli.engine.kernels.steps").exp
     x = np.concatenate(

@@ -15,7 +15,6 @@ from support.problems import (
     composed_job,
     make_problem,
     random_rounds,
-    refusal,
     runnable,
     with_kernel,
 )
@@ -88,10 +87,7 @@ WITHOUT_KERNEL: list[tuple[Algorithm, str]] = [
     (DFOGD(problem=foreign("polytope")), "polytope Triangle"),
     (DFOGD(problem=foreign("regularizer")), "regularizer Tsallis"),
     (DFOGD(problem=foreign("oracle")), "oracle Momentum"),
-    (
-        replace(composed_job("algo=guard").algorithm, problem=make_problem(kappa=0.1)),
-        "algo Guard",
-    ),
+    (replace(composed_job("algo=guard").algorithm, problem=make_problem(kappa=0.1)), "algo Guard"),
 ]
 
 
@@ -173,45 +169,6 @@ def test_overflow_is_found_in_the_trace_and_not_on_the_terminal(engine: Engine) 
     large, draws = rounds._replace(costs=1e200 * rounds.costs), {"df_ogd/delta": np.ones((2, 3))}
     _, trace = engine.advance(algorithm, state, large, draws)
     assert not np.isfinite(trace.mse).any()
-
-
-def test_torch_stays_torch() -> None:
-    assert composed_job("engine=torch").engine == TorchEngine()
-
-
-REFUSED = [
-    (["engine.threads=0"], ["engine.threads=0", "greater than or equal to 1"]),
-    (["engine=compiled", "engine.threads=-2"], ["engine.threads=-2", "greater than or equal to 1"]),
-    (["engine.threads=two"], ["engine.threads=two", "valid integer"]),
-    (["oracle.history_size=0"], ["oracle.history_size=0", "greater than or equal to 1"]),
-    (["oracle.history=forever"], ["oracle.history=forever", "'full', 'window' or 'reservoir'"]),
-]
-
-
-@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=" ".join)
-def test_values_are_refused_in_one_line(arguments: list[str], words: list[str]) -> None:
-    line = refusal(*arguments)
-    for word in words:
-        assert word in line
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["engine=torch", "engine.threads=2"], ["engine.threads: torch has no threads", "dtype"]),
-        (["engine=cobol"], ["engine=cobol", "no such choice", "array, auto, compiled, torch"]),
-        (["engine=2"], ["engine=2", "no such choice", "array, auto, compiled, torch"]),
-    ],
-    ids=" ".join,
-)
-def test_refused_in_one_line(tmp_path: Path, arguments: list[str], words: list[str]) -> None:
-    done = odfl("run", "horizon=smoke", *arguments, cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("odfl: ")
-    for word in words:
-        assert word in line
-    assert list(tmp_path.rglob("*.csv")) == []
 
 
 MINE = """

@@ -16,7 +16,6 @@ from odfl_cli.core.errors import RoundError, UserError
 from odfl_cli.core.settings import settings
 from odfl_cli.engine.array_engine import ArrayEngine
 from odfl_cli.engine.base import Engine, Trace
-from odfl_cli.engine.kernels import kernel_of
 from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.environments.base import Rounds
 from odfl_cli.problem.ball import Ball
@@ -85,13 +84,6 @@ COMBINATIONS = [
 ]
 """Every smoothed set twice, with other predictors and algorithms: a part knows nothing of the others."""
 ONCE = set(COMBINATIONS[: len(SMOOTHED)])
-
-
-def test_a_subclass_does_not_inherit_the_kernel() -> None:
-    class Mine(Linear):
-        pass
-
-    assert (kernel_of(Linear()), kernel_of(Mine())) == ("linear", None)
 
 
 @st.composite

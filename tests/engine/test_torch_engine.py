@@ -20,14 +20,8 @@ from odfl_cli.runs.simulate import simulate
 @pytest.mark.parametrize("algo", some_of(choices("algo"), 8))
 def test_trace_equals_a_loop_on_numpy_arrays(algo, engine):
     """Mixtures let the engine play their learners first, and yet decide as this loop does."""
-    job = composed_job(
-        f"algo={algo}",
-        "horizon.rounds=10",
-        "data.items=6",
-        "data.features=4",
-        "seeds=[1,4,6]",
-    )
-    job = replace(job, engine=engine)
+    sizes = ("horizon.rounds=10", "data.items=6", "data.features=4", "seeds=[1,4,6]")
+    job = replace(composed_job(f"algo={algo}", *sizes), engine=engine)
     rounds, draws = block_of(job, 0, 10)
     truth = job.environment.theta_star(job.seeds)
     end, trace = job.engine.advance(job.algorithm, job.algorithm.init(3, truth), rounds, draws)

@@ -17,15 +17,8 @@ SEEDS = (0, 3)
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("degree", [1, 2, 3, 8])
 def test_rounds_by_hand(degree, intercept, maximise):
-    env = Polynomial(
-        items=4,
-        features=3,
-        degree=degree,
-        noise_width=0.4,
-        drift_weight=0.3,
-        intercept=intercept,
-        maximise=maximise,
-    )
+    sizes = {"items": 4, "features": 3, "noise_width": 0.4, "drift_weight": 0.3}
+    env = Polynomial(degree=degree, intercept=intercept, maximise=maximise, **sizes)
     X, costs = env.rounds(SEEDS, 10, 30)
     assert X.shape == (2, 20, 4, env.features) == (2, 20, 4, 4 if intercept else 3)
     coins = draw(SEEDS, "data/pattern", Draw("uniform", (4, 3)))
@@ -65,15 +58,8 @@ def test_the_pattern_is_fair_stays_and_differs_between_seeds():
 @pytest.mark.parametrize("drift_weight", [0.0, 0.5])
 def test_degree_one_is_realisable_with_the_intercept(drift_weight, maximise):
     """theta_star predicts 3.5 times the mean cost; without drift and noise, the cost itself."""
-    env = Polynomial(
-        items=12,
-        features=3,
-        degree=1,
-        noise_width=0.0,
-        drift_weight=drift_weight,
-        maximise=maximise,
-        random_signs=True,
-    )
+    law = {"degree": 1, "noise_width": 0.0, "random_signs": True, "drift_weight": drift_weight}
+    env = Polynomial(items=12, features=3, maximise=maximise, **law)
     X, costs = env.rounds(SEEDS, 0, 2000)
     predicted = np.einsum("sbdp,sp->sbd", X, env.theta_star(SEEDS)) / 3.5
     if drift_weight == 0:

@@ -138,14 +138,8 @@ def test_the_condition_number_of_the_features(condition):
 
 def test_the_reversing_link_by_hand():
     """‖θ*‖ = 1: the signal itself up to √2, and −2 times the signal beyond."""
-    env = Sin4(
-        theta_star_norm=1.0,
-        link="reversing",
-        amplitude=1.0,
-        clip=False,
-        noise_std=0,
-        drift_weight=0,
-    )
+    plain = {"amplitude": 1.0, "clip": False, "noise_std": 0, "drift_weight": 0}
+    env = Sin4(theta_star_norm=1.0, link="reversing", **plain)
     X, costs = env.rounds(SEEDS, 0, 200)
     signal = np.einsum("sbkp,sp->sbk", X, env.theta_star(SEEDS))
     assert (abs(signal) > np.sqrt(2)).any()

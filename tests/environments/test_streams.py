@@ -19,13 +19,7 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.replay.environment import Replay
 from odfl_cli.environments.replay.files import DataError
-from odfl_cli.environments.streams import (
-    electricity,
-    find_sources,
-    flights,
-    source,
-    stocks,
-)
+from odfl_cli.environments.streams import electricity, find_sources, flights, source, stocks
 from odfl_cli.runs.build import build
 from reproduce import grid_emissions as emissions
 from reproduce import grid_prices as prices

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from river import bandit
-from scipy.stats import norm
 from support.learning import assert_same_state
 from support.problems import block_of, composed_job
 from support.samples import each_once
@@ -330,16 +329,6 @@ def test_dfhpg_descends_both_gradients(kind: str) -> None:
     after = algorithm.learn(state, seen, {})
     np.testing.assert_allclose(after.theta, theta, rtol=1e-9)
     assert (after.alpha <= algorithm.alpha_max).all()
-
-
-def test_the_score_function_gradient_is_unbiased() -> None:
-    """E[⟨c, w*(ĉ + σZ)⟩ Z/σ] is the slope of the mean cost of the Gaussian policy, on two items."""
-    sigma, gap, rng = 0.5, 0.3, np.random.default_rng(0)
-    Z = rng.normal(size=(400_000, 2))
-    plays_first = 0.0 + sigma * Z[:, 0] < gap + sigma * Z[:, 1]  # ĉ = (0, gap), c = (0, 1)
-    estimate = ((~plays_first)[:, None] * Z / sigma).mean(0)
-    slope = norm.pdf(gap / (sigma * 2**0.5)) / (sigma * 2**0.5)  # of P(second), in ĉ_1
-    np.testing.assert_allclose(estimate, [slope, -slope], atol=0.01)
 
 
 @pytest.mark.parametrize("kind", ["semi_bandit", "bandit"])

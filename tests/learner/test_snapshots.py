@@ -54,12 +54,8 @@ def test_it_may_be_saved_after_any_rounds(cuts: list[int], tmp_path_factory) -> 
 def test_everything_else_goes_on_too(tmp_path: Path) -> None:
     """Scale, names, items that are not offered, the detector and the doubled horizon."""
     (X, costs), _ = played("algo=df_ogd")
-    words = {
-        "standardise": True,
-        "intercept": True,
-        "items": tuple("abcde"),
-        "horizon": {"rounds": 30},
-    }
+    scaled = {"standardise": True, "intercept": True}
+    words = {**scaled, "items": tuple("abcde"), "horizon": {"rounds": 30}}
     one, two = (Learner(algo="hedge", **words) for _ in range(2))
     for t in range(120):
         table = {i: dict(enumerate(x)) for i, x in zip("abcde", X[0, t].tolist(), strict=True)}
@@ -130,12 +126,8 @@ def test_a_kill_while_saving_leaves_the_old_or_the_new_file(tmp_path: Path) -> N
     begun = time.perf_counter()
     learner.save(file)
     seconds = time.perf_counter() - begun
-    with subprocess.Popen(
-        [sys.executable, "-c", SAVER, file],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", SAVER, file], **pipes) as process:
         for _ in range(50):
             process.stdin.write("save\n")
             process.stdin.flush()
@@ -244,22 +236,11 @@ def test_copies_and_pickles_are_snapshots() -> None:
 def test_a_run_that_is_continued_has_the_rows_of_one_run(tmp_path: Path) -> None:
     """700 rounds of which 500 are logged: rows that the first part did not log are there too."""
     for words in (["algo=vote", "algo.experts=[df_ogd,rls]"], ["algo=df_ogd"]):
-        first = odfl(
-            "run",
-            *words,
-            "seeds=[3,5]",
-            "horizon.rounds=400",
-            "save_state=true",
-            "outputs=a",
-            cwd=tmp_path,
-        )
+        kept = ["seeds=[3,5]", "horizon.rounds=400", "save_state=true", "outputs=a"]
+        first = odfl("run", *words, *kept, cwd=tmp_path)
         assert first.returncode == 0, first.stderr
-        (name,) = (
-            path.name
-            for path in (tmp_path / "a/runs").iterdir()
-            if path.name.startswith(words[0][5:])
-        )
-        go_on = ["seeds=[3,5]", "horizon.rounds=700"]
+        (run,) = (tmp_path / "a/runs").glob(f"{words[0][5:]}-*")
+        name, go_on = run.name, ["seeds=[3,5]", "horizon.rounds=700"]
         done = odfl("run", *words, *go_on, f"continue={name}", "outputs=a", cwd=tmp_path)
         if words[0] == "algo=vote":
             assert done.returncode == 2
@@ -270,10 +251,9 @@ def test_a_run_that_is_continued_has_the_rows_of_one_run(tmp_path: Path) -> None
         (whole,) = run_directories(tmp_path / "b")
         for seed in (3, 5):
             file = f"seed-{seed}.csv"
-            assert (whole / file).read_bytes() == (
-                tmp_path / "a/runs" / whole.name / file
-            ).read_bytes()
-        learner = Learner.from_run(tmp_path / "a/runs" / name, seed=5)
+            continued = tmp_path / "a/runs" / whole.name / file
+            assert (whole / file).read_bytes() == continued.read_bytes()
+        learner = Learner.from_run(run, seed=5)
         (X, costs), _ = played("algo=df_ogd", rounds=12)
         assert (learner.rounds_, learner.seed) == (400, 5)
         learner.learn_one(X[0, 0], costs[0, 0])
@@ -284,16 +264,8 @@ def test_a_run_that_is_continued_has_the_rows_of_one_run(tmp_path: Path) -> None
             (["metrics=regret"], "these metrics follow θ"),
             (["continue=nonesuch"], "nonesuch: no such directory"),
         ]:
-            refused = odfl(
-                "run",
-                *words,
-                *go_on,
-                f"continue={name}",
-                "outputs=a",
-                "force=true",
-                *wrong,
-                cwd=tmp_path,
-            )
+            again = (*words, *go_on, f"continue={name}", "outputs=a", "force=true", *wrong)
+            refused = odfl("run", *again, cwd=tmp_path)
             assert (refused.returncode, message in refused.stderr) == (2, True), refused.stderr
 
 

@@ -106,39 +106,6 @@ def test_df_ftpl_by_hand(given):
         assert found[0] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("given", [SIMPLEX, POLYTOPE], ids=["simplex", "polytope"])
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"diameter": 3.0}, {"slope": 4.0}, {"costs": 0.6}, {"suboptimality": 7.0},
-        {"steepness": 2.5}, {"vertices": 4.0}, {"margin": Margin(2.0, 1.0)},
-    ],
-    ids=lambda change: next(iter(change)),
-)  # fmt: skip
-def test_bounds_grow_with_their_constants(given, change):
-    if "margin" in change:
-        change = {"margin": Margin(2.0, given.margin.beta)}
-    larger = replace(given, **change)
-    for bound, notes in ((df_ogd_bound, (ALPHA, ETA, PATH)), (df_ftpl_bound, (0.3, 0.1))):
-        assert (bound(larger, T, *notes) > bound(given, T, *notes)).all()
-
-
-def test_bounds_grow_with_the_path_and_the_parameters():
-    base = df_ogd_bound(SIMPLEX, T, ALPHA, ETA, PATH)
-    assert (df_ogd_bound(SIMPLEX, T, ALPHA, ETA, PATH + 1) > base).all()
-    more = replace(SIMPLEX, parameters=8)
-    assert (df_ftpl_bound(more, T, 0.3, 0.1) > df_ftpl_bound(SIMPLEX, T, 0.3, 0.1)).all()
-
-
-def test_the_schedules_of_theorem_2_give_the_rate():
-    """With P = 0 and ln factors aside the bound of a run 16 times as long is about half."""
-    t = np.arange(1, 160_001)
-    bound = df_ogd_bound(
-        replace(SIMPLEX, margin=Margin(0.0, 1.0)), t, t**-0.25, t**-0.75, np.zeros(len(t))
-    )
-    assert bound[-1] / bound[9_999] == pytest.approx(0.5, abs=0.01)
-
-
 def test_running_mean_of_all_rounds_and_of_some():
     values = np.array([[4.0, 2.0, 3.0, 1.0, 5.0], [1.0, 1.0, 1.0, 1.0, 1.0]])
     every = running_mean(np.arange(1, 6), values)

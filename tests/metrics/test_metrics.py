@@ -96,16 +96,6 @@ def test_a_decision_is_scored_by_its_item_or_as_a_vector():
     np.testing.assert_array_equal(one, mean_costs(env, seeds, 5, X, as_vectors(item, 4)))
 
 
-def test_the_trace_is_left_alone():
-    trace = Trace(np.ones((1, 4)), np.ones((1, 4)), {})
-    metrics = BasicRecorder(np.arange(1, 9))
-    rounds = random_rounds(1, 4, 2, 1)
-    metrics.add(PlayedBlock(0, rounds, trace, np.zeros((1, 4))))
-    metrics.add(PlayedBlock(4, rounds, trace, np.zeros((1, 4))))
-    np.testing.assert_array_equal(trace.cost, np.ones((1, 4)))
-    np.testing.assert_array_equal(metrics.table()["regret"], [np.arange(1.0, 9.0)])
-
-
 SMALL = ("horizon.rounds=12", "seeds=2", "data.features=3")
 BARRIER = ("regularizer=log_barrier", "polytope=box", "data.items=3")
 QUICK = ("metrics.sample=50", "metrics.steps=2", "metrics.repeats=2")
@@ -136,8 +126,7 @@ def test_metrics_announce_the_columns_that_they_write(choice, chosen, of_the_par
 
 
 @pytest.mark.parametrize(
-    ("column", "chosen"),
-    [("alpha", ()), ("bound", ()), ("xi", ("metrics.oracle=2",))],
+    ("column", "chosen"), [("alpha", ()), ("bound", ()), ("xi", ("metrics.oracle=2",))]
 )
 def test_an_objective_that_the_algorithm_has_not_is_refused(column, chosen):
     job = composed_job("metrics=regret", "algo=pf_ogd", *SMALL, *chosen)

@@ -166,14 +166,8 @@ def test_broken_assumptions_are_reported_and_logged(caplog):
 
 
 def test_a_full_run_from_the_shell(tmp_path: Path) -> None:
-    chosen = (
-        "horizon=smoke",
-        "seeds=2",
-        "metrics=full",
-        "metrics.evaluations=6",
-        "metrics.steps=2",
-    )
-    done = odfl("run", "algo=df_ogd", *chosen, "metrics.sample=50", cwd=tmp_path)
+    chosen = ("metrics=full", "metrics.evaluations=6", "metrics.steps=2", "metrics.sample=50")
+    done = odfl("run", "algo=df_ogd", "horizon=smoke", "seeds=2", *chosen, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (directory,) = run_directories(tmp_path)
     summary = json.loads((directory / "summary.json").read_text())

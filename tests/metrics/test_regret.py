@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.commands import complaints, odfl, run_directories
+from support.commands import odfl, run_directories
 from support.problems import composed_job, finite_difference, make_job, make_problem, random_rounds
 from support.samples import some_of
 
@@ -423,23 +423,6 @@ def test_columns_and_summary_of_a_run(tmp_path: Path) -> None:
         place = lines[0].split(",").index("expected_cost")
         assert 3 <= sum(row.split(",")[place] != "" for row in lines[1:]) <= 7
     assert len(headers) == 1
-
-
-@pytest.mark.parametrize(
-    ("argument", "words"),
-    [
-        ("metrics.sample=0", "greater than or equal to 2"),
-        ("metrics.starts=0", "greater than or equal to 3"),
-        ("metrics.sample=many", "valid integer"),
-    ],
-)
-def test_bad_metrics_are_refused(tmp_path, argument, words):
-    done = odfl("run", "metrics=regret", argument, cwd=tmp_path)
-    assert done.returncode == 2
-    (line,) = complaints(done)
-    assert argument in line
-    assert words in line
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow

@@ -14,13 +14,7 @@ from support.samples import marked
 from odfl_cli import run
 from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.sin4 import Sin4
-from odfl_cli.metrics.hindsight import (
-    Effort,
-    Hindsight,
-    Search,
-    measure_hindsight,
-    uncertainty_of,
-)
+from odfl_cli.metrics.hindsight import Effort, Hindsight, Search, measure_hindsight, uncertainty_of
 from odfl_cli.metrics.losses import LinearLosses, Losses, losses_for, on_circle
 from odfl_cli.metrics.played import PlayedRounds
 from odfl_cli.metrics.regret import Regret
@@ -254,14 +248,7 @@ def test_features_that_all_items_share_give_no_guesses():
 
 
 def test_an_unbounded_theta_is_searched_as_the_unit_ball() -> None:
-    words = [
-        "algo=uniform",
-        "data=polynomial",
-        "data.items=6",
-        "polytope=box",
-        "horizon.rounds=30",
-        "seeds=1",
-    ]
+    words = ["algo=uniform", "data=polynomial", "data.items=6", "polytope=box", "horizon.rounds=30", "seeds=1"]  # fmt: skip
     free, bounded = (
         run(*words, "metrics=regret", f"theta_radius={radius}", progress=False)
         for radius in ("auto", 1)

@@ -244,15 +244,6 @@ def test_every_sweep_has_a_folder_of_its_own(runs, tmp_path, monkeypatch, capsys
     }
 
 
-def test_help_is_printed(capsys):
-    with pytest.raises(SystemExit) as end:
-        main(["--help"])
-    assert end.value.code == 0
-    told = capsys.readouterr().out
-    assert all(option in told for option in ("--out", "--x", "--y", "--gap", "--list", "--size"))
-    assert "odfl plot outputs/sweeps/misspecification --x data.gamma --gap pf_ogd:df_ogd" in told
-
-
 @pytest.mark.thorough
 def test_one_file_of_any_format_and_width(runs, tmp_path, capsys):
     options = ["--y", "avg_mse", "--title", "", "--width", "5", "--label", "df_ogd=Mine"]

@@ -44,9 +44,7 @@ def test_suboptimality_is_the_range_of_the_entropy():
     assert entropy(d).suboptimality == pytest.approx(0 - centre)
 
 
-@given(
-    g=hnp.arrays(float, 6, elements=st.integers(-50, 50).map(float)),
-)
+@given(g=hnp.arrays(float, 6, elements=st.integers(-50, 50).map(float)))
 def test_small_alpha_is_the_plain_decision(g):
     """Equal predictions share the weight; otherwise the limit is the vertex."""
     best = (g == g.min()) / np.count_nonzero(g == g.min())

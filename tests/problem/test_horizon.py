@@ -1,10 +1,8 @@
 """Which rounds are written down."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from odfl_cli.problem.problem import Horizon
 
@@ -18,12 +16,8 @@ def test_from_the_first_to_the_last_without_repeats(rounds, rows):
     assert logged[0] == 1
     assert logged[-1] == rounds
     assert (np.diff(logged) > 0).all()
+    assert len(logged) <= rows
     assert np.issubdtype(logged.dtype, np.integer)
-
-
-@given(rounds=lengths, rows=rows)
-def test_never_more_than_rows(rounds, rows):
-    assert len(Horizon(rounds=rounds, rows=rows).logged()) <= rows
 
 
 @given(rounds=st.integers(1, 500))
@@ -38,9 +32,3 @@ def test_a_long_run_shows_its_beginning_and_its_whole_length():
     assert np.diff(logged).max() <= 100_000 / 249 + 1
     for decade in (1, 10, 100, 1000):
         assert ((logged >= decade) & (logged < 10 * decade)).sum() >= 9
-
-
-@pytest.mark.parametrize(("rounds", "rows"), [(0, 500), (-5, 500), (2.5, 500), (100, 1), (100, 0)])
-def test_bad_values_are_refused(rounds, rows):
-    with pytest.raises(ValidationError, match=r"rounds|rows"):
-        Horizon(rounds=rounds, rows=rows)

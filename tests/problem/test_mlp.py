@@ -8,7 +8,6 @@ import pytest
 import torch
 from safetensors.torch import save
 from support.problems import composed_job, finite_difference
-from support.samples import some_of
 
 from odfl_cli.engine.torch_engine import TorchEngine
 from odfl_cli.problem.predictors.base import Predictor
@@ -63,18 +62,6 @@ def test_a_file_of_weights_is_the_start_and_its_radius_that_of_the_set(tmp_path:
     expected = learnt(torch.from_numpy(X))[:, 0].detach().numpy()
     np.testing.assert_allclose(again.problem.predictor.predict(zero, X), expected, rtol=1e-13)
     assert np.abs(expected).max() > 1e-3  # the fixed start predicts 0
-
-
-@pytest.mark.parametrize("algo", some_of(["df_ogd", "df_ftpl", "pf_ogd", "spo"], 1))
-def test_one_layer_without_bias_is_the_linear_predictor(algo: str) -> None:
-    common = (f"algo={algo}", "horizon.rounds=12", "seeds=3", "engine=torch")
-    linear = simulate(composed_job(*common))
-    network = simulate(
-        composed_job(*common, "predictor=mlp", "predictor.depth=1", "predictor.bias=false")
-    )
-    for column, values in linear.table.items():
-        np.testing.assert_allclose(network.table[column], values, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(network.state.theta, linear.state.theta, atol=1e-9)
 
 
 @pytest.mark.parametrize("mlp", SHAPES, ids=lambda mlp: f"depth{mlp.depth}")

@@ -10,7 +10,6 @@ import torch
 from support.networks import ZOO, TwoLayers
 from support.problems import composed_job
 from support.samples import each_once, some_of
-from torch import nn
 
 from odfl_cli import run
 from odfl_cli.algorithms.base import on_problem
@@ -109,28 +108,6 @@ def test_the_network_has_the_same_bits_however_seeds_are_grouped(algo: str) -> N
     alone, among = composed_job(*job, "seeds=[3]"), composed_job(*job, "seeds=[0,1,2,4,3]")
     in_pairs = composed_job(*job, "seeds=[0,1,2,4,3]", "engine.seeds_at_once=2")
     assert_same_bits(alone, among, in_pairs)
-
-
-class OneChannel(nn.Sequential):
-    """Costs from a picture with one channel."""
-
-    def __init__(self) -> None:
-        convolution = nn.Conv2d(1, 4, 3, padding=1)
-        super().__init__(
-            nn.Unflatten(-1, (1, 8, 8)), convolution, nn.Tanh(), nn.Flatten(), nn.Linear(256, 1)
-        )
-
-
-def test_pictures_with_one_channel_give_the_same_errors_alone_and_among_others() -> None:
-    job = composed_job(
-        "algo=pf_ogd", "data.features=64", "horizon=smoke", "theta_radius=1000", "engine=torch"
-    )
-    problem = job.algorithm.problem.with_predictor(TorchModule(module=OneChannel))
-    job = replace(job, algorithm=on_problem(job.algorithm, problem))
-    assert_same_bits(replace(job, seeds=(0,)), replace(job, seeds=(1, 0)))
-    assert simulate(replace(job, seeds=(0,))).table["mse"][0, -1] == pytest.approx(
-        0.23549, abs=1e-5
-    )
 
 
 @pytest.mark.thorough

@@ -171,10 +171,7 @@ def test_regret_in_hindsight_knows_what_is_offered():
 @pytest.mark.parametrize(
     ("overrides", "words"),
     [
-        (
-            ["algo=restart"],
-            "algo=restart: it cannot take rounds that do not offer every item",
-        ),
+        (["algo=restart"], "algo=restart: it cannot take rounds that do not offer every item"),
         (["algo=df_ogd", "engine=compiled"], "rounds that do not offer every item has no kernel"),
         (["algo=rls", "kappa=0.1"], "kappa=0.1: rounds that do not offer"),
         (["algo=rls", "polytope=knapsack", "regularizer=log_barrier"], "polytope: Knapsack cannot"),

@@ -44,12 +44,6 @@ def test_per_item_gives_every_item_its_own_weights() -> None:
         np.testing.assert_allclose(pulled[own], v[i] * X[i], atol=1e-13)
 
 
-def test_per_item_with_equal_weights_is_linear() -> None:
-    theta, X, _ = game(Linear())
-    ours = PerItem().predict(np.tile(theta, D), X)
-    np.testing.assert_allclose(ours, Linear().predict(theta, X), atol=1e-13)
-
-
 def test_quadratic_is_a_form_with_one_weight_for_each_distinct_product() -> None:
     """θ_0 + ⟨x, b⟩ + xᵀAx with A upper triangular, filled row by row."""
     theta, X, _ = game(Quadratic())

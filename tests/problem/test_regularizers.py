@@ -3,29 +3,16 @@
 import numpy as np
 import pytest
 import torch
+from support.sets import SETS
 
-from odfl_cli.problem.polytopes.assignment import Assignment
-from odfl_cli.problem.polytopes.box import Box
-from odfl_cli.problem.polytopes.budget import Budget
-from odfl_cli.problem.polytopes.knapsack import Knapsack
-from odfl_cli.problem.polytopes.shortest_path import ShortestPath
-from odfl_cli.problem.polytopes.simplex import Simplex
 from odfl_cli.problem.regularizers.entropy import Entropy
 from odfl_cli.problem.regularizers.log_barrier import LogBarrier
 from odfl_cli.problem.regularizers.quadratic import Quadratic
 
-SETS = [
-    Simplex(dimension=5),
-    Box(dimension=4, lower=-1.0, upper=2.0),
-    Budget(dimension=6, k=2),
-    Knapsack(dimension=5, capacity=3.0, weights=(1.0, 2.0, 1.5, 1.0, 2.5)),
-    ShortestPath(rows=3, columns=4),
-    Assignment(size=3),
-]
 PARTS = [
-    Entropy(polytope=SETS[0]),
-    *(LogBarrier(polytope=polytope, tolerance=1e-12) for polytope in SETS),
-    *(Quadratic(polytope=polytope) for polytope in SETS),
+    Entropy(polytope=SETS["simplex"]),
+    *(LogBarrier(polytope=polytope, tolerance=1e-12) for polytope in SETS.values()),
+    *(Quadratic(polytope=polytope) for polytope in SETS.values()),
 ]
 
 

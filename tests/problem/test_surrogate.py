@@ -1,5 +1,7 @@
 """Gradients of the smoothed losses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -41,41 +43,59 @@ def test_seeds_do_not_mix():
         np.testing.assert_allclose(together[s], alone, rtol=1e-13)
 
 
-def leader(t: int, seeds: int = 2, capacity: int = 9) -> PerturbedLeader:
-    """The first t of `capacity` rounds count; the others hold what must not be read."""
-    X, c = random_rounds(seeds, capacity, items=4, features=3)
+def leader(t: int, seeds: int = 2) -> PerturbedLeader:
+    """The first t of t + 2 rounds count; the others hold what must not be read."""
+    X, c = random_rounds(seeds, t + 2, items=4, features=3)
     X[:, t:], c[:, t:] = np.nan, np.nan
     sigma = np.random.default_rng(5).exponential(size=(seeds, 3))
     return PerturbedLeader(make_problem(), X, c, held=t, t=t, alpha=0.7, sigma=sigma)
 
 
-def full_gradient(objective: PerturbedLeader, theta: np.ndarray) -> np.ndarray:
-    """Of (1/t)(Σ f̃_i − ⟨σ, ·⟩) by finite differences, seed by seed."""
+@pytest.mark.parametrize("t", [1, 2, 7, 70])  # 70: more rounds than are evaluated at once
+def test_value_and_gradient_are_those_of_the_average_over_all_rounds(t):
+    """(1/t)(Σ f̃_i − ⟨σ, ·⟩), its finite differences, and the mean over all samples of one round."""
+    objective = leader(t)
+    theta = np.random.default_rng(3).normal(size=(2, 3)) / 3
 
     def value(s, at):
-        total = 0.0
-        for i in range(objective.t):
-            weights = np.exp(-objective.X[s, i] @ at / objective.alpha)
-            total += objective.costs[s, i] @ weights / weights.sum()
-        return (total - objective.sigma[s] @ at) / objective.t
+        weights = np.exp(-objective.X[s, :t] @ at / objective.alpha)
+        paid = (objective.costs[s, :t] * weights).sum(-1) / weights.sum(-1)
+        return (paid.sum() - objective.sigma[s] @ at) / t
 
-    return np.stack(
-        [finite_difference(lambda at, s=s: value(s, at), row) for s, row in enumerate(theta)]
-    )
+    values, gradient = [value(s, theta[s]) for s in range(2)], objective.gradient(theta, None)
+    np.testing.assert_allclose(objective.value(theta), values, rtol=1e-12)
+    slopes = [finite_difference(lambda at, s=s: value(s, at), theta[s]) for s in range(2)]
+    np.testing.assert_allclose(gradient, slopes, atol=1e-8)
+    samples = [np.full((2, 1), (i + u) / t) for i in range(t) for u in (0.1, 0.9)]
+    one_by_one = [objective.gradient(theta, sample) for sample in samples]
+    np.testing.assert_allclose(np.mean(one_by_one, axis=0), gradient, atol=1e-14)
 
 
-@pytest.mark.parametrize("t", [1, 2, 7, 9])
-def test_the_average_over_all_samples_is_the_full_gradient(t):
-    objective = leader(t)
-    theta = np.random.default_rng(3).normal(size=(2, 3))
-    one_by_one = [
-        objective.gradient(theta, np.full((2, 1), (i + u) / t))
-        for i in range(t)
-        for u in (0.0, 0.9)
-    ]
-    np.testing.assert_allclose(
-        np.mean(one_by_one, axis=0), full_gradient(objective, theta), atol=1e-8
-    )
+def test_candidates_are_evaluated_one_by_one():
+    objective, theta = leader(70), np.random.default_rng(1).normal(size=(2, 3)) / 3
+    stacked, sample = np.stack([theta, -theta]), np.random.default_rng(2).random((2, 4))
+    together = objective.value(stacked), objective.gradient(stacked, sample)
+    for row, alone in enumerate(stacked):
+        np.testing.assert_allclose(together[0][row], objective.value(alone), rtol=1e-14)
+        np.testing.assert_allclose(together[1][row], objective.gradient(alone, sample), rtol=1e-13)
+
+
+def test_a_sample_of_the_history_stands_for_more_rounds_than_it_holds():
+    """The losses are averaged over the 70 held, σ is divided by the 500 they stand for."""
+    objective, theta = replace(leader(70), t=500), np.full((2, 3), 0.2)
+    shift = (objective.sigma * theta).sum(-1)
+    losses = leader(70).value(theta) + shift / 70
+    np.testing.assert_allclose(objective.value(theta), losses - shift / 500, rtol=1e-12)
+    assert objective.weight == 500
+
+
+def test_a_thinned_history_is_spread_over_all_of_it():
+    objective = leader(70)
+    thin = objective.subsample(7)
+    np.testing.assert_array_equal(thin.costs, objective.costs[:, 0:70:10])
+    np.testing.assert_array_equal(thin.X, objective.X[:, 0:70:10])
+    assert (thin.held, thin.t) == (7, 70)
+    assert objective.subsample(70) is objective
 
 
 def test_a_batch_is_the_average_of_its_members():
@@ -91,7 +111,7 @@ def test_a_batch_is_the_average_of_its_members():
 @given(t=st.integers(1, 400))
 def test_the_largest_draw_points_at_the_last_round(t):
     """Uniform draws lie below 1, by 2⁻⁵³ at least; no product with t may round up to t."""
-    objective = leader(t, seeds=1, capacity=t + 1)
+    objective = leader(t, seeds=1)
     theta = np.full((1, 3), 0.1)
     largest = objective.gradient(theta, np.array([[np.nextafter(1.0, 0.0)]]))
     last = objective.gradient(theta, np.array([[(t - 0.5) / t]]))
@@ -101,15 +121,8 @@ def test_the_largest_draw_points_at_the_last_round(t):
 def test_numpy_and_torch_agree():
     objective = leader(7)
     theta, sample = np.random.default_rng(3).normal(size=(2, 3)), np.full((2, 4), 0.6)
-    on_torch = PerturbedLeader(
-        objective.problem,
-        torch.tensor(objective.X),
-        torch.tensor(objective.costs),
-        held=7,
-        t=7,
-        alpha=0.7,
-        sigma=torch.tensor(objective.sigma),
-    )
+    tensors = {name: torch.tensor(getattr(objective, name)) for name in ("X", "costs", "sigma")}
+    on_torch = replace(objective, **tensors)
     np.testing.assert_allclose(
         on_torch.gradient(torch.tensor(theta), torch.tensor(sample)).numpy(),
         objective.gradient(theta, sample),

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from support.browser import Browser, why_not
 from support.commands import REPOSITORY
-from support.finished_runs import change_summary, write_failed, write_finished
-from support.synthetic_runs import seal, write_sweep
+from support.finished_runs import write_failed, write_finished
+from support.synthetic_runs import change_summary, seal, write_sweep
 
 from odfl_cli.cli import main
 from odfl_cli.core.text import tell

@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from support.finished_runs import change_summary, write_failed, write_finished, write_unfinished
+from support.finished_runs import write_failed, write_finished, write_unfinished
 from support.pages import content_of
-from support.synthetic_runs import write_sweep
+from support.synthetic_runs import change_summary, write_sweep
 
 from odfl_cli.cli import main
 

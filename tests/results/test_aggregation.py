@@ -10,11 +10,7 @@ from odfl_cli.plotting.request import Request
 from odfl_cli.plotting.sheets import sheets
 from odfl_cli.results.aggregation import curves, sweep, tabulate
 from odfl_cli.results.gaps import Gap
-from odfl_cli.results.grouping import (
-    Group,
-    differing_keys,
-    group_runs,
-)
+from odfl_cli.results.grouping import Group, differing_keys, group_runs
 from odfl_cli.results.tables import Run, read_runs
 
 LEVELS = {0: 0.5, 1: 0.6, 2: 0.8, 3: 0.55}

@@ -1,6 +1,7 @@
 """A directory counts as finished only if every file of it is what was written."""
 
 import json
+import math
 import os
 from pathlib import Path
 
@@ -83,22 +84,17 @@ def test_a_summary_that_is_none_is_damaged(finished, content):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"seeds": "0"},
-        {"seeds": []},
-        {"seeds": [0, "3"]},
-        {"seeds": [0, 0]},
+        *({"seeds": wrong} for wrong in ("0", [], [0, "3"], [0, 0])),
         {"rounds": 0},
         {"choices": {"data": "sin4"}},
         {"choices": {"algo": ["df_ogd"]}},
         {"files": None},
         {"files": {"seed-0.csv": 7}},
-        {"final": None},
-        {"final": {"cost": {"per_seed": "0.25"}}},
-        {"final": {"cost": {"per_seed": [0.25]}}},
-        {"final": {"cost": {"per_seed": [0.25, None]}}},
-        {"final": {"cost": {"per_seed": [0.25, float("nan")]}}},
-        {"config": None},
-        {"versions": None},
+        *(
+            {"final": {"cost": {"per_seed": wrong}}}
+            for wrong in ("0.25", [0.25], [0.25, None], [0.25, math.nan])
+        ),
+        *({name: None} for name in ("final", "config", "versions")),
         {"command": "rm"},
     ],
 )

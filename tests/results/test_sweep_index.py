@@ -49,14 +49,7 @@ def test_an_index_without_seeds_means_all_of_them(sweep):
 @pytest.mark.parametrize(
     "content",
     [
-        "",
-        "{",
-        "[]",
-        "7",
-        "{}",
-        '{"jobs": 3}',
-        '{"jobs": [3]}',
-        '{"jobs": [{}]}',
+        *("", "{", "[]", "7", "{}", '{"jobs": 3}', '{"jobs": [3]}', '{"jobs": [{}]}'),
         '{"jobs": [{"directory": 3}]}',
         '{"jobs": [{"directory": "x", "seeds": ["a"]}]}',
         '{"jobs": [{"directory": "x", "seeds": 4}]}',

@@ -5,8 +5,16 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from support.finished_runs import change_summary, write_hydra
-from support.synthetic_runs import BEST_COST, harmonic, seal, seed_table, write_run, write_sweep
+from support.finished_runs import write_hydra
+from support.synthetic_runs import (
+    BEST_COST,
+    change_summary,
+    harmonic,
+    seal,
+    seed_table,
+    write_run,
+    write_sweep,
+)
 
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.reading import flatten

@@ -56,6 +56,8 @@ def test_a_directory_that_changed_since_the_check_is_inspected_again(tmp_path: P
     assert "computing seeds [0]," in log
     assert "computing seeds [1]," in log
     assert json.loads((run / "summary.json").read_text())["seeds"] == [0, 1]
+    (index,) = tmp_path.glob("outputs/sweeps/*/index.json")
+    assert [job["seeds"] for job in json.loads(index.read_text())["jobs"]] == [[0], [0, 1]]
 
 
 def test_earlier_seeds_keep_their_recorded_values() -> None:

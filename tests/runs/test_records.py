@@ -35,12 +35,6 @@ def test_lines_end_in_one_newline(tmp_path):
     assert (tmp_path / "seed-0.csv").read_bytes() == b"t,cost\n1,0.5\n"
 
 
-def test_json_round_trip(tmp_path):
-    content = {"final": {"mean": 0.1 + 0.2, "ci95": None}, "seeds": [3, 7]}
-    write_json(tmp_path / "summary.json", content)
-    assert json.loads((tmp_path / "summary.json").read_text()) == content
-
-
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 @pytest.mark.parametrize("before", [None, "the old content"])
 def test_an_interrupted_write_leaves_what_was_there(tmp_path, error, before):

@@ -113,20 +113,6 @@ def test_progress_hears_of_every_block(rounds, block):
     assert heard == [min(stop, rounds) for stop in range(block, rounds + block, block)]
 
 
-def test_the_table_by_hand():
-    """Uniform pays the mean of each round; predicts zero; the best item costs the minimum."""
-    costs = np.random.default_rng(0).random((6, 4))
-    table = simulate(make_job(Uniform, environment=Fixed(costs), rounds=6), block=4).table
-    for s in range(2):
-        np.testing.assert_array_equal(table["t"][s], [1, 2, 3, 4, 5, 6])
-        np.testing.assert_allclose(table["cost"][s], costs.mean(1))
-        np.testing.assert_allclose(table["mse"][s], (costs**2).mean(1))
-        np.testing.assert_array_equal(table["best_cost"][s], costs.min(1))
-        np.testing.assert_allclose(
-            table["regret"][s], np.cumsum(costs.mean(1) - costs.min(1)), rtol=1e-12
-        )
-
-
 def test_thinned_rows_are_rows_of_the_full_table():
     full = simulate(make_job(PFOGD, rounds=40))
     thin_job = make_job(PFOGD, rounds=40, rows=9)
@@ -135,23 +121,6 @@ def test_thinned_rows_are_rows_of_the_full_table():
     assert len(logged) < 40
     for name, values in thin.table.items():
         np.testing.assert_array_equal(values, full.table[name][:, logged - 1])
-
-
-def test_the_state_is_that_after_the_last_round():
-    job = make_job(PFOGD, rounds=10)
-    result = simulate(job, block=3)
-    assert result.state.t == 10
-    data = job.environment.rounds(job.seeds, 0, 10)
-    state = job.algorithm.init(2, None)
-    for t in range(10):
-        state = job.algorithm.update(state, data.X[:, t], data.costs[:, t], {})
-    np.testing.assert_allclose(result.state.theta, state.theta, rtol=1e-12)
-
-
-def test_time_is_accounted_for():
-    seconds = simulate(make_job(Uniform)).seconds
-    assert {"data", "learn", "metrics"} <= set(seconds)
-    assert all(value >= 0 for value in seconds.values())
 
 
 @given(seeds=st.integers(1, 300), items=st.integers(2, 600), features=st.integers(1, 60))
@@ -167,9 +136,3 @@ def test_a_block_fits_the_memory_budget(seeds, items, features):
     assert bytes_of_data <= BLOCK_BYTES or block == 16
     # and no block is shorter than it must be
     assert block == MOST_ROUNDS or 2 * block * 8 * seeds * items * (features + 4) > BLOCK_BYTES
-
-
-def test_the_largest_job_asked_for_fits():
-    """S = 200, K = 500, p = 10 (DESIGN): one block of data below 256 MB."""
-    job = make_job(Uniform, tuple(range(200)), Sin4(items=500, features=10), items=2, features=1)
-    assert job.choose_block_rounds() * 200 * 500 * (10 + 1) * 8 < 256 * 2**20

@@ -96,20 +96,6 @@ def test_two_of_six_fail_and_only_they_are_computed_again(flaky):
 GRID = ("run", "-m", "algo=uniform", "horizon=smoke", "sweep=mine")
 
 
-@pytest.mark.thorough
-def test_plain_lines_count_the_jobs_and_show_their_results(tmp_path):
-    done = odfl(*GRID, "data.gamma=0,0.5,1", "seeds=2", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    lines = [line for line in done.stdout.splitlines() if line.startswith("[") and "/3]" in line]
-    assert [line.split("]")[0] for line in lines] == ["[1/3", "[2/3", "[3/3"]
-    assert all("done in" in line and "average cost" in line for line in lines)
-    assert complaints(done) == []
-    assert sorted(path.name for path in (tmp_path / "outputs/sweeps/mine").iterdir()) == [
-        ".lock",
-        "index.json",
-    ]
-
-
 def test_a_job_that_is_asked_for_twice_counts_once(tmp_path):
     done = odfl("run", "-m", "algo=uniform", "data.gamma=0,0.0,1", "horizon=smoke", "seeds=2",
                 "sweep=twice", cwd=tmp_path)  # fmt: skip
@@ -127,16 +113,6 @@ def test_a_job_can_run_in_its_own_directory(tmp_path):
     (directory,) = run_directories(tmp_path / "outputs")
     assert (directory / "seed-0.csv").is_file()
     assert [path.name for path in tmp_path.iterdir()] == ["outputs"]
-
-
-@pytest.mark.thorough
-def test_swept_seeds_meet_in_one_directory(tmp_path):
-    done = odfl(*GRID, "seeds=[0],[1],[0,1,2]", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    (run,) = run_directories(tmp_path)
-    computed = [seed for seeds in computations(run) for seed in json.loads(seeds)]
-    assert sorted(computed) == [0, 1, 2]
-    assert [job["seeds"] for job in index_of(tmp_path)] == [[0], [1], [0, 1, 2]]
 
 
 def test_a_plot_takes_the_seeds_that_the_sweep_asked_for(tmp_path):
@@ -165,7 +141,7 @@ def test_another_grid_of_the_same_name_leaves_its_index_alone(tmp_path):
         done = odfl(*GRID, *arguments, cwd=tmp_path)
         assert done.returncode == 0
         ended = len(re.findall(r"^\[\d+/\d+\] ", done.stdout, re.MULTILINE))
-        assert done.stdout.splitlines()[-1].startswith(f"{ended} jobs: ")  # whatever its name
+        assert re.match(f"{ended} jobs?: ", done.stdout.splitlines()[-1])  # whatever its name
         jobs = json.loads((sweeps / "mine" / "index.json").read_text())["jobs"]
         return {path.name for path in sweeps.iterdir()}, [len(job["seeds"]) for job in jobs]
 
@@ -300,10 +276,7 @@ def killed_and_restarted(root: Path, start: Start, jobs: int, kills: int) -> Non
 
 @pytest.mark.parametrize(
     ("jobs", "kills"),
-    [
-        pytest.param(6, 2, marks=pytest.mark.thorough),
-        pytest.param(60, 10, marks=pytest.mark.slow),
-    ],
+    [pytest.param(6, 2, marks=pytest.mark.thorough), pytest.param(60, 10, marks=pytest.mark.slow)],
 )
 def test_a_sweep_that_is_killed_ends_as_an_undisturbed_one(tmp_path, start, jobs, kills):
     killed_and_restarted(tmp_path, start, jobs, kills)

@@ -11,7 +11,7 @@ from odfl_cli import load
 from odfl_cli.core.errors import UserError
 from odfl_cli.runs.sweep.tune import Contest, Tune
 
-WORDS = (
+WORDS = [
     "run",
     "-m",
     "horizon.rounds=60",
@@ -19,7 +19,7 @@ WORDS = (
     "sweep=mine",
     "tune=grid",
     "tune.seeds=1000-1002",
-)
+]
 ETAS = "tune.grids.pf_ogd.algo.eta=[0.01,0.1,1,1e300]"
 
 
@@ -33,11 +33,8 @@ def test_the_winner_is_the_least_on_its_seeds_and_runs_on_others(tmp_path):
     done = odfl(*WORDS, *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     record = read(tmp_path, "mine", "tuned.json")
-    assert (record["seeds"], record["objective"], record["sweep"]) == (
-        "1000-1002",
-        "avg_cost",
-        "mine-tune",
-    )
+    facts = [record[name] for name in ("seeds", "objective", "sweep")]
+    assert facts == ["1000-1002", "avg_cost", "mine-tune"]
     jobs = read(tmp_path, "mine", "index.json")["jobs"]
     assert [job["seeds"] for job in jobs] == [[0, 1]] * 4
     with pytest.warns(UserWarning, match="stopped being finite"):  # η = 1e300, which loses
@@ -103,13 +100,8 @@ def test_candidates_that_failed_lose_and_ends_are_named():
     contest.judge(second, [2.0, 4.0])
     contest.judge(third, [2.0, 3.0])
     assert contest.winner() == third == ("algo.eta=10.0",)
-    found = contest.describe()
-    assert (found["edge"], found["tried"], found["failed"], found["mean"]) == (
-        ["algo.eta"],
-        3,
-        1,
-        2.5,
-    )
+    found = [contest.describe()[name] for name in ("edge", "tried", "failed", "mean")]
+    assert found == [["algo.eta"], 3, 1, 2.5]
     for words in (second, third):
         contest.judge(words, [])
     with pytest.raises(UserError, match="every candidate failed"):

@@ -78,26 +78,14 @@ def test_undecided_says_by_how_much_and_more_seeds_continue(tmp_path):
     some_of(
         [
             (["algo=uniform"], "until=decided: nothing to compare"),
-            (
-                ["algo=uniform,spo", "until.by=avg_cots"],
-                "until.by=avg_cots: there is no such column",
-            ),
-            (
-                ["algo=uniform,spo", "until.baseline=pf_ogd"],
-                "until.baseline=pf_ogd: there are uniform",
-            ),
-            (
-                ["algo=uniform,spo", "until.most=0"],
-                "until.most=0: should be greater than or equal to 1",
-            ),
-            (
-                ["algo=uniform,spo", "force=true"],
-                "until=decided: computes what is missing; leave out",
-            ),
+            (["algo=uniform,spo", "until.by=avg_cots"], "until.by=avg_cots: there is no such column"),
+            (["algo=uniform,spo", "until.baseline=pf_ogd"], "until.baseline=pf_ogd: there are uniform"),
+            (["algo=uniform,spo", "until.most=0"], "until.most=0: should be greater than or equal to 1"),
+            (["algo=uniform,spo", "force=true"], "until=decided: computes what is missing; leave out"),
         ],
         2,
     ),
-)
+)  # fmt: skip
 def test_refusals_before_the_first_job(tmp_path, words, line):
     done = odfl(*WORDS, *words, cwd=tmp_path)
     assert done.returncode == 2
@@ -108,14 +96,8 @@ def test_refusals_before_the_first_job(tmp_path, words, line):
 def test_recorded_rounds_are_no_repetitions(tmp_path):
     rows = [f"{t},{item},0.{t}{item},1" for t in range(3) for item in range(2)]
     (tmp_path / "mine.csv").write_text("\n".join(["round,item,cost,x", *rows, ""]))
-    done = odfl(
-        *WORDS[:2],
-        *WORDS[3:],
-        "algo=uniform,spo",
-        "data=replay",
-        "data.file=mine.csv",
-        cwd=tmp_path,
-    )
+    words = (*WORDS[:2], *WORDS[3:], "algo=uniform,spo", "data=replay", "data.file=mine.csv")
+    done = odfl(*words, cwd=tmp_path)
     assert complaints(done)[-1].startswith("odfl: until=decided: seeds of recorded data are no rep")
     assert done.returncode == 2
 

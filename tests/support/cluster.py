@@ -48,15 +48,9 @@ def _daemons(place: Path) -> Iterator[dict[str, str]]:
             daemons.enter_context(_daemon(command, place, environment))
 
         munge = {kind: place / f"munge.{kind}" for kind in ("socket", "pid", "log", "seed")}
-        start(
-            "munged",
-            "--foreground",
-            f"--key-file={key}",
-            f"--socket={munge['socket']}",
-            f"--pid-file={munge['pid']}",
-            f"--log-file={munge['log']}",
-            f"--seed-file={munge['seed']}",
-        )
+        files = {"key": key, "pid": munge["pid"], "log": munge["log"], "seed": munge["seed"]}
+        options = [f"--{name}-file={path}" for name, path in files.items()]
+        start("munged", "--foreground", f"--socket={munge['socket']}", *options)
         wait_until(munge["socket"].exists, "munged to open its socket")
         start("slurmctld", "-D")
         start("slurmd", "-D", "-N", _host())

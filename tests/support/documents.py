@@ -16,14 +16,7 @@ ALL = "\n".join(PAGES.values())
 FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", ALL, re.DOTALL))
 
 
-PARTS = (
-    "my_algorithm.py",
-    "my_momentum.py",
-    "my_follower.py",
-    "my_environment.py",
-    "my_polytope.py",
-    "my_predictor.py",
-)
+PARTS = [f"my_{part}.py" for part in ["algorithm", "momentum", "follower", "environment", "polytope", "predictor"]]  # fmt: skip
 
 
 def commands() -> list[tuple[str, ...]]:

@@ -8,16 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from support.synthetic_runs import change_summary, write_run
-
-__all__ = [
-    "change_summary",
-    "content",
-    "write_failed",
-    "write_finished",
-    "write_hydra",
-    "write_unfinished",
-]
+from support.synthetic_runs import write_run
 
 HYDRA_YAML = """\
 hydra:
