@@ -108,6 +108,9 @@ def mean_costs(
     if not knows_means(environment):
         return None
     known, one_item = cast(KnownMeans, environment), decision.ndim == 2
+    if not one_item and np.count_nonzero(decision) == decision[..., 0].size:
+        one_item = bool((decision.max(-1) == 1.0).all())
+        decision = decision.argmax(-1) if one_item else decision
     if one_item and known.by_rows:
         places = np.arange(decision.size) * X.shape[2] + decision.ravel()
         rows = X.reshape(-1, X.shape[3]).take(places, axis=0)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
+from itertools import cycle
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from odfl_cli.problem.problem import UNBOUNDED, Problem
 from odfl_cli.problem.surrogate import SmoothedCost
 
 STEP_PREDICTIONS = 32_000  # the most that a step of a search makes
-SCORED_AT_ONCE = 1_000_000  # predictions that are held at a time
+SCORED_AT_ONCE = 50_000  # predictions that are held at a time, in a processor's own memory
 MOMENT_PREDICTIONS = 5_000  # about so many are enough for moments
 MIN_VARIANCE = 1e-10  # of a direction of features, as a share of the largest
 ANGLES = np.pi / 2 * 2.0 ** -np.arange(0.5, 6.0)
@@ -36,6 +37,8 @@ class Losses:
 
     For any predictor, polytope and regulariser.
     """
+
+    order: Literal["K", "F"] = "K"  # of rounds in memory that `gradients` is fastest with
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -67,10 +70,10 @@ class Losses:
         """The ends of projected descents on the smoothed cost f̃ that start at `thetas`, [C, m]."""
         direction = np.zeros_like(thetas)
         stop = len(rounds.costs) // descent.stride * descent.stride
-        for step, (alpha, rate) in enumerate(zip(descent.alphas, descent.rates, strict=True)):
-            part = slice(step % descent.stride, stop, descent.stride)
-            used = Rounds(rounds.X[part], rounds.costs[part])
-            gradients = self.gradients(thetas, used, float(alpha))
+        parts = [slice(first, stop, descent.stride) for first in range(descent.stride)]
+        used = [Rounds(*(np.asarray(x[part], order=self.order) for x in rounds)) for part in parts]
+        for part, alpha, rate in zip(cycle(used), descent.alphas, descent.rates):
+            gradients = self.gradients(thetas, part, float(alpha))
             direction = descent.momentum * direction + unit(gradients)
             thetas = self.problem.theta_set.project(thetas - rate * unit(direction))
         return thetas
@@ -105,30 +108,37 @@ class Losses:
 
 
 class LinearLosses(Losses):
-    """The linear model on the simplex, smoothed by entropy: all parameters in one product a round."""
+    """The linear model on the simplex, smoothed by entropy: all parameters in one product per item."""
+
+    order = "F"
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         self.batch = max(1, STEP_PREDICTIONS // problem.items)
 
     def round_costs(self, thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
-        size = max(1, SCORED_AT_ONCE // (len(thetas) * rounds.X.shape[1]))
-        parts = [slice(start, start + size) for start in range(0, len(rounds.X), size)]
-        # not a matrix product, which may give items with equal features other last digits
-        features = (np.ascontiguousarray(rounds.X[part].transpose(2, 0, 1)) for part in parts)
-        predictions = (np.einsum("cp,pnd->cnd", thetas, values) for values in features)
-        played = np.concatenate([values.argmin(-1) for values in predictions], axis=-1)
-        return np.take_along_axis(rounds.costs, played.T, axis=1).T
+        (size, items), played = rounds.costs.shape, []
+        step = max(1, SCORED_AT_ONCE // (len(thetas) * items))
+        ranks = np.arange(items - 1, -1, -1, dtype=np.min_scalar_type(items))[:, None, None]
+        for start in range(0, size, step):
+            X = np.asfortranarray(rounds.X[start : start + step]).transpose(1, 2, 0)
+            # a product per item: one of all items may give equal features other last digits
+            predictions = thetas @ X
+            lowest = ~(predictions > predictions.min(0))  # all items where θ is NaN
+            played.append(items - 1 - (lowest * ranks).max(0))  # argmin(0), but faster
+        return np.take_along_axis(rounds.costs.T, np.concatenate(played, axis=-1), axis=0)
 
     def gradients(self, thetas: np.ndarray, rounds: Rounds, alpha: float) -> np.ndarray:
         """Σ_n Xᵀ[w̃ ∘ (f̃ − c)] with w̃ = softmax(−Xθ/α) and f̃ = ⟨c, w̃⟩; w [d, C, N], the longest axis last."""
-        X = np.ascontiguousarray(rounds.X.swapaxes(0, 1))
-        costs = np.ascontiguousarray(rounds.costs.T)[:, None]
-        w = (thetas / -alpha) @ X.swapaxes(1, 2)
-        np.exp(w - w.max(0), out=w)
+        X, costs = rounds.X.transpose(1, 2, 0), rounds.costs.T[:, None]
+        w = (thetas / -alpha) @ X
+        w -= w.max(0)
+        np.exp(w, out=w)
         w /= w.sum(0)
-        w *= (w * costs).sum(0) - costs
-        return (w @ X).sum(0)
+        excess = w * costs
+        np.subtract(excess.sum(0), costs, out=excess)
+        w *= excess
+        return (w @ X.swapaxes(1, 2)).sum(0)
 
     def moments(self, rounds: Rounds) -> tuple[np.ndarray, np.ndarray]:
         """±θ of the lowest curvature, and least squares.
@@ -141,12 +151,12 @@ class LinearLosses(Losses):
         X, costs = rounds.X[part], rounds.costs[part]
         x = (X - X.mean(1, keepdims=True)).reshape(-1, X.shape[-1])
         cx = (costs - costs.mean(1, keepdims=True)).reshape(-1, 1) * x
-        scales, axes = np.linalg.eigh(np.einsum("nj,nk->jk", x, x))
+        scales, axes = np.linalg.eigh(x.T @ x)
         keep = scales > MIN_VARIANCE * scales[-1]
         if not keep.any():  # all items of a round have the same features
             return super().moments(rounds)
         white = axes[:, keep] / np.sqrt(scales[keep] / scales[-1])
-        lowest = white @ np.linalg.eigh(white.T @ np.einsum("nj,nk->jk", cx, x) @ white)[1][:, 0]
+        lowest = white @ np.linalg.eigh(white.T @ (cx.T @ x) @ white)[1][:, 0]
         guesses = unit(np.stack([lowest, -lowest, white @ (white.T @ cx.sum(0))]))
         return self.problem.theta_set.radius * guesses, white @ axes[:, keep].T
 

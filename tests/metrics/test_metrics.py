@@ -94,6 +94,9 @@ def test_a_decision_is_scored_by_its_item_or_as_a_vector():
     X = env.rounds(seeds, 5, 35).X
     one = mean_costs(env, seeds, 5, X, item)
     np.testing.assert_array_equal(one, mean_costs(env, seeds, 5, X, as_vectors(item, 4)))
+    other = mean_costs(env, seeds, 5, X, 3 - item)
+    mixed = (as_vectors(item, 4) + 2 * as_vectors(3 - item, 4)) / 3
+    np.testing.assert_allclose(mean_costs(env, seeds, 5, X, mixed), (one + 2 * other) / 3)
 
 
 SMALL = ("horizon.rounds=12", "seeds=2", "data.features=3")

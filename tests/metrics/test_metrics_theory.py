@@ -15,7 +15,7 @@ from odfl_cli.algorithms.df_ogd import DFOGD
 from odfl_cli.algorithms.gradient import PFOGD
 from odfl_cli.metrics.regret import NOT_COVERED, Regret
 from odfl_cli.metrics.theory.bound import known_margin, measure_constants
-from odfl_cli.metrics.theory.sample import Sample, on_the_sphere, slopes
+from odfl_cli.metrics.theory.sample import Sample, largest_slope, on_the_sphere, slopes
 from odfl_cli.metrics.theory.theorems import broken_assumptions, df_ftpl_bound, df_ogd_bound
 from odfl_cli.runs.simulate import simulate
 
@@ -106,12 +106,14 @@ def test_inexact_decisions_add_their_term_to_the_bound(algo):
     np.testing.assert_allclose(each, each[:, :1].repeat(each.shape[1], 1))
 
 
-@pytest.mark.parametrize("shape", [(30, 5, 3), (30, 3, 7)])
+@pytest.mark.parametrize("shape", [(30, 5, 3), (30, 3, 7), (30, 4, 1), (1, 2, 2)])
 def test_slopes_of_a_linear_predictor_are_singular_values(shape):
     X = np.random.default_rng(1).normal(size=shape)
     problem = make_job(DFOGD, items=shape[1], features=shape[2]).algorithm.problem
-    sample = Sample(problem, X, X[..., 0], on_the_sphere(problem, 30))
-    np.testing.assert_allclose(slopes(sample), np.linalg.norm(X, ord=2, axis=(-2, -1)))
+    sample = Sample(problem, X, X[..., 0], on_the_sphere(problem, len(X)))
+    values = np.linalg.norm(X, ord=2, axis=(-2, -1))
+    np.testing.assert_allclose(slopes(sample), values)
+    assert largest_slope(sample) == pytest.approx(values.max())
 
 
 @pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])

@@ -10,7 +10,7 @@ from odfl_cli.engine.kernels import kernel_of
 from odfl_cli.metrics.base import by_seed
 from odfl_cli.metrics.played import PlayedRounds
 from odfl_cli.metrics.theory.margin import directional_margins, fit_margin, gaussian_margin
-from odfl_cli.metrics.theory.sample import Sample, on_the_sphere, slopes
+from odfl_cli.metrics.theory.sample import Sample, largest_slope, on_the_sphere
 from odfl_cli.metrics.theory.theorems import (
     Constants,
     Margin,
@@ -71,18 +71,17 @@ def running_nanmean(values: np.ndarray) -> np.ndarray:
 
 def constants_by_seed(problem: Problem, played: PlayedRounds, rounds: int) -> list[Constants]:
     """The constants of every seed: G and D_Z are the largest seen (Gaussian X is unbounded), C_0 and β if known."""
-    measured = []
+    measured, margin = [], known_margin(problem, played.environment)
     for row in range(len(played.seeds)):
         one = problem.rows(slice(row, row + 1))
         X, costs = played.subset(row, rounds, MAX_ROUNDS)
-        known = measure_constants(Sample(one, X, costs, on_the_sphere(one, len(X))))
+        known = measure_constants(Sample(one, X, costs, on_the_sphere(one, len(X))), margin)
         slope, largest = known.slope, known.costs
         for X, costs in played.blocks(row):
             sample = Sample(one, X, costs, on_the_sphere(one, len(X)))
-            slope = max(slope, float(slopes(sample).max()))
+            slope = max(slope, largest_slope(sample))
             largest = max(largest, float(np.sqrt((costs**2).sum(-1)).max()))
-        margin = known_margin(one, played.environment) or known.margin
-        measured.append(replace(known, slope=slope, costs=largest, margin=margin))
+        measured.append(replace(known, slope=slope, costs=largest))
     return measured
 
 
@@ -95,8 +94,8 @@ def known_margin(problem: Problem, environment: Any) -> Margin | None:
     return gaussian_margin(covariance, problem.theta_set.radius)
 
 
-def measure_constants(sample: Sample) -> Constants:
-    """The constants on the sample: G and D_Z are the largest seen, C_0 and β an envelope.
+def measure_constants(sample: Sample, margin: Margin | None = None) -> Constants:
+    """The constants on the sample: G and D_Z are the largest seen, C_0 and β an envelope if not given.
 
     Margins are taken at ‖θ‖ = R in a few directions, of which the worst counts; at θ = 0, which the
     ball contains, all margins vanish and Assumption 2 does not hold.
@@ -104,13 +103,13 @@ def measure_constants(sample: Sample) -> Constants:
     problem = sample.problem
     return Constants(
         diameter=2 * problem.theta_set.radius,
-        slope=float(slopes(sample).max()),
+        slope=largest_slope(sample),
         costs=float(np.sqrt((sample.costs**2).sum(-1)).max()),
         suboptimality=problem.regularizer.suboptimality,
         steepness=steepness(problem),
         vertices=longest_vertex(problem.polytope),
         parameters=problem.parameters,
-        margin=fit_margin(directional_margins(sample)),
+        margin=margin or fit_margin(directional_margins(sample)),
     )
 
 

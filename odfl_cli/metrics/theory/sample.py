@@ -10,6 +10,7 @@ from odfl_cli.environments.base import Environment
 from odfl_cli.problem.problem import Problem
 
 CONSECUTIVE = 16  # rounds taken at a time
+ROUNDING = 1e-9  # more than eigenvalues are off by it
 
 
 class Sample(NamedTuple):
@@ -45,10 +46,26 @@ def on_the_sphere(
 def slopes(sample: Sample) -> np.ndarray:
     """‖∇_θ g(θ, X)‖ in operator norm for every round, [N]; the gradient of a linear g is X."""
     if kernel_of(sample.problem.predictor) == "linear":
-        tall = sample.X if sample.X.shape[1] >= sample.X.shape[2] else sample.X.mT
-        gram = np.matmul(tall.mT, tall)  # the smaller one, with the same largest eigenvalue
-        return np.sqrt(np.linalg.eigvalsh(gram)[:, -1])
+        return np.sqrt(np.linalg.eigvalsh(_gram(sample.X))[:, -1])
     vjp, items = sample.problem.predictor.vjp, np.eye(sample.problem.items)
     shape = sample.costs.shape
     rows = [vjp(sample.theta, sample.X, np.broadcast_to(item, shape)) for item in items]
     return np.linalg.norm(np.stack(rows, axis=1), ord=2, axis=(-2, -1))
+
+
+def largest_slope(sample: Sample) -> float:
+    """The largest of the slopes.
+
+    Of a linear g, rounds are left out that cannot have it: no eigenvalue of XᵀX exceeds its row sums.
+    """
+    if kernel_of(sample.problem.predictor) == "linear":
+        limits = np.abs(_gram(sample.X)).sum(-1).max(-1)
+        reached = slopes(sample._replace(X=sample.X[limits.argmax(keepdims=True)])) ** 2
+        sample = sample._replace(X=sample.X[~(limits < (1 - ROUNDING) * reached)])
+    return float(slopes(sample).max())
+
+
+def _gram(X: np.ndarray) -> np.ndarray:
+    """XᵀX or XXᵀ of every round, the smaller one; their largest eigenvalues are the same."""
+    tall = X if X.shape[1] >= X.shape[2] else X.mT
+    return np.matmul(tall.mT, tall)
