@@ -21,6 +21,7 @@ from odfl_cli.core.errors import UserError, is_foreign, message
 from odfl_cli.core.text import nearest
 
 COMPLAINTS = (HydraException, OmegaConfBaseException, YAMLError)
+SWEPT = ", although hydra.sweeper.params sets it"
 
 
 @contextmanager
@@ -167,7 +168,8 @@ def _unknown_key(key: str, arguments: list[str]) -> str:
         if chosen is None:
             near = nearest(key, known)
             hint = f"did you mean {near[0]}?" if near else "see odfl run --cfg job"
-            return f"{key}: there is no such key; {hint}"
+            typed = any(word.lstrip("+~").startswith(key) for word in arguments)
+            return f"{key}: there is no such key{'' if typed else SWEPT}; {hint}"
         if _class_has(config[group], name):
             return f"{key}: {chosen}.yaml does not list {name}; add it there, or type +{key}=…"
         found = [re.fullmatch(rf"{group}\.([^_].*)", one) for one in known]
