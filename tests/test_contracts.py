@@ -312,7 +312,8 @@ def test_every_file_of_a_pair_names_a_pair():
         assert len(pairs(group)) == len(choices(group))
 
 
-@pytest.mark.parametrize("experiment", some_of(choices("experiment"), 1))
+@pytest.mark.thorough
+@pytest.mark.parametrize("experiment", choices("experiment"))
 def test_every_cell_of_an_experiment_builds(experiment):
     skip_without_data(experiment)
     sweeper = composed(f"experiment={experiment}", hydra=True).hydra.sweeper

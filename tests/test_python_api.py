@@ -93,6 +93,7 @@ def test_one_run_of_a_sweep_is_that_run(swept: Result) -> None:
         _ = swept.state
 
 
+@pytest.mark.thorough
 def test_an_experiment_is_a_sweep_whose_keys_can_be_given_anew() -> None:
     result = sweep(
         "experiment=main", algo=["uniform", "pf_ogd"], horizon="smoke", seeds=1, metrics="basic"
@@ -118,6 +119,7 @@ def test_all_forms_mix() -> None:
         assert result.state.theta.shape == (2, 10)
 
 
+@pytest.mark.thorough
 def test_a_polytope_and_its_regulariser_as_objects() -> None:
     algo = ("df_ogd", {"c_alpha": 0.5, "c_eta": 0.1})  # a choice by name may be tuned otherwise
     box_by_name = ("box", {"lower": -1})
@@ -143,6 +145,7 @@ class Scaled(Linear):
         return self._factor * super().vjp(theta, X, v)
 
 
+@pytest.mark.thorough
 def test_objects_of_a_sweep_are_told_apart() -> None:
     rates = sweep(algo=[partial(PFOGD, eta=0.1), partial(PFOGD, eta=0.2)], horizon="smoke", seeds=1)
     assert rates.summary["algo.eta"].tolist() == [0.1, 0.2]
@@ -181,6 +184,7 @@ def test_a_job_that_is_asked_for_twice_counts_once() -> None:
     assert result.final["data.gamma"].tolist() == [0, 0, 1, 1]  # two jobs in their order, two seeds
 
 
+@pytest.mark.thorough
 def test_recorded_rounds_as_an_object_are_all_played(tmp_path: Path) -> None:
     """As with data=replay: every group and every round, unless they are asked for."""
     rng = np.random.default_rng(0)

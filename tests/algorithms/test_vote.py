@@ -167,6 +167,7 @@ def test_a_change_of_the_best_expert_is_followed_sooner_with_sleeping_copies():
     assert with_copies[300:].sum() < 0.5 * without[300:].sum()
 
 
+@pytest.mark.thorough
 def test_experts_with_predictors_of_their_own_learn_as_they_do_alone():
     """With its own draws: those of two DF-OGD, of parameters of different length, have the same name."""
     experts = ["df_ogd", "df_ftpl", "df_ogd/quadratic", "rls/quadratic"]

@@ -229,6 +229,7 @@ def test_a_directory_in_the_place_of_an_index_is_refused(tmp_path: Path) -> None
     assert sorted(tmp_path.rglob("*")) == [*reversed(index.parents[:3]), index]
 
 
+@pytest.mark.thorough
 def test_costs_that_make_zero_the_best_decision_are_told_before_a_run(tmp_path: Path) -> None:
     def told(*words: str) -> list[str]:
         config = compose_job([*words, "seeds=1", "horizon=smoke"])
