@@ -1,4 +1,4 @@
-"""Constants that were chosen, and the searches of conf/tune that they come from."""
+"""Constants that were chosen, and the searches in the folders `tune` that they come from."""
 
 import re
 from pathlib import Path
@@ -11,9 +11,19 @@ import yaml
 from odfl_cli.config.directory import choices_of, conf_directory, variants
 from odfl_cli.core.reading import flatten
 
-FACTS = {"last_week_stocks": "A week has five trading days"}
-"""Not chosen, so that there is no search."""
-TUNED = sorted(conf_directory().glob("tuned/*/*.yaml"))
+FACTS = {
+    "last_week_stocks": "A week has five trading days",
+    "last_week_emissions": "A week has 56 rounds",
+    "rolling_mean_emissions": "A day has eight rounds",
+    "yesterday_emissions": "A day has eight rounds",
+    "forecast_emissions": "The published forecast",
+    "forecast_prices": "The mean of the last seven days",
+    "always_prices": "Printed by python -m reproduce.grid_prices",
+    "df_ftpl_emissions": "Not a constant",
+}
+"""Not chosen by a search."""
+OWN = Path(feedback_tune.__file__).with_name("conf")
+TUNED = sorted(path for conf in (conf_directory(), OWN) for path in conf.glob("tuned/*/*.yaml"))
 
 
 @pytest.mark.parametrize("path", TUNED, ids=lambda path: path.stem)
@@ -25,10 +35,13 @@ def test_every_tuned_constant_is_in_the_grid_of_the_search_that_its_file_names(p
     algorithms = [*choices_of("algo", [conf_directory()]), *variants()]
     algo = max((name for name in algorithms if path.stem.startswith(f"{name}_")), key=len)
     search = re.findall(r"^#.*tune=(\w+)", text, re.MULTILINE)[0]
-    tune = yaml.safe_load((path.parents[2] / "tune" / f"{search}.yaml").read_text())
-    grid = flatten(tune["grids"][algo])
+    searched = (path.parents[2] / "tune" / f"{search}.yaml").read_text()
+    grid = flatten(yaml.safe_load(searched)["grids"][algo])
     for key, value in flatten(yaml.safe_load(text)).items():
         assert value in grid[key], f"{key}={value}"
+        if isinstance(value, float):
+            inside = min(grid[key]) < value < max(grid[key])
+            assert inside or "at the edge" in searched, f"{key}={value}"
 
 
 def test_constants_of_learners_for_feedback_are_the_winners_of_their_search() -> None:
