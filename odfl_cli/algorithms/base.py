@@ -46,7 +46,7 @@ class Algorithm:
     takes_offers: ClassVar[bool] = False
     """Whether it can play rounds that do not offer every item: X has NaN there, costs have 0."""
     needs_units: ClassVar[bool] = False
-    """Whether its constants have units: it then learns in units of the data if theta_radius=auto."""
+    """Whether its constants have units: it then learns in those of the data if Θ or its steps adapt."""
     explores: ClassVar[bool] = False
     """Whether `decide` takes the draws of the round as a third argument; without them it does not explore."""
     sees: ClassVar[tuple[str, ...]] = ("full",)

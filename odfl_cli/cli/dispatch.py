@@ -67,7 +67,7 @@ def _dispatch(arguments: list[str]) -> int:
         case [verb, *rest] if verb in VERBS:
             gc.set_threshold(100_000)  # imports leave many objects and little garbage
             os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # searches all packages
-            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices here are small
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # our own matrices are small
             return import_module(f"odfl_cli.cli.{verb}").main(rest)
         case ["-sc" | "--shell-completion" | "--shell_completion", *_]:
             from odfl_cli.cli.completion.query import answer

@@ -168,7 +168,7 @@ def _unknown_key(key: str, arguments: list[str]) -> str:
         if chosen is None:
             near = nearest(key, known)
             hint = f"did you mean {near[0]}?" if near else "see odfl run --cfg job"
-            typed = any(word.lstrip("+~").startswith(key) for word in arguments)
+            typed = any(word.partition("=")[0].lstrip("+~") == key for word in arguments)
             return f"{key}: there is no such key{'' if typed else SWEPT}; {hint}"
         if _class_has(config[group], name):
             return f"{key}: {chosen}.yaml does not list {name}; add it there, or type +{key}=…"

@@ -62,7 +62,7 @@ def at_most(threads: int | None) -> Iterator[None]:
 def on_threads(function: Callable[[int], T], count: int, threads: int | None = None) -> list[T]:
     """Returns function(0), …, function(count − 1), computed on `threads` (default: all allotted) threads.
 
-    Calls must not be nested, as all threads could wait for each other.
+    Calls with several numbers must not be nested, as all threads could wait for each other.
     """
     threads = min(count, threads or allotted_threads()) if count > 1 else 1
     if threads == 1:

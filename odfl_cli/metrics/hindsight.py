@@ -85,7 +85,7 @@ class Search:
 
 
 def uncertainty_of(values: np.ndarray) -> float:
-    """A bound on the distance of the minimum below the best of independent repeats [R ≥ 2].
+    """An estimate of how far the minimum may lie below the best of independent repeats [R ≥ 2].
 
     At least a deviation; that of few repeats is uncertain and counts R/(R − 1) times.
     """

@@ -72,7 +72,9 @@ class Losses:
         stop = len(rounds.costs) // descent.stride * descent.stride
         parts = [slice(first, stop, descent.stride) for first in range(descent.stride)]
         used = [Rounds(*(np.asarray(x[part], order=self.order) for x in rounds)) for part in parts]
-        for part, alpha, rate in zip(cycle(used), descent.alphas, descent.rates):
+        for part, (alpha, rate) in zip(
+            cycle(used), zip(descent.alphas, descent.rates, strict=True)
+        ):
             gradients = self.gradients(thetas, part, float(alpha))
             direction = descent.momentum * direction + unit(gradients)
             thetas = self.problem.theta_set.project(thetas - rate * unit(direction))

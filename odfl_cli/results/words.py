@@ -57,7 +57,7 @@ def key_label(key: str) -> str:
 def column_words(column: str) -> str:
     """A column in words."""
     known = COLUMNS.get(column)
-    return known[0] if known else escape(column.replace("avg_", "average ").replace("_", " "))
+    return known[0] if known else escape(re.sub("^avg_", "average ", column).replace("_", " "))
 
 
 def column_label(column: str, final: bool = False) -> str:

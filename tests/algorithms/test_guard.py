@@ -16,6 +16,7 @@ from odfl_cli.algorithms.rls import RLS
 from odfl_cli.core.arrays import dot
 from odfl_cli.core.errors import RowError, UserError
 from odfl_cli.environments.base import Rounds
+from odfl_cli.runs.simulate import simulate
 
 
 class Fixed(Algorithm):
@@ -121,6 +122,16 @@ def test_what_cannot_be_weighed_is_refused_in_one_line():
         played(guard, two_items([[0, 0.25], [0, 1]]))
     with pytest.raises(RowError, match="algo=guard: algorithm pays nan, which cannot be weighed"):
         played(guard, two_items([[0, np.nan]]))
+
+
+def test_both_engines_refuse_costs_beyond_the_range_in_the_same_round():
+    given = ("algo=guard", "algo.range=1e-9", "horizon.rounds=30", "seeds=[3]")
+    said = []
+    for engine in ("auto", "array"):
+        with pytest.raises(UserError, match=r"seed 3, round \d+: algo\.range=1e-09") as refusal:
+            simulate(composed_job(*given, f"engine={engine}"))
+        said.append(str(refusal.value))
+    assert said[0] == said[1]
 
 
 def test_a_range_that_proves_too_small_in_a_run_is_a_failed_run_and_not_bad_input(tmp_path):

@@ -247,8 +247,10 @@ def test_every_algorithm_and_every_predictor_that_needs_no_key_can_be_an_expert(
     assert set(node.predictors) == set(choices("predictor")) - {"torch"}  # which module?
 
 
-def test_the_round_in_which_an_expert_pays_no_number_is_named():
-    job = composed_job("algo=vote", "algo.experts=[spo,rls/quadratic]", "seeds=2")
+@pytest.mark.parametrize("engine", ["auto", "array"])
+def test_the_round_in_which_an_expert_pays_no_number_is_named(engine):
+    experts = "algo.experts=[spo,rls/quadratic]"
+    job = composed_job("algo=vote", experts, "seeds=2", f"engine={engine}")
     rounds, draws = block_of(job, 0, 4)
     rounds.costs[1, 2] = np.inf
     told = r"expert spo pays (nan|inf), which cannot be weighed"

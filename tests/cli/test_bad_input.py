@@ -41,7 +41,7 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
     (["force=maybe"], ["force=maybe"]),
     (["retry=all"], ["retry=all"]),
     (["eta=0.1"], ["eta: there is no such key; did you mean algo.c_eta?"]),
-    (["-m", "hydra.sweeper.params={a:1}"], ["a: there is no such key, although hydra.sweeper.params"]),
+    (["-m", "algo=df_ogd", "hydra.sweeper.params={a:1}"], ["a: there is no such key, although hydra.sweeper.params"]),
 
     (["data.file=x.csv"], ["data.file: sin4 has no file; data=replay has it; its keys"]),
     (["algo=df_ogd data.gamma=0.5"], ["several overrides in one pair of quotes; quote each alone"]),
