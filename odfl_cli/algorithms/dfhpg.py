@@ -71,7 +71,7 @@ class DFHPG(PartialLearner):
         if self.learner.explores:
             raise UserError(f"algo.nuisance: {self.learner.name} explores; choose one as rls")
         if self.alpha_min > self.alpha_max:
-            raise UserError(f"algo.alpha_min={self.alpha_min} is above {self.alpha_max}, alpha_max")
+            raise UserError(f"algo.alpha_min={self.alpha_min} > algo.alpha_max={self.alpha_max}")
 
     @cached_property
     def learner(self) -> Algorithm:

@@ -354,7 +354,7 @@ REFUSED = {
     "algo=vote needs all costs": ("algo=vote", "feedback=semi_bandit"),
     "algo=delayed_ogd needs all costs": ("algo=delayed_ogd", "feedback=semi_bandit"),
     "algo.nuisance: thompson explores": ("algo=dfhpg", "algo@algo.nuisance=thompson"),
-    "algo.alpha_min=0.9 is above 0.5": ("algo=dfhpg", "algo.alpha_min=0.9"),
+    "algo.alpha_min=0.9 > algo.alpha_max=0.5": ("algo=dfhpg", "algo.alpha_min=0.9"),
     "feedback=semi_bandit: every decision uses all items": (
         "algo=rls", "feedback=semi_bandit", "polytope=ball",
     ),
