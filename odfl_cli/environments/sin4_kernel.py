@@ -27,17 +27,23 @@ def along(row, j, share):
     return row[j] + share * (row[j + 1] - row[j])
 
 
+@exact
+def at(values, reach, widest, mean, deviation):
+    """The tabulated function at one point; exact, so that its place in a vector changes no bit."""
+    levels, cells = values.shape
+    column = (mean + reach) * (cells / (2 * reach)) - 0.5
+    level = (levels - 1) * np.sqrt(deviation / widest)
+    column, level = min(max(column, 0.0), cells - 1.001), min(level, levels - 1.001)
+    i, j = int(level), int(column)
+    low, high = along(values[i], j, column - j), along(values[i + 1], j, column - j)
+    return low + (level - i) * (high - low)
+
+
 @kernel(void(f8[:, ::1], f8, f8, f8[::1], f8[::1], f8[::1]))
 def interpolate(values, reach, widest, mean, deviation, out):
     """out = the function of `mean` ∈ [−reach, reach] and `deviation` ∈ [0, widest] tabulated in `values`.
 
     Columns are evenly spaced in the mean, rows in the root of the deviation; arguments are clamped.
     """
-    levels, cells = values.shape
     for n in range(len(mean)):
-        column = (mean[n] + reach) * (cells / (2 * reach)) - 0.5
-        level = (levels - 1) * np.sqrt(deviation[n] / widest)
-        column, level = min(max(column, 0.0), cells - 1.001), min(level, levels - 1.001)
-        i, j = int(level), int(column)
-        low, high = along(values[i], j, column - j), along(values[i + 1], j, column - j)
-        out[n] = low + (level - i) * (high - low)
+        out[n] = at(values, reach, widest, mean[n], deviation[n])
