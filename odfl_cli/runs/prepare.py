@@ -129,7 +129,8 @@ def _remarks(job: Job) -> list[str]:
         count = problem.predictor.parameter_count
         shared = hasattr(problem.predictor, "design") and count(3, 2) == count(2, 2)
         seen = problem.learning_target(costs[0], X[0])
-        found += look(X[0], seen, problem.feature_names, shared, problem.auto_radius)
+        columns = problem.feature_names[: X.shape[-1] - getattr(environment, "intercept", 0)]
+        found += look(X[0], seen, columns, shared, problem.auto_radius)
     return [f"data: {remark}" for remark in found]
 
 

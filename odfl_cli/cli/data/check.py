@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
     recording = record(path, columns, group, False, on_missing)
     _print_shape(recording)
     for remark in _look(recording):
-        print(f"- {remark}")
+        print(f"- {shorten(printable(remark))}")
     command = ["odfl", "run", "data=replay", f"data.file={typed.file}", *typed.words]
     if typed.output:
         _write_choice(typed.output, path, config, typed.words)
