@@ -56,9 +56,11 @@ def explain(error: Exception, arguments: list[str]) -> str:
         return _unknown_choice(text, arguments)
     if isinstance(error, OverrideParseException):
         return f"{error.override}: not of the form key=value ({str(error).splitlines()[0]})"
-    if ambiguous := re.search(r"Ambiguous value for argument '([^']+)'", text):
-        hint = "write seeds=[0-9,20] to name them" if ambiguous[1] == "seeds" else "add -m"
-        return f"{ambiguous[1]}: several values make a sweep; {hint}"
+    if several := re.search(r"(?:Ambiguous value for argument|Sweep parameters) '([^']+)'", text):
+        hint = "add -m"
+        if several[1].startswith("seeds="):
+            hint = "write seeds=1000-1019 or seeds=[0-9,20] to name seeds"
+        return f"{several[1]}: several values make a sweep; {hint}"
     if key := re.search(r"Could not override '([^']+)'", text):
         return _unknown_key(key[1], arguments)
     if missing := re.search(r"Missing mandatory value: (\S+)", text):

@@ -66,6 +66,7 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
     (["belief=1_000"], ["belief=1_000"]),
     (["horizon=[1,2]"], ["horizon=[1,2]", "long, paper"]),
     (["-m", "data.gamma=range(0,1,0)"], ["data.gamma=range(0,1,0)", "zero"]),
+    (["seeds=range(1000,1003)"], ["seeds=range(1000,1003)", "write seeds=1000-1019 or seeds=[0-9,20]"]),
     (["--resolve"], ["--resolve", "--cfg"]),
     (["-m", "-c", "job"], ["--multirun and --cfg"]),
     (["-m", "algo=uniform,pf_ogd", "hydra.sweeper.max_batch_size=0"], ["max_batch_size=0"]),
