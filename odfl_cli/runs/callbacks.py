@@ -88,6 +88,7 @@ def check_late_keys(config: DictConfig) -> None:
         explain_errors(sys.argv[1:]),
         open_dict(trial),
         read_write(trial),
+        read_write(hydra),  # has a flag of its own in Hydra 1.4
         read_write(hydra.runtime),
     ):
         hydra.runtime.output_dir = "."
