@@ -8,7 +8,7 @@ import torch
 from odfl_cli.problem.polytopes.linear import Polytope
 
 
-def smoothed_by_cvxpylayers(
+def build_layer(
     polytope: Polytope, **solver_options: float | str
 ) -> Callable[[torch.Tensor, float], torch.Tensor]:
     """(ĉ, α) → argmin ⟨ĉ/α, w⟩ − Σ ln(b − A w), C w = e; the program is canonicalised once."""

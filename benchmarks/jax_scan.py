@@ -16,7 +16,7 @@ Round = tuple[jax.Array, jax.Array, jax.Array]  # X_t [K, p], c_t [K], δ_t
 
 def simulation(algorithm: DFOGD, environment: Sin4, rounds: int) -> Callable[[int], jax.Array]:
     """Seeds → the costs paid [S, T] on data that are drawn round by round."""
-    draw, update = drawn_round(environment), update_function(algorithm)
+    draw, update = round_function(environment), update_function(algorithm)
 
     def one_seed(key: jax.Array) -> jax.Array:
         theta_star = environment._norm * unit(jax.random.normal(key, (environment.features,)))
@@ -37,7 +37,7 @@ def play(algorithm: DFOGD, X: np.ndarray, costs: np.ndarray, deltas: np.ndarray)
     )
 
 
-def drawn_round(environment: Sin4) -> Callable[[jax.Array, jax.Array], Round]:
+def round_function(environment: Sin4) -> Callable[[jax.Array, jax.Array], Round]:
     """The sin⁴ data of the paper: X = L Z, c = A sin⁴(1/(2Xθ*_t)) + ε clipped to [0, 1]."""
     K, p = environment.items, environment.features
     distance = np.abs(np.subtract.outer(np.arange(K), np.arange(K)))

@@ -71,7 +71,7 @@ def play(problem: str, algo: str, kind: str, *words: str) -> pd.DataFrame:
     return odfl_cli.sweep(*job, progress=False).final.reset_index()
 
 
-def own_words(problem: str, algo: str) -> tuple[str, ...]:
+def extra_words(problem: str, algo: str) -> tuple[str, ...]:
     """The overrides of an algorithm that hold only for some problems."""
     return ("algo@algo.base=pf_ogd",) if algo == "weighted" and problem in SETS else ()
 
@@ -103,7 +103,7 @@ def run(*problems: str) -> None:
             name = NAMES.get(algo, algo)
             if (problem, name, kind, delay) in done:
                 continue
-            words = (f"feedback.delay={delay}", *own_words(problem, algo))
+            words = (f"feedback.delay={delay}", *extra_words(problem, algo))
             rows = play(problem, algo, kind, *words)
             rows = rows[["seed", "t", "avg_mean_cost"]]
             for place, (key, value) in enumerate(

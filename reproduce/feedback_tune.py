@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import yaml
-from feedback import DOCS, PROBLEMS, SETS, own_words, play
+from feedback import DOCS, PROBLEMS, SETS, extra_words, play
 
 from odfl_cli.core.reading import flatten
 
@@ -58,7 +58,7 @@ def main() -> None:
                 if (problem, algo, constants) in done:
                     continue
                 kind, delay = choose_feedback(problem, algo)
-                words = (*constants.split(), *own_words(problem, algo), delay, *size)
+                words = (*constants.split(), *extra_words(problem, algo), delay, *size)
                 regret = play(problem, algo, kind, *words)["avg_mean_cost"].mean() - floor
                 row = pd.DataFrame([[problem, algo, constants, regret]],
                                    columns=["problem", "algo", "constants", "regret"])  # fmt: skip

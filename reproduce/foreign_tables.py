@@ -28,8 +28,8 @@ def ratios() -> str:
     was = [f"{what} with theta_radius=1" for what in (worst, mean)]
     rows, found = [["algorithm", *PROBLEMS, worst, mean, *was]], means()
     for algo in (*STEPS, *MIXTURES):
-        own = found.loc[algo].reindex(PROBLEMS)
-        now, before = (own[form] / own["tuned"] for form in ("default", "before"))
+        regret = found.loc[algo].reindex(PROBLEMS)
+        now, before = (regret[form] / regret["tuned"] for form in ("default", "before"))
         before = before if algo in STEPS else before * np.nan
         over_all = [f(x) for x in (now, before) for f in (np.max, geometric_mean)]
         cells = [*now, *over_all]
@@ -54,12 +54,12 @@ def regrets() -> str:
     return table(rows)
 
 
-def _places(own: pd.DataFrame) -> dict[str, tuple[int, str]]:
+def _places(values: pd.DataFrame) -> dict[str, tuple[int, str]]:
     """Algorithm → its place, and the cell."""
-    own = own.dropna(axis=1)
-    mean, cells = own.mean().sort_values(), {}
+    values = values.dropna(axis=1)
+    mean, cells = values.mean().sort_values(), {}
     for place, algo in enumerate(mean.index, 1):
-        first = place == 1 or gap(own[algo], own[mean.index[0]])[1] != "positive"
+        first = place == 1 or gap(values[algo], values[mean.index[0]])[1] != "positive"
         cell = f"{place}: {mean[algo]:.3g}"
         cells[algo] = place, f"**{cell}**" if first else cell
     return cells

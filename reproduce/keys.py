@@ -64,14 +64,14 @@ class Key(NamedTuple):
 
 def keys() -> str:
     """Two Markdown tables per group: its choices, and their keys."""
-    told = [f"## Beside the groups\n\n{_top_level()}"]
+    parts = [f"## Beside the groups\n\n{_top_level()}"]
     for group in GROUPS:
         rows = [f"| `{name}` | {escape_cell(words)} |" for name, words in choices(group).items()]
         listed = "\n".join([f"| `{group}=` | what it is |\n|---|---|", *rows])
-        told.append(f"## `{group}`\n\n{ELSEWHERE.get(group, listed)}")
+        parts.append(f"## `{group}`\n\n{ELSEWHERE.get(group, listed)}")
         if group in KEYED:
-            told.append(_table(group))
-    return "\n\n".join(told)
+            parts.append(_table(group))
+    return "\n\n".join(parts)
 
 
 def choices(group: str) -> dict[str, str]:
@@ -108,9 +108,9 @@ def _table(group: str) -> str:
         explained = key if key.meaning or not same else same[0]
         defaults.setdefault(explained, {})[choice] = default
     rows = [HEADING]
-    for key, of in defaults.items():
+    for key, values in defaults.items():
         shown = ", ".join(
-            f"{default} ({', '.join(_choices(of, default))})" for default in _unique(of)
+            f"{default} ({', '.join(_choices(values, default))})" for default in _unique(values)
         )
         rows.append(f"| `{key.name}` | {shown} | {key.allowed} | {escape_cell(key.meaning)} |")
     return "\n".join(rows)

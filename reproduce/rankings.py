@@ -19,7 +19,7 @@ from odfl_cli.core.errors import UserError
 
 PLACE = FOREIGN.with_name("rankings.csv")
 SEEDS = list(range(140001, 140011))
-OWN = {
+PAPER = {
     "main": ("data.items=5", "horizon.rounds=1000"),
     "high_dimension": ("data.items=80", "horizon.rounds=1000"),
     "drift": ("data.items=80", "data.drift=switching", "data.drift_period=250", "horizon.rounds=1000"),
@@ -33,7 +33,7 @@ ALGORITHMS = (
 def measure(problem: str, algo: str) -> list[dict]:
     """One record per seed: the mean cost if the law of the data is known, else the regret; none if refused."""
     foreign = problem in FOREIGN_PROBLEMS
-    words = (f"data={problem}", f"horizon.rounds={ROUNDS}") if foreign else OWN[problem]
+    words = (f"data={problem}", f"horizon.rounds={ROUNDS}") if foreign else PAPER[problem]
     seeds = REPORTED if foreign else SEEDS
     try:
         with warnings.catch_warnings():
@@ -54,8 +54,8 @@ def main(names: list[str]) -> None:
     done = pd.read_csv(PLACE) if PLACE.exists() else pd.DataFrame(columns=columns)
     before = set(pd.read_csv(FOREIGN).groupby(["problem", "algo"]).groups)
     before |= set(done.groupby(["problem", "algo"]).groups)
-    for problem in [p for p in (*OWN, *FOREIGN_PROBLEMS) if p in names] or [
-        *OWN,
+    for problem in [p for p in (*PAPER, *FOREIGN_PROBLEMS) if p in names] or [
+        *PAPER,
         *FOREIGN_PROBLEMS,
     ]:
         for algo in [a for a in ALGORITHMS if a in names] or ALGORITHMS:
@@ -83,17 +83,17 @@ def rankings() -> str:
         "above the one before",
     ]
     values, rows = read(), [[*head, "reading"]]
-    for problem in (*OWN, *FOREIGN_PROBLEMS):
-        own = values[problem].dropna(how="all")
-        order = list(own.mean().sort_values().index)
+    for problem in (*PAPER, *FOREIGN_PROBLEMS):
+        found = values[problem].dropna(how="all")
+        order = list(found.mean().sort_values().index)
         for place, algo in enumerate(order):
-            first, before = (gap(own[algo], own[order[k]]) for k in (0, max(place - 1, 0)))
+            first, before = (gap(found[algo], found[order[k]]) for k in (0, max(place - 1, 0)))
             reading = (
                 "loses to the first"
                 if first[1] == "positive"
                 else "not distinguishable from the first"
             )
-            cells = [f"{own[algo].mean():.4g}", first[0], before[0], reading]
+            cells = [f"{found[algo].mean():.4g}", first[0], before[0], reading]
             rows.append(
                 [
                     problem,
@@ -107,19 +107,21 @@ def rankings() -> str:
 
 def places() -> str:
     """Place and mean cost by problem; in brackets if not distinguishable from the place before."""
-    values, rows = read(), [["algorithm", *OWN]]
-    place = pd.DataFrame({problem: values[problem].mean().rank() for problem in OWN})
+    values, rows = read(), [["algorithm", *PAPER]]
+    place = pd.DataFrame({problem: values[problem].mean().rank() for problem in PAPER})
     for algo in place.mean(axis=1).sort_values().index:
-        rows.append([f"`{algo}`", *(_place(values[problem], algo) for problem in OWN)])
+        rows.append([f"`{algo}`", *(_place(values[problem], algo) for problem in PAPER)])
     return table(rows)
 
 
-def _place(own: pd.DataFrame, algo: str) -> str:
-    mean = own.mean().dropna().sort_values()
+def _place(found: pd.DataFrame, algo: str) -> str:
+    mean = found.mean().dropna().sort_values()
     if algo not in mean:
         return "–"
     place = mean.index.get_loc(algo)
-    same = place and gap(own[algo].dropna(), own[mean.index[place - 1]].dropna())[1] != "positive"
+    same = (
+        place and gap(found[algo].dropna(), found[mean.index[place - 1]].dropna())[1] != "positive"
+    )
     return f"{f'({place + 1})' if same else place + 1}: {mean[algo]:.4f}"
 
 

@@ -69,8 +69,8 @@ def _command(verb: str, module: str) -> str:
         if not isinstance(action, argparse._HelpAction):
             rows.append([f"`{escape_cell(_spelling(action))}`", escape_cell(_help(parser, action))])
     examples = (parser.epilog or "").removeprefix("examples:\n")
-    told = [_paragraphs(parser.description or ""), table(rows), "Examples:", _fence(examples)]
-    return "\n\n".join(told if examples else told[:2])
+    parts = [_paragraphs(parser.description or ""), table(rows), "Examples:", _fence(examples)]
+    return "\n\n".join(parts if examples else parts[:2])
 
 
 def _parser(module: str) -> argparse.ArgumentParser:
@@ -110,15 +110,15 @@ def algorithms() -> str:
     for algo in sorted(named, key=_place):
         by_module.setdefault(class_of(algo).__module__, []).append(algo)
     order = [algo for members in by_module.values() for algo in members]
-    told = [table([["`algo`", "what it is"], *([f"[`{a}`](#{a})", named[a]] for a in order)])]
+    parts = [table([["`algo`", "what it is"], *([f"[`{a}`](#{a})", named[a]] for a in order)])]
     for module, members in by_module.items():
         about = inspect.getdoc(import_module(module)) or ""
-        told.append(f"## {about.splitlines()[0].rstrip('.')}")
-        told.append(_paragraphs("\n".join(about.splitlines()[1:])))
-        told += [_algorithm(algo) for algo in members]
+        parts.append(f"## {about.splitlines()[0].rstrip('.')}")
+        parts.append(_paragraphs("\n".join(about.splitlines()[1:])))
+        parts += [_algorithm(algo) for algo in members]
     rows = [[f"`{name}`", words] for name, words in variants().items()]
-    told += ["## Variants of these", table([["`algo`", "what it is"], *rows])]
-    return "\n\n".join(filter(None, told))
+    parts += ["## Variants of these", table([["`algo`", "what it is"], *rows])]
+    return "\n\n".join(filter(None, parts))
 
 
 def _place(algo: str) -> tuple[int, str]:
@@ -138,40 +138,40 @@ def class_of(algo: str) -> type:
 
 def columns() -> str:
     """One table per source of columns."""
-    told = []
+    parts = []
     for source, meanings in MEANINGS.items():
         code = f"`{source}`" if "=" in source else source
         rows = [["column", "meaning"], *([f"`{name}`", text] for name, text in meanings.items())]
-        told.append(f"## {code[0].upper()}{code[1:]}\n\n{table(rows)}")
-    return "\n\n".join(told)
+        parts.append(f"## {code[0].upper()}{code[1:]}\n\n{table(rows)}")
+    return "\n\n".join(parts)
 
 
 def api() -> str:
     """Every public name, by subject: its call, its docstring, its methods."""
     rooms = {name: module.split(".")[0] for name, module in odfl_cli._MODULES.items()}
-    told = []
+    parts = []
     for title, members in ROOMS.items():
         names = (
             FIRST
             if members is FIRST
             else sorted(n for n in rooms if rooms[n] in members and n not in FIRST)
         )
-        told += [f"## {title}", *(_name(name) for name in names)]
-    return "\n\n".join(told)
+        parts += [f"## {title}", *(_name(name) for name in names)]
+    return "\n\n".join(parts)
 
 
 def _name(name: str) -> str:
     thing = getattr(odfl_cli, name)
     call = _signature(thing)
-    told = [
+    parts = [
         f"### `{name}`",
         *([_fence(fill(name + call, 84, subsequent_indent="    "))] if call else []),
         _doc(thing),
     ]
     if inspect.isclass(thing):
         rows = [[f"`{member}`", escape_cell(_first(words))] for member, words in _members(thing)]
-        told += [table([["", ""], *rows])] if rows else []
-    return "\n\n".join(told)
+        parts += [table([["", ""], *rows])] if rows else []
+    return "\n\n".join(parts)
 
 
 def _members(thing: type) -> Iterator[tuple[str, str]]:

@@ -251,7 +251,7 @@ def claims() -> str:
             f"{name} {format_measured(control)}" for name, control in one["controls"].items()
         ]
         count, verdict = str(one["count"]), one["verdict"]
-        told = [
+        cells = [
             one["claim"],
             one["where"],
             format_measured(one),
@@ -259,7 +259,7 @@ def claims() -> str:
             claimed,
             "; ".join(controls),
         ]
-        rows.append([*told, count, verdict])
+        rows.append([*cells, count, verdict])
     return table(rows)
 
 

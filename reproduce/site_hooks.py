@@ -99,25 +99,25 @@ def uri_of(path: Path) -> str | None:
 
 def notebook_page(notebook: dict[str, Any]) -> tuple[str, dict[str, bytes]]:
     """A notebook as Markdown, and its pictures by name."""
-    told, pictures = [], {}
+    parts, pictures = [], {}
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            told.append(source)
+            parts.append(source)
             continue
         language = "sh" if source.startswith(SHELL) else "python"
-        told.append(f"```{language}\n{source.removeprefix(SHELL)}\n```")
+        parts.append(f"```{language}\n{source.removeprefix(SHELL)}\n```")
         for output in cell["outputs"]:
             data = output.get("data", {"text/plain": output.get("text", "")})
             if "image/png" in data:
                 name = f"tutorial-{len(pictures) + 1}.png"
                 pictures[name] = base64.b64decode("".join(data["image/png"]))
-                told.append(f"![A figure]({name})")
+                parts.append(f"![A figure]({name})")
             elif "text/html" in data:
-                told.append(STYLE.sub("", "".join(data["text/html"])))
+                parts.append(STYLE.sub("", "".join(data["text/html"])))
             else:
-                told.append(f"```text\n{''.join(data['text/plain']).strip()}\n```")
-    return "\n\n".join(told), pictures
+                parts.append(f"```text\n{''.join(data['text/plain']).strip()}\n```")
+    return "\n\n".join(parts), pictures
 
 
 def _copy(config: MkDocsConfig, path: Path, uri: str) -> File:

@@ -19,7 +19,7 @@ from odfl_cli.core.time_series import path_mean
 from odfl_cli.plotting.style import GREY, line_styles, theme
 
 FIGURES = Path(__file__).parents[1] / "outputs" / "figures"
-OWN = "--config-dir", "reproduce/conf"
+CONFIG = "--config-dir", "reproduce/conf"
 NAIVE = ("forecast", "yesterday", "last_week", "rolling_mean", "always", "uniform")
 DRAWN, POINTS = 5, 60
 """Learners whose gap is drawn against time, and at how many rounds."""
@@ -74,7 +74,11 @@ def main() -> None:
     for name in options.names or STREAMS:
         stream = STREAMS[name]
         odfl(
-            "run", *OWN, f"experiment={name}", f"sweep=stream-{name}", f"outputs={options.outputs}"
+            "run",
+            *CONFIG,
+            f"experiment={name}",
+            f"sweep=stream-{name}",
+            f"outputs={options.outputs}",
         )
         costs = paths(Path(options.outputs, "sweeps", f"stream-{name}"))
         table = compare(costs, stream, best_fixed(name, stream, options.outputs))
@@ -97,7 +101,7 @@ def best_fixed(name: str, stream: Stream, outputs: str) -> dict[int, float]:
     """Seed → the average cost of the best fixed θ that a search in hindsight found."""
     sweep = f"stream-{name}-hindsight"
     seeds = f"seeds=[{','.join(map(str, stream.compared))}]"
-    odfl("run", *OWN, f"experiment={name}", "algo=rls", "metrics=regret", seeds,
+    odfl("run", *CONFIG, f"experiment={name}", "algo=rls", "metrics=regret", seeds,
          f"sweep={sweep}", f"outputs={outputs}")  # fmt: skip
     final = load(Path(outputs, "sweeps", sweep)).final
     return (final["avg_cost"] - final["avg_static_regret"]).to_dict()

@@ -38,7 +38,7 @@ class Learning:
 def learning(*learners: Learning) -> list[float]:
     """The least seconds of each per seed and round; in turn, so that the load is the same for all."""
     turns = [[busy(learner) for learner in learners] for _ in range(REPETITIONS)]
-    least = [min(own) for own in zip(*turns, strict=True)]
+    least = [min(times) for times in zip(*turns, strict=True)]
     return [
         t / (ROUNDS * len(learner.job.seeds)) for t, learner in zip(least, learners, strict=True)
     ]

@@ -77,12 +77,12 @@ def layer_row(job: Job, errors: np.ndarray, fast: float) -> Row:
     """
     if find_spec("cvxpylayers") is None:
         return Row("cvxpylayers: skipped, it is not installed (the dev extra)")
-    from benchmarks.barrier_layer import smoothed_by_cvxpylayers
+    from benchmarks.barrier_layer import build_layer
 
     polytope = job.algorithm.problem.polytope
     data, draws = block_of(job, 0, LAYER_ROUNDS)
     game = job.algorithm, data.X[0], data.costs[0], draws["df_ogd/delta"][0]
-    careful, usual = (smoothed_by_cvxpylayers(polytope, **options) for options in (EXACT, {}))
+    careful, usual = (build_layer(polytope, **options) for options in (EXACT, {}))
     _, careful_errors = df_ogd(*game, careful, polytope.minimise)
     np.testing.assert_allclose(careful_errors, errors[:LAYER_ROUNDS], rtol=1e-3)
     layer = best_of(2, lambda: df_ogd(*game, usual, polytope.minimise)) / LAYER_ROUNDS

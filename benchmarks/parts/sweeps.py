@@ -9,7 +9,7 @@ from benchmarks.processes import python
 from benchmarks.report import Row, Section
 from benchmarks.timing import seconds
 
-FEW, SOME, MANY, REPETITIONS = 2, 100, 1000, 3
+FEW, SEVERAL, MANY, REPETITIONS = 2, 100, 1000, 3
 NOOPS = 20
 
 
@@ -19,8 +19,8 @@ def sections() -> Iterator[Section]:
         root = Path(place)
         odfl_sweep(root, FEW)  # compiles kernels and bytecode
         started = min(odfl_sweep(root, FEW) for _ in range(REPETITIONS))
-        odfl_sweep(root, SOME)
-        some = peak_megabytes()
+        odfl_sweep(root, SEVERAL)
+        several = peak_megabytes()
         outputs = root / "many"
         each = (odfl_sweep(root, MANY, outputs) - started) / (MANY - FEW)
         many = peak_megabytes()
@@ -33,7 +33,7 @@ def sections() -> Iterator[Section]:
             Row("a job that does nothing in Hydra's own sweep", noop),
             Row("odfl run -m", each, each / noop, "Hydra", megabytes=many),
             Row("the same, all finished", skipped, skipped / noop, "Hydra"),
-            Row(f"memory: {MANY} jobs against {SOME}", None, many / some),
+            Row(f"memory: {MANY} jobs against {SEVERAL}", None, many / several),
         ],
     )
 

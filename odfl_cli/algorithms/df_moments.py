@@ -1,10 +1,10 @@
 """DF-Moments: decisions from first and second moments of features weighted by costs.
 
-All costs of a round must be seen. For costs c = φ(⟨x, θ*⟩) + noise the
-first moment E[c x] points along θ* when φ has a slope (least squares), and the second moment
-E[(c − c̄) x xᵀ] has θ* as its lowest eigenvector when φ is high in the middle (Stein, *Estimation
-of the Mean of a Multivariate Normal Distribution*, Annals of Statistics 9(6), 1981; Li, *On Principal
-Hessian Directions*, JASA 87(420), 1992). docs/df-moments.md derives every line.
+All costs of a round must be seen. For costs c = φ(⟨x, θ*⟩) + noise the first moment E[c x] points along
+θ* when φ has a slope (least squares), and the second moment E[(c − c̄) x xᵀ] has θ* as its lowest
+eigenvector when φ is high in the middle (Stein, *Estimation of the Mean of a Multivariate Normal
+Distribution*, Annals of Statistics 9(6), 1981; Li, *On Principal Hessian Directions*, JASA 87(420),
+1992). docs/df-moments.md derives every line.
 
 The algorithm, for decisions argmin_w ⟨Dθ, w⟩ with D [d, m] the predictor's design of the round
 without the rows of items that are not offered:

@@ -56,8 +56,11 @@ class DFOGD(Stepper):
     def draws(self) -> dict[str, Draw]:
         """δ_t ~ U[0, 1], or the constant, and the oracle's random starting points if it has any."""
         delta = Draw("uniform") if self.delta is None else Draw("constant", value=self.delta)
-        own = {"df_ogd/delta": delta, **smoothing_draws("df_ogd", self.problem)}
-        return {**own, **start_draws("df_ogd", self.problem)}
+        return {
+            "df_ogd/delta": delta,
+            **smoothing_draws("df_ogd", self.problem),
+            **start_draws("df_ogd", self.problem),
+        }
 
     def init(self, seeds: int, truth: np.ndarray | None) -> DFOGDState:
         """θ_1 = ϑ_0 = 0."""

@@ -94,8 +94,8 @@ class Mixture(Algorithm):
 
     def _target_costs(self, learner: Algorithm, X: Array, costs: Array) -> Array:
         """The costs for a learner, transformed by its own target if it has one."""
-        own, shared = learner.problem, self.problem
-        return costs if own.target == shared.target else own.learning_target(costs, X)
+        same = learner.problem.target == self.problem.target
+        return costs if same else learner.problem.learning_target(costs, X)
 
     def weigh_block(
         self, state: Any, paid: np.ndarray
@@ -149,13 +149,13 @@ def build_learner(part: Any, key: str, problem: Problem, **settings: Any) -> Any
     return in_units(build(part, key, problem=problem, **settings))
 
 
-def with_own_problem(part: partial[Any], problem: Problem) -> tuple[Any, Problem]:
-    """The part, and the problem with the part's own target and oracle settings."""
-    own = dict(part.keywords)
-    target, oracle = own.pop("target", problem.target), own.pop("oracle", {})
+def take_problem_settings(part: partial[Any], problem: Problem) -> tuple[Any, Problem]:
+    """The part without the keys `target` and `oracle`, and the problem with their values."""
+    keywords = dict(part.keywords)
+    target, oracle = keywords.pop("target", problem.target), keywords.pop("oracle", {})
     changed = replace(problem, target=target, oracle=replace(problem.oracle, **oracle))
     same = target == problem.target and not oracle
-    return partial(part.func, *part.args, **own), problem if same else changed
+    return partial(part.func, *part.args, **keywords), problem if same else changed
 
 
 def build(part: Any, key: str, **given: Any) -> Any:
@@ -165,7 +165,7 @@ def build(part: Any, key: str, **given: Any) -> Any:
         raise UserError(f"{key}={part}: choose a file of the group {group}, as {group}@{key}=NAME")
     try:
         if "problem" in given and isinstance(part, partial):
-            part, given["problem"] = with_own_problem(part, given["problem"])
+            part, given["problem"] = take_problem_settings(part, given["problem"])
         return part(**given)
     except ValidationError as error:
         raise refusal(error, key) from error

@@ -63,8 +63,8 @@ class Observed(Wrapper):
             kept[:, t % late] = values
         arrived = self.feedback.arrivals(t)
         for s in arrived:
-            own = (xp.asarray(kept[:, s % late], copy=True) for kept in state.queue)
-            old = Seen._make([*own, s, seen.kind, t - s])
+            stored = (xp.asarray(kept[:, s % late], copy=True) for kept in state.queue)
+            old = Seen._make([*stored, s, seen.kind, t - s])
             learner = self.base.learn(learner, old, draws)
         waiting = state.waiting + (1 - len(arrived))
         return ObservedState(t, learner.theta, learner, waiting, state.queue)

@@ -90,9 +90,9 @@ class Vote(Mixture):
         part, problem = find_part(self.settings, name, "algo.settings"), self.problem
         if slash:
             key = f"algo.predictors.{predictor}"
-            own = build(find_part(self.predictors, predictor, "algo.predictors"), key)
+            chosen = build(find_part(self.predictors, predictor, "algo.predictors"), key)
             try:
-                problem = problem.with_predictor(own)
+                problem = problem.with_predictor(chosen)
             except UserError as error:
                 raise UserError(f"{key}: {error}") from error
         try:

@@ -147,8 +147,7 @@ def _cell(entry: Entry | None, gap: str, best: str) -> str:
 
 
 def _plus_minus(figure: Interval, sign: bool = False) -> str:
-    ci95 = figure["ci95"]
-    text = plus_minus(**figure, number=two_digits(float("nan") if ci95 is None else ci95))
+    text = plus_minus(**figure, number=two_digits(figure["ci95"]))
     return f"+{text}" if sign and figure["mean"] > 0 else text
 
 
@@ -167,7 +166,7 @@ def _describe(entry: Entry) -> dict[str, Any]:
         "algorithm": entry.run.algorithm,
         "problem": entry.problem,
         "overrides": entry.run.overrides,
-        "differs": {**entry.problem, **entry.own},
+        "differs": {**entry.problem, **entry.hyperparameters},
         "tried": entry.tried,
         "seeds": sorted(entry.values),
         **entry.figure,

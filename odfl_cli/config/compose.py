@@ -78,7 +78,7 @@ def prepare_hydra() -> None:
 
 
 def _prefer_own_presets() -> None:
-    """Removes the plugins' presets that have a file in conf/hydra, whose schema they would be."""
+    """Removes the plugins' presets that have a file in conf/hydra, which Hydra would check against them."""
     for path in (conf_directory() / "hydra").rglob("*.yaml"):
         folder = ConfigStore.instance().repo
         for group in path.parent.relative_to(conf_directory()).parts:

@@ -214,8 +214,8 @@ def _its_keys(group: str, name: str, keys: list[str]) -> str:
     """The nearest key of a choice, and all its keys."""
     near = nearest(name, keys, cutoff=0.8)
     hint = f"did you mean {group}.{near[0]}? " if near else ""
-    own = [one for one in keys if "." not in one]
-    return f"{hint}its keys are {', '.join(own)}" if own else "it has no keys"
+    names = [one for one in keys if "." not in one]
+    return f"{hint}its keys are {', '.join(names)}" if names else "it has no keys"
 
 
 def compose_choices(arguments: list[str]) -> DictConfig:

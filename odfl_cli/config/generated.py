@@ -40,7 +40,7 @@ def generate(path: str) -> tuple[dict[str, Any], str | None] | None:
         return {"defaults": _defaults(name)}, GLOBAL
     file = conf_directory() / TUNED / f"{path.removeprefix(f'{INSIDE}/')}.yaml"
     if path.startswith(f"{INSIDE}/") and file.is_file():
-        return _own_values(file), LOCAL
+        return _inner_values(file), LOCAL
     return None
 
 
@@ -55,7 +55,7 @@ def _experts() -> dict[str, Any]:
     return content
 
 
-def _own_values(file: Path) -> dict[str, Any]:
+def _inner_values(file: Path) -> dict[str, Any]:
     values = yaml.load(file.read_bytes(), FAST_LOADER) or {}
     oracle = {"oracle": values["oracle"]} if "oracle" in values else {}
     return {**values.get("algo", {}), **values.get("data", {}), **oracle}
@@ -72,11 +72,11 @@ def _defaults(algorithm: str) -> list[dict[str, str]]:
         {f"optional /{INSIDE}/{group}@algo.{place}": f"{choice}_{FOR[group]}"}
         for group in FOR
         for place, choice in places
-        if algorithm in BASES or choice in _tuned_in(group, algorithms)
+        if algorithm in BASES or choice in _algorithms_in(group, algorithms)
     ]
 
 
-def _tuned_in(group: str, algorithms: list[str]) -> set[str]:
+def _algorithms_in(group: str, algorithms: list[str]) -> set[str]:
     """The algorithms with a file in a group of conf/tuned."""
     return {
         max((name for name in algorithms if file.startswith(f"{name}_")), key=len)

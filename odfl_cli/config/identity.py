@@ -20,7 +20,7 @@ CLASS_KEYS = {"_target_", "module", "solve"}
 """Keys that name a class or a function by its module."""
 REVISED = {"Regret": "Regret 0.4"}
 """Classes whose results have changed, so that their runs are computed again."""
-OWN = "odfl_cli."
+PACKAGE_PREFIX = "odfl_cli."
 """A class of this package is identified by its name alone, so that it may move to another module."""
 
 
@@ -103,7 +103,7 @@ def content(node: Any, key: str = "", path: str = "") -> Any:
         return [content(child, key, path) for child in node]
     if key in FILE_KEYS and isinstance(node, str) and os.path.isfile(node):
         return file_checksum(Path(node))
-    if key == "_target_" and str(node).startswith(OWN):
+    if key == "_target_" and str(node).startswith(PACKAGE_PREFIX):
         name = str(node).rpartition(".")[2]
         return REVISED.get(name, name)
     return node

@@ -114,8 +114,8 @@ def short_traceback(error: BaseException) -> str:
     if os.environ.get(FULL) == "1":
         return "".join(traceback.format_exception(error)).rstrip()
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if is_users_file(frame.filename)]
-    shown = own or [frame for frame in frames if "/hydra/" not in Path(frame.filename).as_posix()]
+    users = [frame for frame in frames if is_users_file(frame.filename)]
+    shown = users or [frame for frame in frames if "/hydra/" not in Path(frame.filename).as_posix()]
     return "".join(
         [
             "Traceback (shortened; HYDRA_FULL_ERROR=1 shows all of it):\n",

@@ -162,8 +162,8 @@ def make_writable(directory: Path) -> None:
             pass
     except OSError as error:
         with suppress(OSError):
-            for made in filter(os.path.isdir, missing):
-                made.rmdir()
+            for folder in filter(os.path.isdir, missing):
+                folder.rmdir()
         raise UserError(
             f"{directory}: cannot write there ({error.strerror}), see outputs="
         ) from error

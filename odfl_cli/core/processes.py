@@ -34,7 +34,7 @@ def side_by_side(count: int, workers: int, task: Task) -> Iterator[tuple[int, fl
 def _run_pool(
     numbers: Iterable[int], workers: int, task: Task
 ) -> Generator[tuple[int, float], None, list[int]]:
-    """The same in one pool; returns the numbers of the tasks lost with a killed process."""
+    """Runs the tasks in one pool; returns the numbers of those lost with a killed process."""
     lost = []
     with _pool(workers, task) as pool:
         futures = {pool.submit(_call, number): number for number in numbers}

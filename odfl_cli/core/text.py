@@ -111,11 +111,11 @@ def plus_minus(
     return number(mean) + ("" if ci95 is None or ci95 != ci95 else f" ± {number(ci95)}")
 
 
-def two_digits(ci95: float) -> Callable[[float], str]:
+def two_digits(ci95: float | None) -> Callable[[float], str]:
     """A formatter with as many decimals as two digits of the interval need; four digits without one."""
 
     def number(value: float) -> str:
-        if math.isnan(ci95) or ci95 == 0:
+        if not ci95 or math.isnan(ci95):
             text = f"{value:.4g}"
         elif ci95 < 1e-6:
             text = f"{value:.1e}"

@@ -41,8 +41,8 @@ def split(whole: Group, size: int) -> Iterator[Group]:
         take = itemgetter(part)
         drawn = {name: take(values) for name, values in draws.items()}
         group = on_problem(algorithm, algorithm.problem.rows(part))
-        own = map_arrays(state, np.ndarray, take), Rounds(*map(take, rounds))
-        yield Group(group, *own, drawn)
+        arrays = map_arrays(state, np.ndarray, take), Rounds(*map(take, rounds))
+        yield Group(group, *arrays, drawn)
 
 
 def join(played: Iterable[tuple[Any, Trace]], size: int) -> tuple[Any, Trace]:

@@ -39,7 +39,7 @@ WORDS = (
 """The parameters of a learner that `odfl run` takes under the same names."""
 NOT_LEARNED = ("data.", "seeds", "metrics.", "horizon.rows")
 """Settings of a run that do not affect a learner."""
-OWN = ("standardise", "intercept", "target", "shape")
+IN_DATA = ("standardise", "intercept", "target", "shape")
 """Settings of a learner that a run has in its data."""
 KIND = "learner"
 
@@ -123,8 +123,8 @@ class Session:
         made = {"algo": job.algorithm, "regularizer": job.algorithm.problem.regularizer}
         for group, part in self._given.items():
             values[group] = describe_part(made.get(group, part))
-        own = {name: self.params[name] for name in OWN[:-1]}
-        return settings_of(values | own | {"shape": list(self.form.shape)})
+        params = {name: self.params[name] for name in IN_DATA[:-1]}
+        return settings_of(values | params | {"shape": list(self.form.shape)})
 
     def parts(self, horizon: int | None, offers_all: bool) -> Parts:
         """The parts for T rounds, or for horizon.rounds; built when they are first needed."""
@@ -304,7 +304,7 @@ class Session:
         """The session after a run, from its snapshot of a seed."""
         header = snapshot.header
         session = cls(params, Form(tuple(header["shape"]), header["items"]))
-        snapshot.check_settings(session.settings, (*NOT_LEARNED, *OWN))
+        snapshot.check_settings(session.settings, (*NOT_LEARNED, *IN_DATA))
         place, rounds = session.start(header["rounds"], params["offers_all"]), header["rounds"]
         total = reduce(add, snapshot.arrays["trace.cost"][0].tolist(), 0.0)
         state = snapshot.restore(place.state)

@@ -106,13 +106,13 @@ def with_earlier(report: Any, earlier: Any, computed: Iterable[int], kept: Itera
 
 
 def standard_notes(algorithm: Algorithm) -> tuple[str, ...]:
-    """The notes of every run: those that the algorithm reports, Newton steps, the gap that κ allows."""
+    """The notes of every run: those that the algorithm reports, and those of the problem's parts."""
     hidden = set(algorithm.noted) - set(algorithm.reported)
     return tuple(name for name in note_names(algorithm) if name not in hidden)
 
 
 def standard_columns(environment: Environment, algorithm: Algorithm) -> tuple[str, ...]:
-    """The columns of every run, and the notes of the algorithm and of the problem's parts."""
+    """The columns of every run, and its standard notes."""
     means = MEAN_COLUMNS if knows_means(environment) else ()
     return (*COLUMNS, *means, *standard_notes(algorithm))
 

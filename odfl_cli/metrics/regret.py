@@ -117,8 +117,8 @@ class Comparators(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def found_before(*key: Hashable) -> list[Comparators]:
-    """The comparators of a seed for the next run of the same rounds in this process; empty at first."""
+def comparator_cache(*key: Hashable) -> list[Comparators]:
+    """A list that keeps the comparators of a seed for later runs of the same rounds in this process; empty at first."""
     return []
 
 
@@ -200,7 +200,7 @@ class RegretRecorder(Recorder):
 
     def _measure(self, row: int) -> tuple[Expected | None, Comparators]:
         """The expected costs, where the law is known, and the comparators of seed number `row`."""
-        choice, seed, known = self._choice, self._run.seeds[row], self._found_before(row)
+        choice, seed, known = self._choice, self._run.seeds[row], self._cached(row)
         losses = losses_for(self._run.algorithm.problem.rows(slice(row, row + 1)))
         near, expected, infimum = np.empty((0, losses.problem.parameters)), None, None
         if self._law:
@@ -216,7 +216,7 @@ class RegretRecorder(Recorder):
             known.append(Comparators(infimum, measure_hindsight(*given, choice.effort())))
         return expected, known[0]
 
-    def _found_before(self, row: int) -> list[Comparators]:
+    def _cached(self, row: int) -> list[Comparators]:
         """The cache of the comparators of seed number `row`; a new one if parts cannot be compared."""
         environment, algorithm, horizon, seeds = self._run
         problem, choice = algorithm.problem, self._choice
@@ -224,8 +224,8 @@ class RegretRecorder(Recorder):
         searched = choice.sample, choice.evaluations, choice.starts, choice.steps, choice.effort()
         key: Any = (seeds[row], *parts, problem.theta_set, horizon, *searched)
         valued = all(type(part).__eq__ is not object.__eq__ for part in parts)
-        with suppress(TypeError):  # a part of one's own that has no hash
-            return found_before(*key) if self._law and valued else []
+        with suppress(TypeError):  # a user's part that has no hash
+            return comparator_cache(*key) if self._law and valued else []
         return []
 
     def _regrets(

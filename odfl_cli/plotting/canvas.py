@@ -43,9 +43,9 @@ def panels_across(panels: int, request: Request) -> int:
 def finish(figure: Figure, legend: Mapping[str, Any], title: str) -> None:
     """Adds the title above and the legend below, and enlarges the figure by both."""
     labels = [axis.get_ylabel() for axis in figure.axes]
-    for axis, left, own in zip(figure.axes[1:], labels, labels[1:], strict=False):
+    for axis, left, label in zip(figure.axes[1:], labels, labels[1:], strict=False):
         place = axis.get_subplotspec()
-        if place and not place.is_first_col() and left == own:
+        if place and not place.is_first_col() and left == label:
             axis.set_ylabel("")  # the panel to the left has it
     width = figure.get_figwidth()
     names = fold_names(list(legend), width)

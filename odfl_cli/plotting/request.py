@@ -88,9 +88,9 @@ class Request:
 
         from odfl_cli.plotting.style import theme
 
-        own, settings, read = matplotlib_fname(), theme(), rc_params_from_file
-        if not own.startswith(get_data_path()):
-            settings |= read(own, use_default_template=False)
+        file, settings, read = matplotlib_fname(), theme(), rc_params_from_file
+        if not file.startswith(get_data_path()):
+            settings |= read(file, use_default_template=False)
         if self.style:
             try:
                 known = style.library.get(self.style)

@@ -41,10 +41,10 @@ class OfferedPredictor(Wrapped):
     """g(θ, X) and its gradient without the items that are not offered."""
 
     def __getattr__(self, name: str) -> Any:
-        own = super().__getattr__(name)
-        return (
-            (lambda seeds: OfferedPredictor(own(seeds))) if name in {"for_seeds", "rows"} else own
-        )
+        value = super().__getattr__(name)
+        if name in {"for_seeds", "rows"}:
+            return lambda seeds: OfferedPredictor(value(seeds))
+        return value
 
     def vjp(self, theta: Array, X: Array, v: Array) -> Array:
         xp = array_namespace(X)

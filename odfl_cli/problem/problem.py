@@ -158,13 +158,13 @@ class Problem:
 
     def for_seeds(self, seeds: tuple[int, ...]) -> "Problem":
         """The problem of these seeds, whose predictors may have different initial parameters."""
-        own = getattr(self.predictor, "for_seeds", None)
-        return replace(self, seeds=seeds, predictor=own(seeds) if own else self.predictor)
+        for_seeds = getattr(self.predictor, "for_seeds", lambda seeds: self.predictor)
+        return replace(self, seeds=seeds, predictor=for_seeds(seeds))
 
     def rows(self, part: slice) -> "Problem":
         """The problem of some of its seeds, by their places."""
-        own = getattr(self.predictor, "rows", None)
-        return replace(self, seeds=self.seeds[part], predictor=own(part) if own else self.predictor)
+        rows = getattr(self.predictor, "rows", lambda part: self.predictor)
+        return replace(self, seeds=self.seeds[part], predictor=rows(part))
 
     def with_predictor(self, part: Any) -> "Problem":
         """The same problem with another predictor."""
@@ -181,8 +181,8 @@ class Problem:
 
     def with_draws(self, draws: Array | None) -> "Problem":
         """The problem with the draws of a round for its regulariser; itself if that draws nothing."""
-        own = getattr(self.regularizer, "with_draws", None)
-        return replace(self, regularizer=own(draws)) if own and draws is not None else self
+        method = getattr(self.regularizer, "with_draws", None)
+        return replace(self, regularizer=method(draws)) if method and draws is not None else self
 
     def decide(self, prediction: Array) -> Array:
         """The decision for predicted costs [..., d]: a minimiser over W, or within κ of one."""

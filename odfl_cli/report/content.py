@@ -155,13 +155,13 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
 
 def _group(comparison: int, drawn: Drawn, arrays: Arrays, room: CurveRoom) -> dict[str, Any]:
     group = drawn.line
-    _, own = split_settings(group.varying)
+    _, hyperparameters = split_settings(group.varying)
     last = group.last.reindex(group.seeds)
     return {
         "comparison": comparison,
         "algorithm": group.algorithm,
-        "name": _label(group.algorithm, own),
-        "own": _to_json(own),
+        "name": _label(group.algorithm, hyperparameters),
+        "hyperparameters": _to_json(hyperparameters),
         "varying": _to_json(group.varying),
         "rounds": group.rounds,
         "seeds": group.seeds,

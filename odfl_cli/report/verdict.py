@@ -27,7 +27,7 @@ def describe(entries: Sequence[Entry], what: str) -> list[str]:
     leader, *others = entries
     name = _name(leader)
     tried = "" if leader.tried == 1 else f" (the best of its {leader.tried} settings)"
-    mean = two_digits(math.nan)(leader.figure["mean"])
+    mean = two_digits(None)(leader.figure["mean"])
     opening = f"{name}{tried} has the lowest {what}, {mean}"
     if not others:
         return [f"{opening}, and is the only algorithm here."]
@@ -72,7 +72,7 @@ def _describe_undecided(rival: Entry) -> str:
     """The rival, its difference, and the number of seeds that until=decided would need."""
     seeds, gap = rival.behind or (0, {"mean": math.nan, "ci95": None})
     if gap["ci95"] is None:
-        apart = two_digits(math.nan)(gap["mean"])
+        apart = two_digits(None)(gap["mean"])
         return f"{_name(rival)}, {apart} apart on one seed, which has no interval"
     if gap["mean"] == 0:
         return f"{_name(rival)}, equal on average"
@@ -85,7 +85,7 @@ def _describe_undecided(rival: Entry) -> str:
 def _apart(rival: Entry, word: str = "") -> str:
     """0.10 ± 0.04 over 3 seeds."""
     seeds, gap = rival.behind or (0, {"mean": math.nan, "ci95": None})
-    shown = plus_minus(**gap, number=two_digits(gap["ci95"] or 0.0))
+    shown = plus_minus(**gap, number=two_digits(gap["ci95"]))
     return f"{shown}{word} over {'1 seed' if seeds == 1 else f'{seeds} seeds'}"
 
 

@@ -195,11 +195,12 @@ def sections(paths: list[Path], warn: Warn, where: Where = EVERY) -> dict[str, l
     """Name of a sweep or an experiment → its runs."""
     sweeps, loose = named_sweeps(paths)
     places = {name: [sweep] for name, sweep in sweeps.items()} | {"": loose}
-    own = free_name(loose[0].resolve().name if len(loose) == 1 else LOOSE, sweeps)
+    default = free_name(loose[0].resolve().name if len(loose) == 1 else LOOSE, sweeps)
     found, refusals = try_each(places, lambda name: find_runs(places[name], warn, where))
     for run in found.pop("", []):
         is_named = len(loose) == 1 and loose[0].resolve() == run.directory.resolve()
-        found.setdefault(own if is_named else run.choices.get("experiment", own), []).append(run)
+        section = default if is_named else run.choices.get("experiment", default)
+        found.setdefault(section, []).append(run)
     if refusals and not any(found.values()):
         raise join_refusals(refusals)
     for refusal in refusals:

@@ -85,10 +85,10 @@ def pool_runs(runs: Sequence[R]) -> list[tuple[list[R], Settings]]:
         pools.setdefault(_identity(run, keys), []).append(run)
         alike.setdefault(run.algorithm, []).append(run)
     shared = [key for key in keys if not belongs_to_algorithm(key)]
-    own = {name: {*shared, *differing_keys(several)} for name, several in alike.items()}
+    distinguishing = {name: {*shared, *differing_keys(several)} for name, several in alike.items()}
 
     def varying(run: R) -> Settings:
-        mine = own[run.algorithm].intersection(run.settings)
+        mine = distinguishing[run.algorithm].intersection(run.settings)
         return {key: run.settings[key] for key in keys if key in mine}
 
     return [(pool, varying(pool[0])) for pool in pools.values()]

@@ -89,7 +89,7 @@ class Entry:
 
     run: Any  # the first of them, with its rows (Run) or without (StoredRun)
     problem: Settings  # with the sweep, if there are several
-    own: Settings  # of the algorithm
+    hyperparameters: Settings  # of the algorithm
     values: dict[int, Any]  # by seed
     over: Over = SEEDS
     tried: int = 1  # settings of the algorithm in this cell, of which this is the best
@@ -111,7 +111,7 @@ class Entry:
     @property
     def settings(self) -> Settings:
         """The settings that distinguish it from other entries."""
-        return {"algo": self.run.algorithm, **self.problem, **self.own}
+        return {"algo": self.run.algorithm, **self.problem, **self.hyperparameters}
 
     def pick(self, keys: list[str]) -> Settings:
         """The settings of those keys that it has."""
@@ -137,8 +137,8 @@ class Board(NamedTuple):
     def best_settings(self, settings: Settings) -> Settings:
         """The settings of a row's algorithm that are best in all columns; empty if these differ."""
         there = list(filter(None, self.row(settings)))
-        same = len({freeze(entry.own) for entry in there}) == 1
-        return there[0].own if same and any(entry.tried > 1 for entry in there) else {}
+        same = len({freeze(entry.hyperparameters) for entry in there}) == 1
+        return there[0].hyperparameters if same and any(entry.tried > 1 for entry in there) else {}
 
 
 def name_settings(settings: Settings) -> str:
@@ -204,13 +204,13 @@ def _entries(
 ) -> list[Entry]:
     found = []
     for pool, varying in pool_runs(sweeps[name]):
-        outer, own = split_settings(varying)
+        outer, hyperparameters = split_settings(varying)
         values: dict[int, Any] = {}
         for run in pool:
             values = {**over.values(run, column), **values}
         if values:
             problem = {SWEEP: name, **outer} if len(sweeps) > 1 else outer
-            found.append(Entry(pool[0], problem, own, values, over))
+            found.append(Entry(pool[0], problem, hyperparameters, values, over))
     return found
 
 
@@ -219,8 +219,8 @@ def _layout(
 ) -> tuple[list[str], list[str]]:
     """The keys of the rows and columns with defaults; raises a UserError if a key has no place."""
     outer = list(dict.fromkeys(key for entry in entries for key in entry.problem))
-    own = list(dict.fromkeys(key for entry in entries for key in entry.own))
-    known = {"algo", *outer, *own}
+    hyperparameters = list(dict.fromkeys(key for entry in entries for key in entry.hyperparameters))
+    known = {"algo", *outer, *hyperparameters}
     for key in [*rows, *columns]:
         if key not in known:
             hint = did_you_mean(key, sorted(known))
@@ -233,7 +233,7 @@ def _layout(
     if not rows:
         problems = {freeze(entry.problem) for entry in entries}
         rows = [key for key in rest if key == "algo" or columns]
-        rows += own if len(problems) == 1 else []
+        rows += hyperparameters if len(problems) == 1 else []
     return rows, columns or [key for key in rest if key not in rows]
 
 

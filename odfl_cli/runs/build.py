@@ -201,9 +201,9 @@ class Parts:
     def sizes(self, group: str) -> str:
         """The plain keys of a group as they were given, in brackets."""
         node = {} if group in self._given else plain(self._config[group])
-        own = {f"{group}.{k}": v for k, v in node.items() if isinstance(v, int | str)}
-        own.pop(f"{group}._target_", None)
-        return f" ({assignments(own)})" if own else ""
+        values = {f"{group}.{k}": v for k, v in node.items() if isinstance(v, int | str)}
+        values.pop(f"{group}._target_", None)
+        return f" ({assignments(values)})" if values else ""
 
     def _partial(self, group: str) -> Any:
         """The class or function of the group's `_target_`, as a partial with the group's keys."""

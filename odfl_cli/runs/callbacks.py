@@ -88,6 +88,7 @@ def check_late_keys(config: DictConfig) -> None:
         explain_errors(sys.argv[1:]),
         open_dict(trial),
         read_write(trial),
+        read_write(hydra),  # has a flag of its own in Hydra 1.4
         read_write(hydra.runtime),
     ):
         hydra.runtime.output_dir = "."
@@ -95,11 +96,11 @@ def check_late_keys(config: DictConfig) -> None:
             if "filename" in handler:
                 handler.delay = True
         # For a single job Hydra reads the following in a copy with only its own keys.
-        own = trial if hydra.mode == RunMode.MULTIRUN else OmegaConf.masked_copy(trial, ["hydra"])
+        node = trial if hydra.mode == RunMode.MULTIRUN else OmegaConf.masked_copy(trial, ["hydra"])
         known.cfg = trial  # type: ignore[assignment]  # for ${hydra:…}
         try:
-            _ = hydra.output_subdir, own.hydra.job.chdir
-            with env_override(own.hydra.job.env_set):
+            _ = hydra.output_subdir, node.hydra.job.chdir
+            with env_override(node.hydra.job.env_set):
                 configure_log(hydra.job_logging, hydra.verbose)
         finally:
             known.cfg = before

@@ -65,8 +65,8 @@ READINGS: dict[str, str] = _FILE["readings"]
 
 def pick(groups: list[Group], player: Player, settings: dict[str, Any] | None = None) -> Group:
     """The one group of a player with these settings."""
-    algorithm, own = (player, {}) if isinstance(player, str) else player
-    wanted = {**(settings or {}), **own}
+    algorithm, extra = (player, {}) if isinstance(player, str) else player
+    wanted = {**(settings or {}), **extra}
     found = [
         group
         for group in groups

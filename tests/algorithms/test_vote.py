@@ -14,7 +14,7 @@ from support.samples import examples, marked
 
 from odfl_cli.algorithms.base import Algorithm, State
 from odfl_cli.algorithms.gradient import PFOGD
-from odfl_cli.algorithms.mixture import with_own_problem
+from odfl_cli.algorithms.mixture import take_problem_settings
 from odfl_cli.algorithms.vote import Vote, log_weight
 from odfl_cli.config.directory import variants
 from odfl_cli.core.arrays import dot
@@ -292,7 +292,7 @@ def test_a_typed_value_replaces_a_tuned_one_inside_others():
 def test_what_an_expert_learns_from_is_tuned_as_well():
     assert composed("algo=vote", "data=flights_airport").algo.settings.spo.target == "rank"
     problem = make_problem()
-    part, own = with_own_problem(
+    part, own = take_problem_settings(
         partial(PFOGD, eta=0.5, target="rank", oracle={"lr": 0.2}), problem
     )
     assert (part.keywords, own.target, own.oracle.lr) == ({"eta": 0.5}, "rank", 0.2)

@@ -22,7 +22,7 @@ from odfl_cli.environments.sin4 import Sin4
 from odfl_cli.metrics.comparators import find_comparator
 from odfl_cli.metrics.expected import count_nearest, interpolated_sums
 from odfl_cli.metrics.losses import Descent, LinearLosses, Losses, losses_for
-from odfl_cli.metrics.regret import NO_LAW, Regret, evaluation_rounds, found_before
+from odfl_cli.metrics.regret import NO_LAW, Regret, comparator_cache, evaluation_rounds
 from odfl_cli.problem.problem import Horizon
 from odfl_cli.problem.surrogate import SmoothedCost
 from odfl_cli.runs import simulate as simulating
@@ -32,7 +32,7 @@ QUICK = Regret(sample=400, evaluations=12, starts=8, steps=30)
 
 def simulate(*job, **options) -> simulating.Simulation:
     """As in the package, with every comparator searched anew."""
-    found_before.cache_clear()
+    comparator_cache.cache_clear()
     return simulating.simulate(*job, **options)
 
 
@@ -230,7 +230,7 @@ def test_the_next_run_of_the_same_rounds_searches_nothing(drift, monkeypatch):
     words = ("metrics=regret", "metrics.sample=100", "horizon.rounds=200", f"data.drift={drift}")
     jobs = [composed_job(f"algo={algo}", "seeds=2", *words) for algo in ("df_ogd", "pf_ogd")]
     alone = [simulate(job).table for job in jobs]
-    found_before.cache_clear()
+    comparator_cache.cache_clear()
     simulating.simulate(jobs[0])
     monkeypatch.setattr("odfl_cli.metrics.regret.measure_hindsight", None)
     monkeypatch.setattr("odfl_cli.metrics.expected.find_comparator", None)

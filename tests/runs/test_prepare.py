@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from omegaconf import OmegaConf
 from support.commands import odfl, run_directories
 
+from odfl_cli.config.compose import compose_job
 from odfl_cli.core.errors import BAD_INPUT, FAILED, RoundError, UserError, message, report
 from odfl_cli.runs import prepare as module
+from odfl_cli.runs.callbacks import check_late_keys
 from odfl_cli.runs.records import last_rows
 
 SMALL = ("horizon=smoke", "seeds=2")
@@ -103,3 +106,12 @@ def test_errors_and_exit_codes(capsys, error, early, late, line) -> None:
     assert (report(error), report(error, FAILED)) == (early, late)
     assert message(error).startswith(line)
     assert capsys.readouterr().err
+
+
+def test_keys_that_hydra_reads_late_can_be_protected() -> None:
+    """Hydra 1.4 protects its own node, Hydra 1.3 the whole configuration."""
+    config = compose_job(["algo=uniform"])
+    config.hydra.runtime.output_dir = "elsewhere"
+    OmegaConf.set_readonly(config.hydra, True)
+    check_late_keys(config)
+    assert config.hydra.runtime.output_dir == "elsewhere"

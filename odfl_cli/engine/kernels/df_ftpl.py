@@ -69,9 +69,9 @@ def prepare(
     for name in algorithm.noted:
         trace.notes[name][:] = getattr(state, name)[:, None]
 
-    def play_seed(own: DFFTPLState, s: int) -> None:
+    def play_seed(seed_state: DFFTPLState, s: int) -> None:
         seen = X[s], costs[s], draws["df_ftpl/sigma"][s], draws["df_ftpl/sample"][s]
-        updated = own.theta, state.X[s], state.costs[s]
+        updated = seed_state.theta, state.X[s], state.costs[s]
         play(*seen, slots[s], *counts, *updated, *constants, answers, record_of(trace, s))
 
     return each_seed(state, length, ("theta",), play_seed)

@@ -100,9 +100,9 @@ def prepare(
     scale, descent = algorithm.n**-0.5, (oracle.steps, oracle.lr, oracle.every)
     rules = Rules(algorithm.c_alpha * scale, algorithm.c_eta * scale, radius, *descent)
 
-    def play_seed(own: DFOGDState, s: int) -> None:
+    def play_seed(seed_state: DFOGDState, s: int) -> None:
         notes = (trace.notes[name][s] for name in algorithm.noted)
         seen = rounds.X[s], rounds.costs[s], draws["df_ogd/delta"][s]
-        play(rules, *seen, own, record_of(trace, s), *notes)
+        play(rules, *seen, seed_state, record_of(trace, s), *notes)
 
     return each_seed(state, rounds.costs.shape[1], DFOGDState._fields[1:], play_seed)

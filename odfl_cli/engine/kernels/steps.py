@@ -43,10 +43,10 @@ def each_seed(
 
     def play_seed(s: int) -> None:
         # copies, because threads that write to one cache line slow each other down
-        own = {name: np.atleast_1d(values[s]).copy() for name, values in after.items()}
-        play(state._replace(**own), s)
+        fields = {name: np.atleast_1d(values[s]).copy() for name, values in after.items()}
+        play(state._replace(**fields), s)
         for name, values in after.items():
-            values[s] = own[name].reshape(values.shape[1:])
+            values[s] = fields[name].reshape(values.shape[1:])
 
     return state._replace(t=state.t + rounds, **after), play_seed
 

@@ -93,7 +93,7 @@ class Program:
         integer = np.array([str(kind).endswith("kInteger") for kind in kinds])
         self._integer = integer[self._columns]
         self._is_mip = bool(integer.any())
-        self._minimise_own_costs(lp)
+        self._keep_other_costs(lp)
         self._check_bounds(lp)
         self._start = self._highs.getBasis(), self._highs.getSolution()
         if seconds is not None:
@@ -145,12 +145,12 @@ class Program:
             raise self._refusal("a variable is named twice")
         return np.array([numbers[name] for name in variables], dtype=np.int32)
 
-    def _minimise_own_costs(self, lp: Any) -> None:
-        """Minimises the costs of the other variables, negated if the file maximises, and 0 for the rest."""
-        own = np.array(lp.col_cost_) * (-1.0 if "kMaximize" in str(lp.sense_) else 1.0)
-        own[self._columns] = 0.0
+    def _keep_other_costs(self, lp: Any) -> None:
+        """Minimises the file's costs, negated if it maximises, with 0 for the decision variables."""
+        costs = np.array(lp.col_cost_) * (-1.0 if "kMaximize" in str(lp.sense_) else 1.0)
+        costs[self._columns] = 0.0
         self._highs.changeObjectiveSense(import_highs().ObjSense.kMinimize)
-        self._highs.changeColsCost(len(own), np.arange(len(own), dtype=np.int32), own)
+        self._highs.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs)
 
     def _check_bounds(self, lp: Any) -> None:
         """Raises for a model that is infeasible or has an unbounded decision variable."""

@@ -18,7 +18,7 @@ ROUNDING = 1e-9  # the tolerance for equal sums of decisions
 
 
 class SolverSet:
-    """W as the answers of `solve`, of which the latest are stored by the bytes of the costs; its faces are unknown."""
+    """W given by the answers of `solve`; its faces are unknown. The latest answers are stored by the bytes of the costs."""
 
     solve: Callable[[np.ndarray], Any]
     sense: str = "min"
@@ -112,7 +112,7 @@ def _load(solve: Any) -> Any:
 
 @settings
 class Solver(SolverSet):
-    """W as the answers of a function of your own, from costs [d] to w [d] of least ⟨costs, w⟩.
+    """W given by a function of your own from costs [d] to a w [d] of least ⟨costs, w⟩.
 
     `sense` = max: the function maximises and is called with −costs. `batch`: it maps rows [n, d] to
     rows. `constant_sum`: whether all decisions have the same sum, null if unknown. `seconds`: the

@@ -40,7 +40,7 @@ def cheapest_rows(vertices: np.ndarray, costs: np.ndarray) -> np.ndarray:
     for start in range(0, len(costs), length):
         part = costs[start : start + length]
         totals = np.zeros((len(part), len(vertices)))
-        for i in range(vertices.shape[1]):  # in the kernel's order, so that ties are the same
+        for i in range(vertices.shape[1]):  # a product's digits may depend on other rows
             totals += part[:, i, None] * vertices[:, i]
         chosen[start : start + length] = totals.argmin(axis=1)
     return vertices[chosen]

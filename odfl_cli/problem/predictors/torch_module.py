@@ -59,8 +59,8 @@ class TorchModule:
                 raise UserError(f"predictor.{min(arguments)}: the module is an object already")
             return lambda seed: load_weights(self.module, self.weights)
         constructor = _constructor(self.module)
-        own = {"weights": self.weights, "radius": self.radius}
-        _check_arguments(constructor, arguments, own)
+        keys = {"weights": self.weights, "radius": self.radius}
+        _check_arguments(constructor, arguments, keys)
         return lambda seed: load_weights(_construct(constructor, arguments, seed), self.weights)
 
 
@@ -92,13 +92,13 @@ def _constructor(module: Any) -> Callable[..., Any]:
 
 
 def _check_arguments(
-    constructor: Callable[..., Any], arguments: dict[str, Any], own: dict[str, Any]
+    constructor: Callable[..., Any], arguments: dict[str, Any], reserved: dict[str, Any]
 ) -> None:
-    """Raises for keys that the constructor does not accept, lacks, or shares with the predictor's `own`."""
+    """Raises for keys that the constructor does not accept, lacks, or shares with the `reserved` ones of the predictor."""
     name, signature = _name(constructor), inspect.signature(constructor)
     known = signature.parameters
-    for key in own.keys() & known:
-        if own[key] is not None or known[key].default is inspect.Parameter.empty:
+    for key in reserved.keys() & known:
+        if reserved[key] is not None or known[key].default is inspect.Parameter.empty:
             raise UserError(
                 f"predictor.{key}: an argument of {name} has the name of this key of "
                 f"predictor=torch; rename it, or give partial({name}, {key}=…) in Python"
@@ -155,11 +155,11 @@ def load_weights(module: torch.nn.Module, file: str | None) -> torch.nn.Module:
         named = {name.partition(".")[::2]: tensor for name, tensor in found.items()}
         found = {name: tensor for (part, name), tensor in named.items() if part == "module"}
     module = copy.deepcopy(module).double()
-    own = module.state_dict()
-    for name in sorted(own.keys() ^ found.keys()):
-        place = "the file lacks" if name in own else "the module has no"
+    needed = module.state_dict()
+    for name in sorted(needed.keys() ^ found.keys()):
+        place = "the file lacks" if name in needed else "the module has no"
         raise UserError(f"{key}: {place} {name}")
-    for name, tensor in own.items():
+    for name, tensor in needed.items():
         if tensor.shape != found[name].shape:
             shapes = f"{list(found[name].shape)}, the module needs {list(tensor.shape)}"
             raise UserError(f"{key}: {name} has shape {shapes}")

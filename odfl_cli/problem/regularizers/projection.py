@@ -108,7 +108,7 @@ class Faces:
         margin = ACTIVE * np.maximum(1.0, np.abs(self.b))
         for i in range(len(v)):
             active = self.b - self.A @ w[i] <= margin
-            free, rows, _ = self._reduced(active, np.zeros_like(v[i]))
+            free, rows, _ = self._restrict(active, np.zeros_like(v[i]))
             basis = null_space(rows, len(free))
             out[i, free] = basis @ (basis.T @ v[i, free])
         return out
@@ -135,7 +135,7 @@ class Faces:
 
     def _put_on_face(self, w: np.ndarray, active: np.ndarray, point: np.ndarray) -> None:
         """Projects once more, within the face found, which restores the digits lost to the distance."""
-        free, rows, rest = self._reduced(active, w)
+        free, rows, rest = self._restrict(active, w)
         basis = null_space(rows, len(free))
         w[free] = np.linalg.lstsq(rows, rest, rcond=RANK)[0] if rows.size else 0.0
         M = self.A[:, free] @ basis
@@ -144,7 +144,7 @@ class Faces:
         if basis.size:
             w[free] += basis @ nearest(basis.T @ (point[free] - w[free]), M[crossed], slack)[0]
 
-    def _reduced(
+    def _restrict(
         self, active: np.ndarray, w: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The items that no active bound fixes, and the other constraints restricted to them."""

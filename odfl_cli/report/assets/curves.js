@@ -215,7 +215,7 @@ function curvesCsv() {
   const seeds = state.seeds;
   const header = ["column", "algorithm", "settings", ...(seeds ? ["seed"] : []), "t", ...(seeds ? ["value"] : ["seeds", "mean", "ci95"])];
   const rows = curvesView.panels.flatMap(({ column, lines }) => lines.flatMap((line) => Array.from(line.x, (t, i) => {
-    const named = [column, line.group.algorithm, settingsText(line.group.own)];
+    const named = [column, line.group.algorithm, settingsText(line.group.hyperparameters)];
     const value = Number(exact(line.y[i]));
     return line.thin ? [...named, line.seed, t, value] : [...named, ...(seeds ? [null] : []), t, ...(seeds ? [value]
       : [line.group.seeds.length, value, line.ci95 ? Number(exact(line.ci95[i])) : null])];

@@ -136,7 +136,7 @@ function boardCsv() {
   const { column, base, comparisons, rows } = leaderboard();
   const header = ["algorithm", "comparison", "settings", "column", "seeds", "mean", "ci95", `gap_to_${base}`, "gap_ci95", "gap_seeds"];
   const lines = rows.flatMap((row) => row.cells.map((cell, i) => cell && [
-    row.algorithm, comparisons[i].name, settingsText(cell.group.own), column, cell.n, cell.mean, cell.ci95,
+    row.algorithm, comparisons[i].name, settingsText(cell.group.hyperparameters), column, cell.n, cell.mean, cell.ci95,
     cell.gap?.mean, cell.gap?.ci95, cell.gap?.n]).filter(Boolean));
   return [header, ...lines];
 }

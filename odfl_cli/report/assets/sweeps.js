@@ -104,8 +104,8 @@ function sensitivity(one, column) {
     const ordered = groups.map((group) => ({ group, mean: finalInterval(group, column).mean })).sort((a, b) => a.mean - b.mean);
     const [best, worst] = [ordered[0].group, ordered[ordered.length - 1].group];
     const gap = pairedGap(worst, best, column);
-    return [[page.content.algorithms[algorithm], page.content.comparisons[comparison].name, String(groups.length), settingsText(best.own), shown(ordered[0].mean),
-      settingsText(worst.own), gap ? plusMinus(gap.mean, gap.ci95, "+") : "–"]];
+    return [[page.content.algorithms[algorithm], page.content.comparisons[comparison].name, String(groups.length), settingsText(best.hyperparameters), shown(ordered[0].mean),
+      settingsText(worst.hyperparameters), gap ? plusMinus(gap.mean, gap.ci95, "+") : "–"]];
   }));
   if (!rows.length) return null;
   const heads = ["Algorithm", "Experiment", "Settings", "Best", "Its mean", "Worst", "Behind the best"];

@@ -52,7 +52,7 @@ def _check_count(overrides: Iterable[Override], most: int) -> None:
         )
 
 
-def own_words(cells: Sequence[Sequence[str]]) -> list[Cell]:
+def varying_words(cells: Sequence[Sequence[str]]) -> list[Cell]:
     """The overrides of every job without those that all jobs share."""
     shared = set(cells[0]).intersection(*cells) if cells else set()
     return [tuple(word for word in cell if word not in shared) for cell in cells]
@@ -81,14 +81,14 @@ class Compositions:
             for word in words:
                 if self._sets_value(word):
                     OmegaConf.update(config, word.key_or_group, word.value())
-            own = {
+            typed = {
                 text: word.key_or_group
                 for text, word in zip(texts, words, strict=True)
                 if not word.is_hydra_override()
             }
-            config.hydra.overrides.task = list(own)
+            config.hydra.overrides.task = list(typed)
             rule = config.hydra.job.config.override_dirname  # as Hydra makes the name
-            named = sorted(text for text, key in own.items() if key not in rule.exclude_keys)
+            named = sorted(text for text, key in typed.items() if key not in rule.exclude_keys)
             name = rule.item_sep.join(named).replace("=", rule.kv_sep)
             config.hydra.job.override_dirname = name
         return config

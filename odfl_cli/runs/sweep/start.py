@@ -28,8 +28,8 @@ from odfl_cli.runs.sweep.grid import (
     add_for_jobs,
     grid_cells,
     job_directory,
-    own_words,
     sweep_directory,
+    varying_words,
 )
 from odfl_cli.runs.sweep.local import Local
 from odfl_cli.runs.sweep.progress import ATTEMPT, Entry, SweepProgress, journal, remove_old_journals
@@ -61,7 +61,7 @@ class Sweep:
     def start(self, config: DictConfig, attempt: str, brief: bool = False) -> "Sweep":
         """Passes the sweep's name to its jobs and starts the display, with the finished jobs."""
         add_for_jobs(config, f"sweep={config.sweep}")
-        words = map(" ".join, own_words([job.overrides for job in self.jobs]))
+        words = map(" ".join, varying_words([job.overrides for job in self.jobs]))
         cells = dict(zip((job.directory.name for job in self.jobs), words, strict=True))
         ended = [
             Entry(number, run, "skipped", 0.0, result)

@@ -22,7 +22,7 @@ from odfl_cli.core.text import assignments, plus_minus, relative, table, two_dig
 from odfl_cli.results.summary import FAILURE, SUMMARY, Summary
 from odfl_cli.results.verdicts import TUNED
 from odfl_cli.runs.build import Parts, top_level
-from odfl_cli.runs.sweep.grid import Cell, Compositions, grid_cells, job_directory, own_words
+from odfl_cli.runs.sweep.grid import Cell, Compositions, grid_cells, job_directory, varying_words
 from odfl_cli.runs.sweep.local import Local
 from odfl_cli.runs.sweep.start import Sweep, start_grid
 
@@ -152,10 +152,10 @@ def run_tuned(master: DictConfig, local: Local | None, launch: Callable[[Sweep],
 def _contests(tune: Tune, cells: list[Cell], default: str) -> list[Contest]:
     """A contest for every job; raises a UserError if there is nothing to tune."""
     contests = []
-    for cell, own in zip(cells, own_words(cells), strict=True):
+    for cell, words in zip(cells, varying_words(cells), strict=True):
         algorithm = next((word[5:] for word in cell if word.startswith("algo=")), default)
         grid = tune.grid_of(algorithm, cell)
-        contests.append(Contest(cell, " ".join(own) or f"algo={algorithm}", grid))
+        contests.append(Contest(cell, " ".join(words) or f"algo={algorithm}", grid))
         if tune.trials and grid:
             contests[-1].study = _study()
     if not any(contest.grid for contest in contests):
@@ -208,8 +208,7 @@ def _mean(values: list[float]) -> float:
 def _table(chosen: list[dict[str, Any]], objective: str) -> str:
     rows = [["job", "chosen", "at the edge", objective, "tried"]]
     for one in chosen:
-        number = two_digits(math.nan if one["ci95"] is None else one["ci95"])
-        figure = plus_minus(one["mean"], one["ci95"], number)
+        figure = plus_minus(one["mean"], one["ci95"], two_digits(one["ci95"]))
         failed = f", {one['failed']} failed" if one["failed"] else ""
         edge = ", ".join(one["edge"]) or "-"
         rows.append(

@@ -14,14 +14,14 @@ from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import write_json
 from odfl_cli.core.reading import read_json
 from odfl_cli.core.settings import Integer, NonNegative, PositiveInt, Real, settings
-from odfl_cli.core.statistics import Decision, decide
+from odfl_cli.core.statistics import Decision, decide, paired_differences
 from odfl_cli.core.text import did_you_mean, plus_minus, relative, tell, two_digits
 from odfl_cli.results.grouping import belongs_to_algorithm
 from odfl_cli.results.summary import SUMMARY, Summary
 from odfl_cli.results.verdicts import VERDICT, sentences
 from odfl_cli.runs.build import Parts, final_columns, top_level
 from odfl_cli.runs.prepare import PreparedJob, prepare
-from odfl_cli.runs.sweep.grid import Cell, Compositions, grid_cells, job_directory, own_words
+from odfl_cli.runs.sweep.grid import Cell, Compositions, grid_cells, job_directory, varying_words
 from odfl_cli.runs.sweep.local import Local
 from odfl_cli.runs.sweep.start import Sweep, start_grid
 
@@ -124,8 +124,8 @@ class Comparison:
         error = self._until.error / pairs  # Bonferroni: all hold together
         decided = []
         for first, second in self.pairs:
-            ours, theirs = finals[first.name], finals[second.name]
-            differences = [ours[seed] - theirs[seed] for seed in seeds[:there]]
+            gaps = paired_differences(finals[first.name], finals[second.name])
+            differences = [gaps[seed] for seed in seeds[:there]]
             found = decide(differences, looks, self._until.margin, error)
             decided.append(Pair(first, second, found))
         is_open = any(pair.found.verdict == "undecided" for pair in decided)
@@ -189,7 +189,7 @@ def _check(
     cells = [tuple(w for w in cell if not w.startswith("seeds=")) for cell in grid_cells(master)]
     cells = list(dict.fromkeys(cells))
     jobs, columns, tuned = [], [], dict[str, None]()
-    for cell, own in zip(cells, own_words(cells), strict=True):
+    for cell, words in zip(cells, varying_words(cells), strict=True):
         config = compositions.compose(cell)
         prepared = prepare(config, config.hydra, job_directory(config))
         if hasattr(prepared.job.environment, "extent"):
@@ -201,7 +201,7 @@ def _check(
             [c for c in final_columns(prepared.job) if not summary or c in summary.final]
         )
         tuned |= dict.fromkeys(prepared.tuned)
-        jobs.append(_contender(cell, own, prepared))
+        jobs.append(_contender(cell, words, prepared))
     there = list(dict.fromkeys(job.algorithm for job in jobs))
     for name in set(until.baselines).difference(there):
         raise UserError(f"until.baseline={name}: {did_you_mean(name, there)}")
@@ -217,10 +217,10 @@ def _check(
     return jobs, column
 
 
-def _contender(cell: Cell, own: Cell, prepared: PreparedJob) -> Contender:
-    more = [w for w in own if belongs_to_algorithm(w.partition("=")[0]) and w[:5] != "algo="]
+def _contender(cell: Cell, words: Cell, prepared: PreparedJob) -> Contender:
+    more = [w for w in words if belongs_to_algorithm(w.partition("=")[0]) and w[:5] != "algo="]
     name = " ".join([prepared.record["choices"]["algo"], *more])
-    problem = " ".join(word for word in own if not belongs_to_algorithm(word.partition("=")[0]))
+    problem = " ".join(word for word in words if not belongs_to_algorithm(word.partition("=")[0]))
     return Contender(cell, name, problem, prepared.directory)
 
 
