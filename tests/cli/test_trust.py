@@ -1,5 +1,6 @@
 """Nothing that odfl did not write is changed or removed, whatever lies in an outputs folder."""
 
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -165,6 +166,15 @@ def test_the_log_is_not_written_through_a_link(outputs: Path, canary: Path, caps
         LogFile(str(outputs / "run.log"))
     assert stopped.value.code == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_log_on_a_full_disk_prints_no_traceback(outputs: Path, capsys, monkeypatch) -> None:
+    log = LogFile(str(outputs / "run.log"))
+    with monkeypatch.context() as patch:
+        patch.setattr(log, "flush", lambda: Path("/dev/full").write_text("x"))
+        log.handle(logging.makeLogRecord({"msg": "computing"}))
+    log.close()
+    assert capsys.readouterr().err == ""
 
 
 def test_reading_is_bounded(outputs: Path, canary: Path) -> None:
