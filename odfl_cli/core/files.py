@@ -153,16 +153,18 @@ def user_cache() -> Path | None:
     return Path(base) if os.path.isabs(base) else None
 
 
-def make_writable(directory: Path) -> None:
-    """Makes the directory; raises a UserError if it cannot be written."""
-    missing = [one for one in (directory, *directory.parents) if not os.path.lexists(one)]
+def make_writable(*directories: Path) -> None:
+    """Makes the directories; raises a UserError, and leaves none behind, if one cannot be written."""
+    places = {place for one in directories for place in (one, *one.parents)}
+    missing = [place for place in places if not os.path.lexists(place)]
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            pass
+        for directory in directories:
+            directory.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=directory):
+                pass
     except OSError as error:
-        with suppress(OSError):
-            for folder in filter(os.path.isdir, missing):
+        for folder in sorted(filter(os.path.isdir, missing), reverse=True):  # the inner ones first
+            with suppress(OSError):
                 folder.rmdir()
         raise UserError(
             f"{directory}: cannot write there ({error.strerror}), see outputs="

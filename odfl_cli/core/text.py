@@ -25,7 +25,12 @@ def printable(text: str) -> str:
 
 
 def shorten(text: str) -> str:
-    """The text with at most 80 characters of every word and list, cut in the middle beyond LONGEST."""
+    """The text with at most 80 characters of a value, word or list, cut in the middle beyond LONGEST.
+
+    A path keeps its end, which is its name.
+    """
+    text = re.sub(r"^([^\s=]+=[^:/\[{]{80})[^:/]+(?=: )", r"\1…", text)
+    text = re.sub(r"((?<!\w)'[^'/]{80})[^'/]+(?=')", r"\1…", text)
     text = re.sub(r"([\[{][^\]}]{80})[^\]}]+", r"\1…", text)
     text = re.sub(r"([^\s/]{80})[^\s/]+?([:;,]?)(?=[\s/]|$)", r"\1…\2", text)
     half = LONGEST // 2 - 2

@@ -67,6 +67,9 @@ def sheets(runs: list[Run], request: Request) -> list[Sheet]:
             if not request.gap:
                 tell(f"--x: left out runs of {name} that have no key {key}")
         runs = [run for run in runs if request.gap or key in run.settings]
+    for option, key in zip(("--row", "--col"), request.facets, strict=True):
+        if key:
+            check_key(runs, key, option)
     plot = Plot(group_runs(runs), request)
     if request.gap:
         return _gap_sheets(plot, request.gap)

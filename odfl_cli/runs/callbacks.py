@@ -114,6 +114,11 @@ class LogFile(logging.FileHandler):
             check_place(Path(filename).parent)
         super().__init__(filename, mode, **options)
 
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        """Leaves out a record for which the disk has no space: the run's own files report that."""
+        if not isinstance(sys.exception(), OSError):
+            super().handleError(record)
+
 
 @contextmanager
 def exit_on_user_error(code: int = BAD_INPUT) -> Iterator[None]:

@@ -112,6 +112,7 @@ REFUSED = [  # a value out of its range once: tests/config/test_schema.py has th
     (["-sc"], ["install", "query"]),
     (["algo=" + "q" * 5000], ["algo=" + "q" * 75 + "…: the name is too long"]),
     (["data.gamma=" + "x" * 100_000], ["data.gamma=" + "x" * 69 + "…: should be a valid number"]),
+    (["data.gamma=" + "ab " * 600], ["data.gamma=" + ("ab " * 27)[:80] + "…: should be a valid number"]),
     (["outputs=" + "q" * 5000], ["outputs=" + "q" * 72 + "…: the name is too long"]),
     (["data.gamma=[" + "1," * 600 + "1]"], ["data.gamma=[1, 1, ", "…]: should be a valid number"]),
     (["continue=nonesuch"], ["continue: nonesuch: no such directory, sweep or run in outputs"]),

@@ -51,3 +51,10 @@ def test_a_name_that_is_too_long_leaves_no_folders(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="File name too long"):
         make_writable(tmp_path / "outputs" / "sweeps" / ("x" * 300))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_directories_are_all_made_or_none(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("a file where a directory is needed")
+    with pytest.raises(UserError, match="runs: cannot write there"):
+        make_writable(tmp_path / "sweeps" / "mine", tmp_path / "runs")
+    assert list(tmp_path.iterdir()) == [tmp_path / "runs"]

@@ -12,6 +12,7 @@ import pytest
 from support.commands import odfl
 from support.recordings import write
 
+from odfl_cli.core.errors import UserError
 from odfl_cli.environments.replay import recording
 from odfl_cli.environments.replay.environment import Replay
 from odfl_cli.environments.replay.parquet_file import open_parquet
@@ -91,6 +92,12 @@ def test_what_a_killed_process_left_is_removed_but_not_the_work_of_the_last_day(
     Replay(file=write(tmp_path / "a.csv", "round,item,x,cost\n1,a,1,5\n1,b,2,2\n"))
     assert new.exists()
     assert not old.exists()
+
+
+def test_a_full_cache_is_not_blamed_on_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(recording, "_write", lambda *_: Path("/dev/full").write_text("x"))
+    with pytest.raises(UserError, match=r"a\.csv: cannot be prepared in .*cache \(No space left"):
+        Replay(file=write(tmp_path / "a.csv", "round,item,x,cost\n1,a,1,5\n1,b,2,2\n"))
 
 
 def test_recordings_that_others_could_write_are_not_used(tmp_path):

@@ -31,11 +31,12 @@ BAD = {
     "text": (HEAD + FIRST + "2,a,high,1\n2,b,1,1\n", "line 4, column x: 'high' is not a number; "),
     "fewer items": (HEAD + FIRST + "2,a,1,1\n3,a,1,1\n3,b,1,1\n", "line 4, column round: round 2 has 1 items, the first round 2 (b is missing)"),
     "more items": (HEAD + FIRST + "2,a,1,1\n2,b,1,1\n2,c,1,1\n", "line 6, column round: round 2 has more than 2 items, the number of the first round"),
-    "another item": (HEAD + FIRST + "2,a,1,1\n2,c,1,1\n", "line 5, column item: c was not among the items of the first round"),
-    "twice": (HEAD + FIRST + "2,a,1,1\n2,a,1,1\n", "line 5, column item: a appears twice in round 2; " + SEVERAL),
-    "twice at once": (HEAD + "1,a,1,1\n1,a,1,1\n", "line 3, column item: a appears twice in round 1; " + SEVERAL),
+    "another item": (HEAD + FIRST + "2,a,1,1\n2,c,1,1\n", "line 5, column item: 'c' was not among the items of the first round"),
+    "twice": (HEAD + FIRST + "2,a,1,1\n2,a,1,1\n", "line 5, column item: 'a' appears twice in round 2; " + SEVERAL),
+    "long": (HEAD + FIRST + f"2,a,1,1\n2,{'b ' * 600},1,1\n", f"line 5, column item: '{'b ' * 40}…' was not among the items of the first round"),
+    "twice at once": (HEAD + "1,a,1,1\n1,a,1,1\n", "line 3, column item: 'a' appears twice in round 1; " + SEVERAL),
     "one item": (HEAD + "1,a,1,1\n2,a,1,1\n", "line 2: the first round has one item; two are needed"),
-    "duplicate round": (HEAD + FIRST + "2,a,1,1\n2,b,1,1\n" + FIRST, "line 6, column item: a appears twice in round 1; " + SEVERAL),
+    "duplicate round": (HEAD + FIRST + "2,a,1,1\n2,b,1,1\n" + FIRST, "line 6, column item: 'a' appears twice in round 1; " + SEVERAL),
     "same round, written otherwise": (HEAD + FIRST + "1.0,a,1,1\n1.0,b,1,1\n", "line 4, column round: 1.0 comes after 1; "),
     "dates and numbers": (HEAD + FIRST + "2020-01-01,a,1,1\n2020-01-01,b,1,1\n", "line 4, column round: '2020-01-01' after '1'; all numbers, all dates, or all dates with a time zone"),
     "text for a round": (HEAD + "abc001,a,1,1\nabc001,b,2,2\n", "line 2, column round: 'abc001' is neither a number nor an ISO date"),
@@ -198,7 +199,7 @@ def test_a_bad_parquet_is_refused(tmp_path):
         ({"cost": [1, 2, None, 4]}, f"row 3, column cost: missing{WAY_OUT}"),
         ({"x": [1.0, 2.0, 3.0, np.inf]}, "row 4, column x: infinite"),
         ({"x": ["a", "b", "c", "d"]}, "row 1, column x: 'a' is not a number; "),
-        ({"round": [1, 1, 1, 1]}, "row 3, column item: a appears twice in round 1"),
+        ({"round": [1, 1, 1, 1]}, "row 3, column item: 'a' appears twice in round 1"),
     ]:
         pyarrow.parquet.write_table(pyarrow.table(good | change), file)
         assert refusal(file).startswith(reason)

@@ -88,7 +88,7 @@ def test_a_network_finds_paths_that_a_linear_map_of_the_pixels_does_not() -> Non
     size = {"horizon": {"rounds": 400}, "seeds": [1000, 1001, 1002], "progress": False}
     late, linear = (
         run(*words, data=Terrain(), predictor=partial(EdgeNet, activation=activation), **size)
-        .curves.query("t > 200").groupby("seed")["cost"].mean().to_numpy()
+        .rows.query("t > 200").groupby("seed")["cost"].mean().to_numpy()
         for activation in ("relu", "none")
     )  # fmt: skip
     costs = Terrain().rounds((1000, 1001, 1002), 0, 400).costs

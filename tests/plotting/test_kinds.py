@@ -290,13 +290,14 @@ def test_algorithms_may_be_a_side_of_a_heatmap(tmp_path, keys):
     assert means.to_dict() == pytest.approx(expected, rel=1e-5)
     for words, message in (
         (["--x", "algo,algo"], "two keys"),
+        (["--row", "data.gama"], "--row data.gama: no run has this key; did you mean data.gamma"),
         (["--x", keys, "--label", "df_ogd=X", "--label", "mine=X"], "--label"),
     ):
         with pytest.raises(UserError, match=message):
             main([str(tmp_path / "runs"), *words, "--out", str(tmp_path / "again.png")])
 
 
-@pytest.mark.parametrize("more", [["--panels"], [], ["--each-seed", "--col", "data.items"]])
+@pytest.mark.parametrize("more", [["--panels"], [], ["--each-seed", "--col", "data.gamma"]])
 def test_seeds_that_share_no_round_are_refused_in_one_line(tmp_path, more):
     """Every other round has regrets: seed 0 in even ones, seed 1 in none that seed 0 has."""
     run = write_run(tmp_path / "runs" / "df_ogd", levels={0: 0.5, 1: 0.6}, rounds=9, exponent=-0.5)

@@ -129,14 +129,14 @@ class Assembler:
         if len(place) < len(items):
             twice = next(i for i, item in enumerate(items) if item in items[:i])
             rule = "the rounds of several seeds are told apart by a column, data.group"
-            what = f"{items[twice]} appears twice in round {label}; {rule}"
+            what = f"{items[twice]!r} appears twice in round {label}; {rule}"
             self._refuse(rows, start + twice, 1, what)
         if not self.items and len(items) < 2:
             raise DataError(f"{rows.where[start]}: the first round has one item; two are needed")
         self.items = self.items or items
         known, size = set(self.items), len(self.items)
         if named and (new := next((item for item in items if item not in known), None)) is not None:
-            self._refuse(rows, place[new], 1, f"{new} was not among the items of the first round")
+            self._refuse(rows, place[new], 1, f"{new!r} was not among the items of the first round")
         if len(items) > size or (len(items) < size and self.on_missing == "refuse"):
             lost = f" ({next(i for i in self.items if i not in place)} is missing)" if named else ""
             count = f"round {label} has {len(items)} items, the first round {size}{lost}"

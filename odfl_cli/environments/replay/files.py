@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from errno import ENOSPC
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,7 +35,8 @@ def name_file_in_errors(path: Path) -> Iterator[None]:
     except DataError as error:
         raise UserError(f"{path}: {error}") from error
     except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror or error})") from error
+        what = f"prepared in {user_cache()}" if error.errno == ENOSPC else "read"
+        raise UserError(f"{path}: cannot be {what} ({error.strerror or error})") from error
 
 
 def stamp(path: Path) -> tuple[int, int, int, int]:

@@ -162,8 +162,7 @@ def _make_directories(config: DictConfig, *files: Path) -> Path:
     sweep = sweep_directory(config)
     check_sweep_place(sweep, *files)
     _check_index(sweep)
-    make_writable(sweep)
-    make_writable(Path(config.hydra.sweep.dir))
+    make_writable(sweep, Path(config.hydra.sweep.dir))
     remove_old_journals(sweep)
     return sweep
 
