@@ -23,10 +23,10 @@ STEPS = ("build", "resolve", "inspect")
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each step of preparing a job is taken."""
+    """Step of preparing a job → how often it was taken."""
     counts: Counter[str] = Counter()
 
-    def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def count_calls(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any) -> Any:
             counts[name] += 1
             return function(*arguments)
@@ -34,12 +34,12 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return call
 
     for name in STEPS:
-        monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
+        monkeypatch.setattr(module, name, count_calls(name, getattr(module, name)))
     return counts
 
 
 def test_a_job_is_built_resolved_and_inspected_once(tmp_path: Path, calls: Counter[str]) -> None:
-    """And not built at all when it is finished."""
+    """A finished job is not built at all."""
     for built in (1, 0):
         calls.clear()
         done = odfl("run", "algo=uniform", *SMALL, cwd=tmp_path)

@@ -60,7 +60,7 @@ def run_directories(root: Path) -> list[Path]:
 
 
 def _exit_code(arguments: list[str]) -> int:
-    """What the interpreter would exit with, the traceback of an exception printed as it would."""
+    """The exit code of an interpreter; prints the traceback of an exception as it does."""
     from odfl_cli.cli import main
 
     try:
