@@ -1,15 +1,17 @@
 """A job is prepared once, and what was prepared is still true when it runs."""
 
 import json
+import logging
 from collections import Counter
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from omegaconf import OmegaConf
-from support.commands import odfl, run_directories
+from support.commands import interpreter_restored, odfl, run_directories
 
 from odfl_cli.config.compose import compose_job
 from odfl_cli.core.errors import BAD_INPUT, FAILED, RoundError, UserError, message, report
@@ -100,10 +102,21 @@ def test_errors_and_exit_codes(capsys, error, early, late, line) -> None:
     assert capsys.readouterr().err
 
 
-def test_keys_that_hydra_reads_late_can_be_protected() -> None:
+def test_keys_that_hydra_reads_late_can_be_protected(tmp_path: Path) -> None:
     """Hydra 1.4 protects its own node, Hydra 1.3 the whole configuration."""
     config = compose_job(["algo=uniform"])
-    config.hydra.runtime.output_dir = "elsewhere"
     OmegaConf.set_readonly(config.hydra, True)
-    check_late_keys(config)
-    assert config.hydra.runtime.output_dir == "elsewhere"
+    with interpreter_restored(tmp_path), chdir(tmp_path):
+        check_late_keys(config)
+        logging.getLogger("odfl").warning("a line before the job has its log")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", [[], ["-m"]])
+def test_a_users_run_log_in_the_current_directory_is_left_alone(
+    tmp_path: Path, mode: list[str]
+) -> None:
+    (tmp_path / "run.log").write_text("mine")
+    done = odfl("run", *mode, "algo=uniform", *SMALL, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run.log").read_text() == "mine"
