@@ -243,6 +243,14 @@ def test_every_horizon_builds_at_its_own_length(choice, tmp_path):
     assert job.horizon.logged()[-1] == expected
 
 
+@pytest.mark.parametrize("choice", choices("data"))
+def test_learners_take_their_scale_from_recorded_data_alone(choice):
+    config = composed(f"data={choice}")
+    recorded = config.data._target_.endswith(".Replay")
+    expected = ("auto", None, None) if recorded else (1.0, 10, 1000)
+    assert (config.theta_radius, config.seeds, config.horizon.rounds) == expected
+
+
 def pairs(group: str) -> list[tuple[str, str]]:
     """The algorithm and the other choice that each file of a group `tuned/…` is for."""
     files = choices(group)

@@ -62,6 +62,10 @@ def main(argv: list[str]) -> int:
         arguments.max, OVER[arguments.over],
     )  # fmt: skip
     found = found._replace(rows=found.rows[: arguments.top])
+    tried = {entry.run.algorithm: entry.tried for entry in _entries(found) if entry.tried > 1}
+    if tried:
+        words = ", ".join(f"{display_name(name)} ({count})" for name, count in tried.items())
+        tell(f"a cell shows the best of several settings, chosen on these seeds: {words}")
     if arguments.json:
         print(json.dumps(list(map(_describe, _entries(found))), indent=2, default=str))
     elif arguments.csv:
@@ -185,9 +189,14 @@ def _print_csv(found: Board) -> None:
         gap = entry.gap or {"mean": None, "ci95": None}
         numbers = [*entry.figure.values(), *gap.values()]
         shown = ["" if number is None else f"{number:.6g}" for number in numbers]
-        settings = [entry.settings.get(key, "") for key in keys]
+        settings = [_spell(entry.settings.get(key, "")) for key in keys]
         marks = int(entry.is_best), int(entry.is_tied)
         writer.writerow([*settings, len(entry.values), *shown, *marks])
+
+
+def _spell(value: Any) -> Any:
+    """A setting of a table: 1 also where 1.0 was typed, so that equal settings are equal as text."""
+    return f"{value:.12g}" if isinstance(value, float) else value
 
 
 def _split(keys: str) -> list[str]:

@@ -89,7 +89,7 @@ def _figures(run: StoredRun) -> list[str]:
     finals = {column: run.final(column) for column in run.columns}
     return [
         f"{'computed':<12}{facts}, engine {run.summary.content.get('engine')}",
-        *(f"{c:<12}{plus_minus(**interval(f.values()))}" for c, f in finals.items() if f),
+        *(f"{c:<11} {plus_minus(**interval(f.values()))}" for c, f in finals.items() if f),
     ]
 
 

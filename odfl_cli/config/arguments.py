@@ -1,5 +1,6 @@
 """Converts Python arguments to overrides of the command line, and lists of values to a grid."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
@@ -175,15 +176,16 @@ def alternatives(override: Override) -> list[str]:
 
 
 def _check_swept_seeds(override: Override) -> None:
-    """Raises for `seeds=range(1000,1003)` and `seeds=7,9`, which sweep over numbers of seeds."""
+    """Raises for `seeds=range(1000,1003)`, `seeds=7,9` and `seeds=0-9,20`, which are several jobs."""
     values = [] if override.is_interval_sweep() else list(islice(override.sweep_iterator(), MOST))
+    if values and all(isinstance(value, list) for value in values):
+        return  # such as [0],[1]: jobs that share a directory
     counts = [value for value in values if isinstance(value, int)]
-    if len(counts) < len(values):
-        return  # lists, such as [0],[1]: jobs that share a directory
-    named = format_seeds(counts)
+    whole = len(counts) == len(values)
+    named = format_seeds(counts) if whole else re.sub(r"[\[\]' ]", "", str(values))
     spelling = named if named.count(",") == 0 else f"[{named}]"
     raise UserError(
-        f"{override.input_line}: this sweeps over numbers of seeds; to name the seeds of every job, "
+        f"{override.input_line}: this is a job for each value; to name the seeds of every job, "
         f"write seeds={spelling or '0-9'}"
     )
 

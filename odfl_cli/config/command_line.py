@@ -75,9 +75,9 @@ class CommandLine:
             raise UserError("--resolve: it belongs to --cfg, as in odfl run --cfg job --resolve")
         if len(self.modes) > 1:
             raise UserError(f"--{self.modes[0]} and --{self.modes[1]} cannot be combined")
-        if (rerun := self.typed.experimental_rerun) and not Path(rerun).is_file():
-            raise UserError(f"--experimental-rerun {rerun}: there is no such file")
-        if (folder := self.typed.config_dir) and not Path(folder).is_dir():
+        if self.typed.experimental_rerun is not None:
+            raise UserError("--experimental-rerun: pickles are not loaded; odfl show repeats a run")
+        if (folder := self.typed.config_dir) is not None and not (folder and Path(folder).is_dir()):
             raise UserError(f"--config-dir {folder}: directory not found")
         for override in self.overrides:
             _check_spelling(override)

@@ -12,7 +12,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import GrammarParseError, OmegaConfBaseException
 from yaml import MarkedYAMLError, YAMLError
 
 from odfl_cli.config.command_line import CommandLine, no_such_choice
@@ -36,7 +36,8 @@ def explain_errors(arguments: list[str]) -> Iterator[None]:
             longest = Path(max(Path(error.filename).parts, key=len)).stem
             word = next((word for word in arguments if longest in word), longest)
             raise UserError(f"{word}: the name is too long") from error
-        if isinstance(error, UserError | OSError) or not is_foreign(error, below=3):
+        ours = isinstance(error, UserError | OSError) or not is_foreign(error, below=3)
+        if ours and not _find_unreadable(error, arguments):  # OmegaConf raises an OSError too
             raise
         if isinstance(error.__cause__, OSError):  # a log that cannot be opened
             raise error.__cause__ from None
@@ -48,17 +49,22 @@ def explain(error: Exception, arguments: list[str]) -> str:
     text = " ".join(str(part) for part in (error, error.__cause__) if part)
     if isinstance(error, YAMLError):
         return _explain_yaml(error)
+    file = _find_unreadable(error.__cause__ or error, arguments)
     if isinstance(error, UnicodeDecodeError):
-        return f"{_find_undecodable(arguments)}: not UTF-8 ({error.reason} at byte {error.start})"
+        return f"{file or 'a configuration file'}: not UTF-8 ({error.reason} at byte {error.start})"
+    if file:
+        return f"{file}: cannot be read ({text.strip().splitlines()[0]})"
     if isinstance(error, RecursionError):
         return "the configuration does not end: do the defaults of two files name each other?"
     if isinstance(error, MissingConfigException):
         return _unknown_choice(text, arguments)
     if isinstance(error, OverrideParseException):
         return f"{error.override}: not of the form key=value ({str(error).splitlines()[0]})"
-    if ambiguous := re.search(r"Ambiguous value for argument '([^']+)'", text):
-        hint = "write seeds=[0-9,20] to name them" if ambiguous[1] == "seeds" else "add -m"
-        return f"{ambiguous[1]}: several values make a sweep; {hint}"
+    if several := re.search(r"(?:Ambiguous value for argument|Sweep parameters) '([^']+)'", text):
+        hint = "add -m"
+        if several[1].startswith("seeds="):
+            hint = "write seeds=1000-1019 or seeds=[0-9,20] to name seeds"
+        return f"{several[1]}: several values make a sweep; {hint}"
     if key := re.search(r"Could not override '([^']+)'", text):
         return _unknown_key(key[1], arguments)
     if missing := re.search(r"Missing mandatory value: (\S+)", text):
@@ -108,16 +114,18 @@ def _explain_yaml(error: YAMLError) -> str:
     return f"{where}: not YAML ({error.problem or error.context})"
 
 
-def _find_undecodable(arguments: list[str]) -> str:
-    """The first configuration file that is not UTF-8."""
-    for file in (
-        path for folder in CommandLine(arguments).folders for path in folder.rglob("*.yaml")
-    ):
-        try:
-            file.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            return str(file)
-    return "a configuration file"
+def _find_unreadable(error: BaseException, arguments: list[str]) -> str:
+    """The first of the user's configuration files that raises this error; empty if none does."""
+    if not isinstance(error, UnicodeDecodeError | GrammarParseError | OSError):
+        return ""
+    for folder in CommandLine(arguments).folders[1:]:
+        for file in folder.rglob("*.yaml"):
+            try:
+                OmegaConf.load(file)
+            except Exception as found:
+                if message(found) == message(error):
+                    return str(file)
+    return ""
 
 
 def _unknown_choice(text: str, arguments: list[str]) -> str:

@@ -11,21 +11,27 @@ LEVEL = 10.0
 
 
 def look(
-    X: np.ndarray, costs: np.ndarray, names: Sequence[str], shared: bool, scaled: bool = False
+    X: np.ndarray, costs: np.ndarray, columns: Sequence[str], shared: bool, scaled: bool = False
 ) -> Iterator[str]:
-    """Remarks on X [T, d, p] and costs [T, d]; `shared`: items share weights, `scaled`: learners remove units."""
-    names = list(names) or [f"feature {place}" for place in range(X.shape[-1])]
+    """Remarks on X [T, d, p] and costs [T, d]; `shared`: items share weights, `scaled`: learners remove units.
+
+    `columns` has the names of the first features in a table; an array has none.
+    """
+    names = [*columns, *(f"feature {place}" for place in range(len(columns), X.shape[-1]))]
     alike = bool((X[:, :1] == X).all())
+    level, spread = np.sqrt((costs.mean(-1) ** 2).mean()), np.sqrt(costs.var(-1).mean())
     if alike and shared:
         yield "all items of a round have the same features: predictor=per_item learns weights for each"
     constant = (X[0, 0] == X).all((0, 1))
-    if alike and not (constant & (X[0, 0] != 0)).any():
+    intercepts = np.flatnonzero(constant & (X[0, 0] != 0))
+    if not intercepts.size and (alike or abs(costs.mean()) > spread):
         yield "no feature is constant: data.intercept=true adds one, for what an item costs on average"
-    useless = constant.copy()
-    useless[np.flatnonzero(constant & (X[0, 0] != 0))[:1]] = False  # the first one is the intercept
-    if useless.any():
-        which = [name for name, same in zip(names, useless, strict=True) if same]
-        yield f"constant, so that nothing depends on it: {join(which)}; data.columns.features leaves it out"
+    constant[intercepts[-1:]] = False
+    if constant.any():
+        which = [name for name, same in zip(names, constant, strict=True) if same]
+        kept = ",".join(name for name in columns if name not in which)
+        leave = f"'data.columns.features=[{kept}]' leaves it out" if kept else "leave it out of X"
+        yield f"constant, so that nothing depends on it: {join(which)}; {leave}"
     sizes = np.sqrt(np.append((X**2).mean((0, 1)), (costs**2).mean()))
     far = (sizes > 0) & ((sizes < SCALES[0]) | (sizes > SCALES[1]))
     if far.any() and not scaled:
@@ -37,8 +43,10 @@ def look(
         yield f"of a size far from 1: {join(which)}; theta_radius=auto, the default of replayed data, takes units out"
     tied = ((costs == costs.min(-1, keepdims=True)).sum(-1) > 1).mean()
     if tied > TIES:
-        yield f"several items share the lowest cost in {tied:.0%} of the rounds; the first of them is played"
-    level, spread = np.sqrt((costs.mean(-1) ** 2).mean()), np.sqrt(costs.var(-1).mean())
+        yield (
+            f"several items share the lowest cost in {tied:.0%} of the rounds, and what learns from the "
+            "best decision, such as spo or fenchel_young, takes the first; algo=rls learns from all costs"
+        )
     if level > LEVEL * spread > 0:
         yield (
             f"the costs of a round share a level ({level:.2g}) and differ by less ({spread:.2g}); where "

@@ -140,5 +140,10 @@ def load_runs(places: Sequence[str | Path], seeds: str | int | Iterable[int] | N
     """The runs at the places, or what finished last under outputs/."""
     found = locate_all(map(str, places)) or [newest(OUTPUTS)]
     where = Where({}, None if seeds is None else parse_seeds(seeds))
-    runs = read_runs(found, lambda line: warnings.warn(line, stacklevel=4), where)
+    lines: list[str] = []
+    try:
+        runs = read_runs(found, lines.append, where)
+    finally:
+        for line in lines:
+            warnings.warn(line, stacklevel=3)  # at the line that calls `load`
     return Result(runs, verdicts=verdicts_in(found))

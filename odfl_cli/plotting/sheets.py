@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -79,14 +80,16 @@ def sheets(runs: list[Run], request: Request) -> list[Sheet]:
 
 def sections_sheet(sections: Mapping[str, list[Run]], request: Request) -> Sheet:
     """One figure of a column, a panel for each section."""
-    plots = {name: Plot(group_runs(runs), request) for name, runs in sections.items()}
-    panels = []
-    for name, plot in plots.items():
-        check_column(plot.groups, request.column, "--y")
-        panel = Panel(column_label(request.column), plot.style(curves(plot.groups, request.column)))
-        if panel.drawn:
-            panels.append(panel._replace(title=name).add_facts({"sweep": name}))
-    every = Plot([group for plot in plots.values() for group in plot.groups], request)
+    groups = {name: group_runs(runs) for name, runs in sections.items()}
+    every = Plot(list(chain(*groups.values())), request)
+    for several in groups.values():
+        check_column(several, request.column, "--y")
+    lines = [curves(several, request.column) for several in groups.values()]
+    panels = [
+        Panel(column_label(request.column), drawn, name).add_facts({"sweep": name})
+        for name, drawn in zip(groups, every.share_styles(lines), strict=True)
+        if drawn
+    ]
     return every.sheet("panels", draw_curves, panels)
 
 
@@ -121,6 +124,12 @@ class Plot:
         return apply_styles(
             lines, line_styles([group.algorithm for group in self.groups], self.request.labels)
         )
+
+    def share_styles(self, panels: Iterable[list[Line]]) -> list[list[Drawn]]:
+        """The lines of every panel, with one style for the same settings in all panels."""
+        there = [list(map(id, lines)) for lines in panels]
+        drawn = self.style(list(chain(*panels)))
+        return [[one for one in drawn if id(one.line) in ids] for ids in there]
 
     def title(self, numbers: pd.DataFrame | None = None) -> str:
         """K, T and the number of seeds below the user's title, and an unusual range of costs."""
@@ -190,9 +199,11 @@ class Plot:
         several = len(list(columns)) > 1
         panels = []
         for column in columns:
-            for named, groups in self.facets(column):
+            facets = [(named, lines_of(groups, column)) for named, groups in self.facets(column)]
+            shares = self.share_styles([lines for _, lines in facets])
+            for (named, _), drawn in zip(facets, shares, strict=True):
                 panel = Panel(
-                    column_label(column, final), self.style(lines_of(groups, column)),
+                    column_label(column, final), drawn,
                     label("", named), across=self.across, marks=self.marks,
                 )  # fmt: skip
                 panels.append(panel.add_facts({"column": column, **named} if several else named))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from odfl_cli.results.aggregation import Line
-from odfl_cli.results.grouping import Group, Settings, sort_key
+from odfl_cli.results.grouping import Group, Settings, freeze, sort_key
 from odfl_cli.results.words import ALGORITHMS, REFERENCES, display_name, label
 
 Colour = tuple[float, float, float]
@@ -62,16 +62,21 @@ class Drawn(NamedTuple):
 
 
 def apply_styles(lines: Sequence[Line | Group], styles: Mapping[str, LineStyle]) -> list[Drawn]:
-    """Every line with its style and name, in the order of the legend: references last."""
+    """Every line with its style and name, in the order of the legend: references last.
+
+    Lines of several panels that have the same settings have the same style.
+    """
     order = list(styles)
-    by_algorithm: dict[str, list[Line | Group]] = {}
-    for line in sorted(lines, key=lambda line: _rank(line, order)):
-        by_algorithm.setdefault(line.algorithm, []).append(line)
+    ranked = sorted(lines, key=lambda line: _rank(line, order))
+    alike: dict[str, dict[Any, int]] = {}
+    for line in ranked:
+        places = alike.setdefault(line.algorithm, {})
+        places.setdefault(freeze(line.varying), len(places))
     drawn = []
-    for algorithm, alike in by_algorithm.items():
-        for place, line in enumerate(alike):
-            style = variant(styles[algorithm], place, len(alike))
-            drawn.append(Drawn(line, style, label(style.name, line.varying)))
+    for line in ranked:
+        style, places = styles[line.algorithm], alike[line.algorithm]
+        shade = variant(style, places[freeze(line.varying)], len(places))
+        drawn.append(Drawn(line, shade, label(style.name, line.varying)))
     return drawn
 
 

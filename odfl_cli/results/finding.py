@@ -110,12 +110,14 @@ class Where:
         return left if self.seeds is None else self._choose_seeds(left)
 
     def _choose_seeds(self, runs: list[StoredRun]) -> list[StoredRun]:
-        chosen = [replace(run, asked=self.seeds) for run in runs]
+        asked = set(self.seeds or ())
+        chosen = [replace(run, asked=tuple(filter(asked.__contains__, run.listed))) for run in runs]
         kept = [run for run in chosen if run.seeds or not run.listed]
         if runs and not any(run.seeds for run in kept):
             there = format_seeds({seed for run in runs for seed in run.listed}) or "none"
-            asked = format_seeds(self.seeds or ())
-            raise UserError(f"--seeds {asked}: no run has one of them; there are {there}")
+            raise UserError(
+                f"--seeds {format_seeds(asked)}: no run has one of them; there are {there}"
+            )
         return kept
 
 
@@ -132,14 +134,20 @@ def find_runs(paths: list[Path], warn: Warn, where: Where = EVERY) -> list[Store
 
 
 def choose(found: list[StoredRun], warn: Warn, where: Where) -> list[StoredRun]:
-    """The runs that meet the conditions; calls `warn` about seeds of other requests."""
+    """The runs that meet the conditions; calls `warn` about seeds of other requests, and about absent ones."""
     runs = where.filter(found)
-    more = [set(run.listed).difference(run.asked) for run in runs if run.asked is not None]
-    if any(more) and where.seeds is None:
-        count = f"{sum(map(bool, more))} of {len(runs)} runs" if len(runs) > 1 else "the run"
-        others = format_seeds(set[int]().union(*more))
-        typed = f"[{others}]" if others.isdecimal() else others  # a number alone is a count
-        warn(f"left out seeds of other requests in {count}; --seeds {typed} reads them")
+    known = [run for run in runs if run.asked is not None]
+    if where.seeds is None:
+        more = [set(run.listed).difference(run.asked or ()) for run in known]
+    else:
+        more = [set(where.seeds).difference(run.listed) for run in known]
+    count = f"{sum(map(bool, more))} of {len(runs)} runs" if len(runs) > 1 else "the run"
+    seeds = format_seeds(set[int]().union(*more))
+    seeds = f"[{seeds}]" if seeds.isdecimal() else seeds  # a number alone is a count
+    if seeds and where.seeds is None:
+        warn(f"left out seeds of other requests in {count}; --seeds {seeds} reads them")
+    elif seeds:
+        warn(f"--seeds {seeds}: not in {count}")
     return runs
 
 

@@ -95,9 +95,19 @@ def prepare(config: DictConfig, hydra: Any, directory: Path) -> PreparedJob:
         return prepared
     job = replace(build(config), choices=record["choices"])
     check_objective(top.objective, job)
-    prepared = replace(prepared, built=job, tuned=[*lines, *_estimate(job), *_remarks(job)])
+    lines = [*lines, *_unused(job, record["overrides"]), *_estimate(job), *_remarks(job)]
+    prepared = replace(prepared, built=job, tuned=lines)
     prepared.read_past(prepared.missing(state))
     return prepared
+
+
+def _unused(job: Job, typed: Sequence[str]) -> list[str]:
+    """A line about a step size that was typed, where steps adapt."""
+    keys = {word.lstrip("+").partition("=")[0] for word in typed} & {"algo.eta", "algo.c_eta"}
+    adaptive = getattr(job.algorithm, "adaptive", False)
+    return [
+        f"{key}: steps adapt without it; algo.step=scheduled uses it" for key in keys if adaptive
+    ]
 
 
 def _estimate(job: Job) -> list[str]:
@@ -129,7 +139,8 @@ def _remarks(job: Job) -> list[str]:
         count = problem.predictor.parameter_count
         shared = hasattr(problem.predictor, "design") and count(3, 2) == count(2, 2)
         seen = problem.learning_target(costs[0], X[0])
-        found += look(X[0], seen, problem.feature_names, shared, problem.auto_radius)
+        columns = problem.feature_names[: X.shape[-1] - getattr(environment, "intercept", 0)]
+        found += look(X[0], seen, columns, shared, problem.auto_radius)
     return [f"data: {remark}" for remark in found]
 
 

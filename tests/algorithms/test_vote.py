@@ -308,3 +308,24 @@ def test_the_regret_to_the_best_expert_is_known_and_certified(metrics):
     regret = result.table["expert_regret"][:, -1]
     np.testing.assert_allclose(regret, result.table["avg_cost"][:, -1] - best, atol=1e-12)
     assert (regret <= result.table["certificate"][:, -1]).all()
+
+
+@pytest.mark.parametrize(
+    ("learner", "grid"),
+    [
+        ("df_ogd", ["algo.c_eta=0.01", "algo.c_eta=1"]),
+        pytest.param("spo", ["algo.eta=0.001", "algo.eta=0.1"], marks=pytest.mark.thorough),
+    ],
+)
+def test_a_pool_is_a_vote_of_copies_with_a_grid_of_step_sizes(learner, grid):
+    """Each copy pays what it pays alone, and the regret to the best one is certified."""
+    few = ("theta_radius=auto", "horizon.rounds=40", "seeds=2")
+    pool = ("algo=pool", f"algo.learner={learner}", "algo.factors=[0.1,10]")
+    result = simulate(composed_job(*pool, *few))
+    for k, step in enumerate(grid):
+        alone = simulate(composed_job(f"algo={learner}", "algo.step=scheduled", step, *few))
+        paid = 40 * alone.table["avg_cost"][:, -1]
+        np.testing.assert_allclose(result.state.paid[:, k], paid, rtol=1e-9)
+    assert (result.table["expert_regret"] <= result.table["certificate"] + 1e-12).all()
+    with pytest.raises(UserError, match=r"algo\.learner=rls: it has no step size"):
+        composed_job("algo=pool", "algo.learner=rls")

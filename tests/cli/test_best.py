@@ -185,10 +185,11 @@ def test_a_table_for_a_paper(tmp_path, capsys) -> None:
     (row,) = [line for line in lines if line.startswith("DF-OGD")]
     assert r"& \textbf{$-$0.045 $\pm$ 0.022} & \textbf{$-$0.090 $\pm$ 0.043} \\" in row
     assert main([sweep, "--rows", "data.gamma", "--csv"]) == 0
-    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out), dtype={"data.gamma": str})
     assert list(table)[:2] == ["algo", "data.gamma"]
+    assert set(table["data.gamma"]) == {"0", "0.5", "1"}
     expected = table[table["algo"] == "df_ogd"].set_index("data.gamma")["mean"]
-    assert expected[0.5] == pytest.approx(0.65 + 0.065 / 3 + harmonic(100) / 100, rel=1e-5)
+    assert expected["0.5"] == pytest.approx(0.65 + 0.065 / 3 + harmonic(100) / 100, rel=1e-5)
     with pytest.raises(UserError, match=r"data\.gamma: the runs differ in it too"):
         main([sweep, "--rows", "algo", "--cols", "algo"])
 
@@ -219,7 +220,10 @@ def test_of_several_problems_the_best_settings_count(tmp_path, capsys) -> None:
     sweep = str(write_sweep(tmp_path / "sweep", runs))
     rows = rank(capsys, sweep)
     assert [(row["differs"]["algo.eta"], row["tried"]) for row in rows] == [(0.1, 3), (0.3, 3)]
+    assert main([sweep, "--latex"]) == 0
+    assert "best of several settings, chosen on these seeds: PF-OGD (3)" in capsys.readouterr().err
     assert len(rank(capsys, sweep, "--rows", "algo,algo.eta")) == 6
+    assert "several settings" not in capsys.readouterr().err
     assert len(rank(capsys, sweep, "--where", "data.gamma=0")) == 3  # a calibration
 
 

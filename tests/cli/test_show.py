@@ -148,9 +148,12 @@ def test_what_a_failed_run_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_figures_versions_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = write_finished(tmp_path / "a", levels={0: 0.5, 1: 0.7, 5: 0.6}, version="0.0.1")
+    run = write_finished(
+        tmp_path / "a", levels={0: 0.5, 1: 0.7, 5: 0.6}, version="0.0.1", exponent=0.5
+    )
     assert main([str(run)]) == 0
     shown = capsys.readouterr().out
+    assert "\nstatic_regret " in shown
     assert "100 rounds, seeds 0-1,5" in shown
     assert "best_cost   0.2500 ± 0.0000" in shown
     assert "odfl 0.0.1; this is odfl " in shown

@@ -76,9 +76,14 @@ def test_of_a_key_given_twice_the_last_counts() -> None:
 
 @pytest.mark.parametrize(
     ("word", "spelling"),
-    [("seeds=range(1000,1003)", "seeds=1000-1002"), ("seeds=7,9,10", "seeds=[7,9-10]")],
+    [
+        ("seeds=range(1000,1003)", "seeds=1000-1002"),
+        ("seeds=7,9,10", "seeds=[7,9-10]"),
+        ("seeds=0-9,20", "seeds=[0-9,20]"),
+        ("seeds=[0-3],4", "seeds=[0-3,4]"),
+    ],
 )
-def test_a_sweep_over_numbers_of_seeds_is_refused_with_the_right_spelling(word, spelling) -> None:
+def test_a_sweep_over_seeds_is_refused_with_the_right_spelling(word, spelling) -> None:
     with pytest.raises(UserError) as refused:
         override_axes([word])
     assert str(refused.value).startswith(f"{word}: ")

@@ -16,6 +16,7 @@ from support.recordings import DATA, write
 from support.samples import some_of
 
 from odfl_cli import run
+from odfl_cli.cli.data.check import main as check
 from odfl_cli.config.compose import compose_job
 from odfl_cli.config.identity import identity, resolve
 from odfl_cli.core.errors import UserError
@@ -269,7 +270,9 @@ def test_check_counts_what_is_missing_infinite_and_constant(tmp_path):
     assert figures["a"] == ["2", "1", "4", "4", "4", "constant"]
     assert figures["b"] == ["0", "0", "3", "3", "3", "constant"]
     assert figures["cost"] == ["1", "0", "1", f"{8 / 3:.6g}", "5"]
-    assert done.stderr.startswith("odfl: a.csv: line 2, column a: missing; data.on_missing=skip ")
+    assert done.stderr.startswith(
+        "odfl: data.file=a.csv: line 2, column a: missing; data.on_missing=skip "
+    )
     assert "1      p     " in done.stdout
 
 
@@ -313,14 +316,36 @@ def test_a_look_at_the_rounds_names_the_words_to_type():
     found = " | ".join(look(np.repeat(x, 3, axis=1), c, ["price", "b"], shared=True))
     words = ("predictor=per_item", "data.intercept=true", "price (", "theta_radius=auto", "20%")
     assert all(word in found for word in words)
-    X = np.concatenate([rng.normal(size=(50, 3, 1)), np.ones((50, 3, 2)) * [1.0, 4.0]], axis=-1)
-    (level,) = look(X[..., :2], 100 + rng.random((50, 3)), ["a", "intercept"], shared=True)
-    assert level.startswith("the costs of a round share a level (1e+02)")
-    assert "data.target=rank" in level
-    assert not [*look(X[..., :2], rng.random((50, 3)), ["a", "intercept"], shared=True)]
-    assert [*look(X, rng.random((50, 3)), ["a", "intercept", "k"], shared=True)] == [
-        "constant, so that nothing depends on it: k; data.columns.features leaves it out"
-    ]
+    c[0] = c[0, :1]
+    ties = "20% of the rounds, and what learns from the best decision"
+    assert any(ties in line for line in look(rng.random((50, 3, 1)), c, ["a"], shared=True))
+    X = np.concatenate([rng.normal(size=(50, 3, 1)), np.ones((50, 3, 2)) * [4.0, 1.0]], axis=-1)
+    level = 100 + rng.random((50, 3))
+    missing, shares = look(X[..., :1], level, ["a"], shared=True)
+    assert missing.startswith("no feature is constant: data.intercept=true")
+    assert shares.startswith("the costs of a round share a level (1e+02)")
+    assert "data.target=rank" in shares
+    assert [*look(X[..., :2], level, ["a", "intercept"], shared=True)] == [shares]
+    assert not [*look(X[..., :2], level - 100, ["a", "intercept"], shared=True)]
+    for columns, words in (
+        (["a", "k"], "k; 'data.columns.features=[a]' leaves it out"),
+        ([], "feature 1; leave it out of X"),
+    ):
+        (line,) = look(X, level - 100, columns, shared=True)
+        assert line == f"constant, so that nothing depends on it: {words}"
+
+
+def test_check_looks_at_the_rounds_with_the_keys_that_are_typed(tmp_path, capsys):
+    """Items alike, without an intercept, with a level: each remark goes when its words are typed."""
+    lines = "".join(f"{t},{i},{t % 5},{100 + i * t % 3}\n" for t in range(20) for i in range(3))
+    write(tmp_path / "a.csv", "round,item,x,cost\n" + lines)
+    typed = []
+    for words in ("predictor=per_item", "data.intercept=true", "data.target=rank"):
+        check([str(tmp_path / "a.csv"), *typed])
+        assert words in capsys.readouterr().out
+        typed.append(words)
+        check([str(tmp_path / "a.csv"), *typed])
+        assert words not in capsys.readouterr().out.partition("usable")[0]
 
 
 def test_a_frame_is_replayed_and_a_check_is_remembered(tmp_path):

@@ -270,8 +270,9 @@ def test_the_command_refuses_in_one_line_and_writes_nothing(arguments, words, tm
         (["check", "good.csv", "data.columns.rond=day"], ["did you mean data.columns.round"]),
         (
             ["check", "good.csv", "data.on_missing=list"],
-            ["data.on_missing=list: did you mean last"],
+            ["data.on_missing=list: should be 'refuse'"],
         ),
+        (["check", "good.csv", "data.items=3"], ["data.items=3: good.csv has 2"]),
         (["chek"], ["check", "export"]),
         (["export", "data=sin4"], ["-o"]),
         (["export", "-o", "a.txt"], [".csv or .npz"]),

@@ -1,5 +1,7 @@
 """Which figures a sweep gets: curves, regrets, slopes, gaps, heatmaps."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,7 @@ from odfl_cli.cli.plot import main
 from odfl_cli.core.errors import UserError
 from odfl_cli.plotting.canvas import logarithmic, new_figure
 from odfl_cli.plotting.request import Request
-from odfl_cli.plotting.sheets import sheets
+from odfl_cli.plotting.sheets import sections_sheet, sheets
 from odfl_cli.plotting.style import GREY, LINE_STYLES
 from odfl_cli.results.tables import read_runs
 
@@ -173,6 +175,23 @@ def test_facets_have_a_panel_for_every_value_and_column(tmp_path):
     titles = [axis.get_title() for axis in sheet.draw().axes]
     assert titles == [f"$\\gamma$ = {gamma}" for gamma in ("0", "0.5", "1")] * 2
     assert set(sheet.numbers["data.gamma"]) == {0.0, 0.5, 1.0}
+
+
+def test_a_style_means_the_same_settings_in_every_panel(tmp_path):
+    """Though the panels show different settings of the algorithm."""
+    for gamma, eta in ((0.0, 1.0), (0.0, 2.0), (1.0, 2.0), (1.0, 3.0)):
+        config = {"data.gamma": gamma, "algo.eta": eta}
+        write_run(tmp_path / str(gamma) / str(eta), "pf_ogd", config=config)
+    faceted = sheets(read_runs([tmp_path], print), Request(facets=("", "data.gamma")))[0]
+    sections = {name: read_runs([tmp_path / name], print) for name in ("0.0", "1.0")}
+    for sheet in (faceted, sections_sheet(sections, Request(panels=True))):
+        looks: dict[str, set[Any]] = {}
+        for axis in sheet.draw().axes:
+            for line in axis.get_lines():
+                look = line.get_color(), line.get_marker()
+                looks.setdefault(line.get_label(), set()).add(look)
+        assert len(looks) == len(set.union(*looks.values())) == 3
+        assert {len(several) for several in looks.values()} == {1}
 
 
 def test_a_sweep_over_numbers_has_a_panel_for_each_or_points_if_there_are_many(tmp_path):

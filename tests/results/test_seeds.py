@@ -9,7 +9,7 @@ from support.synthetic_runs import change_summary, write_run, write_sweep
 from odfl_cli import load
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.seeds import format_seeds, parse_seeds
-from odfl_cli.results.finding import find_runs
+from odfl_cli.results.finding import Where, find_runs
 
 TUNED, FINAL = {1000: 0.1, 1001: 0.1, 1002: 0.1}, dict.fromkeys(range(20), 0.5)
 
@@ -36,10 +36,15 @@ def test_the_last_request_is_read_and_the_others_are_named(tmp_path):
     """Tuned on 1000-1002, then run on twenty seeds: the same directory."""
     run = write_run(tmp_path / "runs" / "a", levels={**FINAL, **TUNED})
     change_summary(run, asked=list(FINAL))
-    with pytest.warns(UserWarning, match=r"other requests.*--seeds 1000-1002 reads"):
+    with pytest.warns(UserWarning, match=r"other requests.*--seeds 1000-1002 reads") as told:
         assert load(run).runs[0].seeds == list(FINAL)
+    assert told[0].filename == __file__
     assert load(run, seeds="1000-1002").runs[0].seeds == list(TUNED)
     assert load(run, seeds=[3, 4]).runs[0].seeds == [3, 4]
+    with pytest.warns(UserWarning, match=r"^--seeds 20-24: not in the run$"):
+        assert load(run, seeds=25).runs[0].seeds == list(FINAL)
+    (stored,) = find_runs([run], print, Where({}, (18, 19, 20)))
+    assert stored.command.endswith("seeds=18-19")
     with pytest.raises(
         UserError, match="--seeds 7000: no run has one of them; there are 0-19,1000-1002"
     ):

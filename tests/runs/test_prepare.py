@@ -85,6 +85,14 @@ def test_tuned_values_are_named_unless_the_user_sets_them(tmp_path: Path) -> Non
     assert "tuned" not in done.stderr
 
 
+def test_a_step_size_that_has_no_effect_is_named(tmp_path: Path) -> None:
+    words = ("algo=spo", "theta_radius=auto", "algo.eta=0.5", "horizon=smoke", "seeds=1")
+    done = odfl("run", *words, cwd=tmp_path)
+    assert done.stderr == "odfl: algo.eta: steps adapt without it; algo.step=scheduled uses it\n"
+    done = odfl("run", *words, "algo.step=scheduled", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("error", "early", "late", "line"),
     [

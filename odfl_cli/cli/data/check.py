@@ -2,7 +2,6 @@
 
 import shlex
 from pathlib import Path
-from typing import get_args
 
 from omegaconf import DictConfig, OmegaConf
 from pydantic import ValidationError
@@ -14,11 +13,13 @@ from odfl_cli.config.identity import plain
 from odfl_cli.config.schema import refusal
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic
-from odfl_cli.core.text import did_you_mean, printable, shorten, table
+from odfl_cli.core.text import printable, shorten, table
 from odfl_cli.environments.look import look
+from odfl_cli.environments.replay.environment import Replay
 from odfl_cli.environments.replay.inspection import Inspection, inspect, preview
 from odfl_cli.environments.replay.recording import Recording, record
-from odfl_cli.environments.replay.tables import Columns, OnMissing
+from odfl_cli.environments.replay.tables import Columns
+from odfl_cli.problem.targets import transform_costs
 
 EXAMPLES = """\
   odfl data check my_rounds.csv data.columns.round=day data.group=shop
@@ -48,16 +49,16 @@ def main(arguments: list[str]) -> int:
         columns = Columns(**plain(config.data.columns))
     except ValidationError as error:
         raise refusal(error, "data.columns", Columns) from error
-    group, on_missing = config.data.group, config.data.on_missing
-    if on_missing not in get_args(OnMissing):
-        hint = did_you_mean(str(on_missing), get_args(OnMissing))
-        raise UserError(f"data.on_missing={on_missing}: {hint}")
     _print_preview(preview(path, PREVIEW))
-    _print_columns(inspect(path, columns, group))
-    recording = record(path, columns, group, False, on_missing)
-    _print_shape(recording)
-    for remark in _look(recording):
-        print(f"- {remark}")
+    _print_columns(inspect(path, columns, config.data.group))
+    keys = {key: value for key, value in plain(config.data).items() if key != "_target_"}
+    try:
+        replay = Replay(**keys)
+    except ValidationError as error:
+        raise refusal(error, "data", Replay) from error
+    _print_shape(record(path, columns, replay.group, replay.standardise, replay.on_missing))
+    for remark in _look(replay, shared=not any(w.startswith("predictor=") for w in typed.words)):
+        print(f"- {shorten(printable(remark))}")
     command = ["odfl", "run", "data=replay", f"data.file={typed.file}", *typed.words]
     if typed.output:
         _write_choice(typed.output, path, config, typed.words)
@@ -67,10 +68,14 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _look(recording: Recording) -> list[str]:
-    """Remarks on the first rounds of the first group."""
-    values = recording.read(0, 0, min(LOOKED_AT, recording.lengths[0]))
-    return list(look(values[..., :-1], values[..., -1], recording.names, shared=True))
+def _look(replay: Replay, shared: bool) -> list[str]:
+    """Remarks on the first rounds of the first group; `shared`: items share weights."""
+    if not replay.offers_all:
+        return []
+    rounds = min(LOOKED_AT, replay.extent["horizon.rounds"])
+    X, costs = replay.rounds(replay.extent["seeds"][:1], 0, rounds)[:2]
+    columns = replay.feature_names[: replay.features - replay.intercept]
+    return list(look(X[0], transform_costs(replay.target, costs[0]), columns, shared))
 
 
 def _write_choice(output: Path, file: Path, config: DictConfig, words: list[str]) -> None:
