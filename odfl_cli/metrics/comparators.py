@@ -13,6 +13,7 @@ from odfl_cli.problem.problem import Problem
 
 MIN_STEP_ROUNDS = 128  # that a step of a descent uses, if the losses allow
 MOMENTUM = 0.5
+DIGITS = 11  # of costs that are compared
 FINALISTS = 3  # the spread of the best few descents is the comparator's uncertainty
 REFINED_PREDICTIONS, REFINED_SCALES = 10_000, (1.0, 0.2, 0.03)
 
@@ -50,12 +51,22 @@ def find_comparator(losses: Losses, rounds: Rounds, starts: np.ndarray, steps: i
     ends = losses.descend(starts, rounds, SCHEDULE.descent(losses, rounds, starts, steps))
     candidates = np.concatenate([ends, starts])
     values = losses.average(candidates, rounds)
-    order = np.argsort(values, kind="stable")
+    order = rank(values)
     best, value = candidates[order[0]], float(values[order[0]])
     spread = float(np.ptp(np.sort(values[: len(ends)])[:FINALISTS]))
     theta, refined = _refine(losses, rounds, best, value, candidates[order[1:5]])
     finalists = np.concatenate([theta[None], candidates[order[: FINALISTS - 1]]])
     return Comparator(theta, refined, max(spread, value - refined), finalists)
+
+
+def rank(values: np.ndarray) -> np.ndarray:
+    """The places of the values [C] in ascending order, the first of equal ones first.
+
+    θ and −θ often cost the same. Values count as equal up to rounding errors, which depend on the
+    processor.
+    """
+    size = np.abs(values).max() or 1.0
+    return np.argsort(np.round(values / size, DIGITS), kind="stable")
 
 
 def _refine(

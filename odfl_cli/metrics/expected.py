@@ -12,6 +12,7 @@ from odfl_cli.metrics.comparators import (
     add_random,
     evenly_spaced,
     find_comparator,
+    rank,
 )
 from odfl_cli.metrics.losses import Losses
 from odfl_cli.metrics.played import Plays
@@ -106,7 +107,8 @@ class ExpectedCosts:
         found = find_comparator(self.losses, sample[1], add_random(starts, self.random), self.steps)
         pool = np.concatenate([found.finalists, truths, np.zeros_like(found.theta[None])])
         values = self.losses.average(pool, sample[0])
-        return pool[values.argmin()], float(values.min()), found
+        best = rank(values)[0]
+        return pool[best], float(values[best]), found
 
     def _mix(self, samples: list[Rounds]) -> Rounds:
         """A sample of all rounds: rounds from the samples of all evaluation rounds by their share."""

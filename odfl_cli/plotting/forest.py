@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.statistics import Interval
 from odfl_cli.core.text import did_you_mean
-from odfl_cli.plotting.canvas import ROW_HEIGHT, finish, new_figure
+from odfl_cli.plotting.canvas import ROW_HEIGHT, finish, fold_names, new_figure
 from odfl_cli.plotting.figure_files import Sheet
 from odfl_cli.plotting.request import Request
 from odfl_cli.plotting.style import DARK, GREY, LineStyle, line_styles
@@ -53,7 +53,7 @@ def forest_sheet(runs: list[Run], column: str, title: str, request: Request) -> 
             panels.setdefault(name_settings(place), []).append(shown)
             numbers = {"seeds": len(entry.values), "mean": gap["mean"], "ci95": ci95}
             parts.append({**entry.settings, "baseline": base, **numbers})
-    words = f"{column_words(column)} minus that of {styles[base].name}, ± 95% over {over.words}"
+    words = f"{column_words(column)} minus that of {styles[base].name}, ±\N{NO-BREAK SPACE}95% over {over.words}"
     draw = partial(draw_rows, panels, f"{words} (left: better)", title, request)
     return Sheet("forest", draw, pd.DataFrame(parts))
 
@@ -61,7 +61,9 @@ def forest_sheet(runs: list[Run], column: str, title: str, request: Request) -> 
 def draw_rows(panels: dict[str, list[Row]], words: str, title: str, request: Request) -> Figure:
     """Draws differences one below the other, with a line at zero."""
     rows = max(map(len, panels.values()))
+    (words,) = fold_names([words], request.width)
     figure, axes = new_figure(len(panels), request, 0.75 + 1.25 * ROW_HEIGHT * rows)
+    figure.set_figheight(figure.get_figheight() + ROW_HEIGHT * words.count("\n"))
     for axis, (name, shown) in zip(axes, panels.items(), strict=True):
         _draw_rows(axis, shown)
         axis.set_title(name)

@@ -19,8 +19,8 @@ from odfl_cli.core.statistics import mean_ci95
 from odfl_cli.environments.base import Rounds
 from odfl_cli.environments.polynomial import Polynomial
 from odfl_cli.environments.sin4 import Sin4
-from odfl_cli.metrics.comparators import find_comparator
-from odfl_cli.metrics.expected import count_nearest, interpolated_sums
+from odfl_cli.metrics.comparators import find_comparator, random_starts, rank
+from odfl_cli.metrics.expected import ExpectedCosts, count_nearest, interpolated_sums
 from odfl_cli.metrics.losses import Descent, LinearLosses, Losses, losses_for
 from odfl_cli.metrics.regret import NO_LAW, Regret, comparator_cache, evaluation_rounds
 from odfl_cli.problem.problem import Horizon
@@ -223,6 +223,17 @@ def test_regrets_of_two_algorithms_differ_by_what_they_paid(chosen):
     expected = interpolated_sums(t[rows], (one["expected_cost"] - other["expected_cost"])[:, rows])
     for column in ("dynamic_regret", "expected_static_regret"):
         np.testing.assert_allclose((one[column] - other[column])[:, rows], expected, atol=1e-9)
+
+
+def test_of_two_opposite_parameters_the_comparator_is_the_first():
+    """Their costs are equal but for rounding errors, which depend on the processor."""
+    job = make_job(Uniform, seeds=(0,), rounds=50, items=5, features=10)
+    losses, law = losses_for(job.algorithm.problem), job.environment
+    for seed in range(8):
+        starts = random_starts(losses.problem, seed, 3)
+        costs = ExpectedCosts(law, losses, seed, np.array([1, 50]), 200, 8, starts)
+        assert (costs.search().thetas @ law.theta_star((seed,))[0] > 0).all(), seed
+    assert rank(np.array([0.1 + 0.2, 0.3, 0.2])).tolist() == [2, 0, 1]
 
 
 @pytest.mark.parametrize("drift", ["paper", "switching"])

@@ -168,6 +168,7 @@ def test_a_spoilt_seed_is_named_on_stderr_and_the_rest_is_drawn(runs, tmp_path, 
 REFUSED = {
     "no such directory": (["nowhere"], "nowhere: no such directory"),
     "unknown key": (["runs", "--x", "data.gama"], "did you mean data.gamma"),
+    "a panel of no key": (["runs", "--col", "data.gama"], "--col data.gama: no run has this key"),
     "unknown column": (["runs", "--x", "algo", "--y", "kost"], "--y kost"),
     "slopes without --x": (["runs", "--loglog"], "--loglog needs one key"),
     "three keys": (["runs", "--x", "a,b,c"], "one key, or two"),

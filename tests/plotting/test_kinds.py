@@ -232,6 +232,10 @@ def test_a_forest_is_paired_and_has_a_panel_for_every_problem(tmp_path):
     titles = [axis.get_title() for axis in sheet.draw().axes]
     assert titles[:3] == [f"$\\gamma$ = {gamma}" for gamma in ("0", "0.5", "1")]
     assert {sheet.stem for sheet in sheets(runs, Request())} == {"overview", "forest"}
+    narrow = sheets(runs, Request(forest="", width=3.4))[0].draw()
+    narrow.draw_without_rendering()
+    (words,) = [text for text in narrow.texts if "minus" in text.get_text()]
+    assert words.get_window_extent().x0 >= 0
     with pytest.raises(UserError, match="--forest spo: no run of it; there are df_ogd, pf_ogd"):
         sheets(runs, Request(forest="spo"))
 

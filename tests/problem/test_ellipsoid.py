@@ -110,6 +110,7 @@ def test_rows_do_not_see_each_other(polytope):
         ({"matrix": ((1.0, 0.0), (0.0, 1.0))}, "should have 3 rows of 3 numbers"),
         ({"matrix": ((1.0, 0.0, 0.0),) * 3}, "should be invertible"),
         ({"radius": 0.0}, "greater than 0"),
+        ({"radius": 1e-200}, "half-axes of 1e-150 or more are needed"),
     ],
 )
 def test_what_is_no_ellipsoid_is_refused(settings, reason):

@@ -1,6 +1,7 @@
 """The journal of a sweep: every attempt has its own, and no line can end the display."""
 
 import re
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -9,7 +10,15 @@ from rich.console import Console
 from support.processes import LIMIT, ODFL, Start
 
 from odfl_cli.core.bar import Bar
-from odfl_cli.runs.sweep.progress import Entry, Reader, add, jobs_line, journal, remove_old_journals
+from odfl_cli.runs.sweep.progress import (
+    Entry,
+    Reader,
+    SweepProgress,
+    add,
+    jobs_line,
+    journal,
+    remove_old_journals,
+)
 
 DONE = Entry(0, "run", "done", 0.5, "told")
 
@@ -60,6 +69,17 @@ def test_two_identical_sweeps_at_once_both_tell_all_their_jobs(
         assert "2 jobs: " in told
         assert "0 failed, 0 unfinished" in told
     assert not list(tmp_path.rglob(".journal*"))
+
+
+def test_a_reader_that_leaves_ends_no_display(tmp_path: Path, monkeypatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("odfl_cli.runs.sweep.progress.print", refuse, raising=False)
+    progress = SweepProgress(journal(tmp_path, "a"), {"run": "algo=spo"}, [], brief=False)
+    for job in range(2):
+        add(journal(tmp_path, "a"), replace(DONE, job=job))
+    assert len(progress.stop()) == 2
 
 
 def test_the_bar_shows_both_times_and_the_running_jobs_in_eighty_columns() -> None:

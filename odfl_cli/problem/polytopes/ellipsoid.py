@@ -9,6 +9,7 @@ from odfl_cli.core.arrays import Array, on_rows
 from odfl_cli.core.settings import Positive, PositiveInt, Real, settings
 
 STEPS = 100  # the most Newton steps of a projection; about ten are needed
+SHORTEST = 1e-150  # half-axis whose square is a number above 0
 
 
 @settings
@@ -34,6 +35,10 @@ class Ellipsoid:
             raise ValueError(f"polytope.matrix should have {d} rows of {d} numbers")
         if self._lengths.min() <= 1e-9 * self._lengths.max():
             raise ValueError("polytope.matrix should be invertible")
+        if self.reach < SHORTEST:
+            raise ValueError(
+                f"polytope.radius={self.radius:g}: half-axes of {SHORTEST:g} or more are needed"
+            )
 
     @property
     def reach(self) -> float:

@@ -165,7 +165,8 @@ class SweepProgress:
         if self._bar:
             self._bar.print(line)
         else:
-            print(line, flush=True)
+            with suppress(BrokenPipeError):  # `odfl run -m … | head`; the jobs go on
+                print(line, flush=True)
 
 
 def jobs_line(total: int, entries: list[Entry]) -> str:
