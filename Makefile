@@ -125,7 +125,7 @@ test-hydra: $(STAMP)  ## sweeps and experiments with the release candidate of Hy
 	$(PYTHON) -m venv $(VENV)-hydra
 	$(VENV)-hydra/bin/python -m pip install --quiet --disable-pip-version-check hydra-core==1.4.0rc3
 	echo "import site; site.addsitedir('$$(echo $(abspath $(VENV))/lib/python3*/site-packages)')" > $$(echo $(VENV)-hydra/lib/python3*/site-packages)/shared.pth
-	$(VENV)-hydra/bin/python -m odfl_cli run -m algo=pf_ogd,uniform horizon=smoke seeds=2 outputs=$(VENV)-hydra/outputs
+	$(VENV)-hydra/bin/python -m odfl_cli run -m algo=pf_ogd,guard,uniform horizon=smoke seeds=2 outputs=$(VENV)-hydra/outputs
 	$(VENV)-hydra/bin/python -m odfl_cli run experiment=main algo=pf_ogd,uniform horizon=smoke seeds=2 outputs=$(VENV)-hydra/outputs
 
 test-slurm: $(STAMP)  ## a sweep on a throw-away Slurm of this machine; installs no Slurm

@@ -18,7 +18,7 @@ settings.load_profile("odfl")
 
 
 def pytest_collection_finish() -> None:
-    """What is imported now stays; composing makes many small objects, few of them in cycles."""
+    """Freezes imported objects and collects less often: composing makes many small objects, few of them in cycles."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
 

@@ -25,7 +25,7 @@ ROUNDS = 12
 @pytest.mark.parametrize("engine", [CompiledEngine(), TorchEngine()], ids=["compiled", "torch"])
 @pytest.mark.parametrize("items", [5, 30])
 def test_the_autograd_loop_pays_what_the_engines_pay(engine, items):
-    """With a radius small enough that both kinds of projection happen."""
+    """The radius is so small that some steps are projected and others are not."""
     size = (f"data.items={items}", "theta_radius=0.02", "oracle.lr=0.1", "algo.c_eta=0.5")
     job = job_of("algo=df_ogd", *size, "seeds=[3]", rounds=ROUNDS, engine=engine)
     table = simulate(job).table
@@ -55,7 +55,7 @@ print(np.abs(simulate(job).table["cost"][0] - paid).max())
 @pytest.mark.skipif(find_spec("jax") is None, reason="the bench extra")
 @pytest.mark.thorough
 def test_the_scan_in_jax_pays_what_the_compiled_engine_pays(tmp_path):
-    """In a process of its own: JAX has threads, and other tests fork theirs."""
+    """JAX runs in a process of its own, as it has threads and other tests fork."""
     assert float(python("-c", SCAN, cwd=tmp_path).splitlines()[-1]) < 1e-9
 
 

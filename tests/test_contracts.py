@@ -49,11 +49,11 @@ SEEDS = tuple(range(2, 19))  # 17: whole vectors of any width, and a rest
 def small_job(
     algo: str, seeds: tuple[int, ...], engine: str = "array", items: int = 4, radius: float = 1.0
 ) -> Job:
-    return replace(built(algo, engine, items, radius), seeds=seeds)
+    return replace(build_small(algo, engine, items, radius), seeds=seeds)
 
 
 @cache
-def built(algo: str, engine: str, items: int, radius: float) -> Job:
+def build_small(algo: str, engine: str, items: int, radius: float) -> Job:
     job = composed_job(
         f"algo={algo}",
         f"horizon.rounds={ROUNDS if items < 30 else FEWER}",
@@ -65,7 +65,7 @@ def built(algo: str, engine: str, items: int, radius: float) -> Job:
 
 
 @cache
-def simulated(
+def simulate_small(
     algo: str, seeds: tuple[int, ...], engine: str, items: int = 4, block: int | None = None
 ) -> Simulation:
     return simulate(small_job(algo, seeds, engine, items), block)
@@ -105,9 +105,9 @@ def assert_same(one: Simulation, other: Simulation, rows: slice) -> None:
 )
 def test_a_seed_does_not_see_the_other_seeds(algo, engine, items):
     """Bitwise the same alone, among 3, among 7 and among 17."""
-    everyone = simulated(algo, SEEDS, engine, items)
+    everyone = simulate_small(algo, SEEDS, engine, items)
     for start, stop in [(0, 1), (16, 17), (4, 7), (0, 7)]:
-        few = simulated(algo, SEEDS[start:stop], engine, items)
+        few = simulate_small(algo, SEEDS[start:stop], engine, items)
         assert_same(few, everyone, slice(start, stop))
 
 
@@ -117,8 +117,8 @@ def test_a_seed_does_not_see_the_other_seeds(algo, engine, items):
 )
 def test_the_block_size_changes_no_number(algo, engine, block):
     seeds = SEEDS[:7]
-    cut = simulated(algo, seeds, engine, block=block)
-    assert_same(cut, simulated(algo, seeds, engine), slice(None))
+    cut = simulate_small(algo, seeds, engine, block=block)
+    assert_same(cut, simulate_small(algo, seeds, engine), slice(None))
 
 
 @pytest.mark.parametrize(("algo", "engine", "pause"), each_once(PAIRS, [1, 9]))
@@ -143,7 +143,7 @@ def test_a_run_can_be_stopped_stored_and_continued(algo, engine, pause):
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
 def test_parameters_stay_in_theta_and_decisions_in_the_polytope(algo):
-    """With a radius small enough that the projection works at nearly every step."""
+    """The radius is so small that nearly every step is projected."""
     job = small_job(algo, SEEDS[:3], radius=0.01)
     algorithm, polytope = job.algorithm, job.algorithm.problem.polytope
     state = algorithm.init(3, job.environment.theta_star(job.seeds))
@@ -272,7 +272,7 @@ OTHER = {
 }
 
 
-def chosen(group: str, choice: str) -> tuple[str, ...]:
+def words_for(group: str, choice: str) -> tuple[str, ...]:
     """The words that choose what a file of conf/tuned is for, beside the algorithm."""
     data = ("data=sin4",) if choice.endswith(WITH) else ()
     return f"{OTHER[group]}={choice.removesuffix(WITH)}", *data
@@ -281,24 +281,24 @@ def chosen(group: str, choice: str) -> tuple[str, ...]:
 TUNED = [(group, *pair) for group in OTHER for pair in pairs(group)]
 
 
-def given_by(group: str, algo: str, choice: str) -> dict[str, Any]:
-    """What a file of conf/tuned sets."""
+def values_in(group: str, algo: str, choice: str) -> dict[str, Any]:
+    """The keys and values that a file of conf/tuned sets."""
     file = conf_directory() / group / f"{algo}_{choice}.yaml"
     return flatten(yaml.safe_load(file.read_text()))
 
 
 @pytest.mark.parametrize(("group", "algo", "choice"), some_of(TUNED, 8))
 def test_settings_for_a_pair_of_choices_apply_to_that_pair(group, algo, choice):
-    given = given_by(group, algo, choice)
-    tuned = composed(f"algo={algo}", *chosen(group, choice))
+    given = values_in(group, algo, choice)
+    tuned = composed(f"algo={algo}", *words_for(group, choice))
     assert given
     assert {key: OmegaConf.select(tuned, key) for key in given} == given
 
 
 @pytest.mark.parametrize(("group", "algo", "choice"), some_of(TUNED, 3))
 def test_what_a_user_types_wins_over_settings_for_a_pair(group, algo, choice):
-    key = sorted(given_by(group, algo, choice))[0]
-    typed = composed(f"algo={algo}", *chosen(group, choice), f"{key}=0.125", hydra=True)
+    key = sorted(values_in(group, algo, choice))[0]
+    typed = composed(f"algo={algo}", *words_for(group, choice), f"{key}=0.125", hydra=True)
     assert OmegaConf.select(typed, key) == 0.125
 
 
@@ -306,7 +306,7 @@ def test_every_file_of_a_pair_sets_keys_that_its_algorithm_or_the_other_choice_h
     """Hydra takes a misspelt key of a file for a new one."""
     for group, algo, choice in TUNED:
         other = OTHER[group]
-        for key in given_by(group, algo, choice):
+        for key in values_in(group, algo, choice):
             owner = (
                 f"{other}={choice.removesuffix(WITH)}"
                 if key.startswith(f"{other}.")

@@ -186,7 +186,7 @@ def test_a_job_that_is_asked_for_twice_counts_once() -> None:
 
 @pytest.mark.thorough
 def test_recorded_rounds_as_an_object_are_all_played(tmp_path: Path) -> None:
-    """As with data=replay: every group and every round, unless they are asked for."""
+    """As with data=replay, all groups and rounds are played unless some are asked for."""
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "mine.npz", X=rng.random((3, 40, 2, 2)), c=rng.random((3, 40, 2)))
     data = Replay(file=str(tmp_path / "mine.npz"))
@@ -282,9 +282,9 @@ def test_the_plot_draws_the_mean_of_the_rows() -> None:
     np.testing.assert_array_equal(line.get_xdata(), mean.index)
     np.testing.assert_allclose(line.get_ydata(), mean)
     assert line.get_color() == LINE_STYLES["pf_ogd"].colour
-    figure, own = plt.subplots()
-    assert result.plot(ax=own) is own
-    assert len(own.get_lines()) == 1
+    figure, axes = plt.subplots()
+    assert result.plot(ax=axes) is axes
+    assert len(axes.get_lines()) == 1
     plt.close(figure)
     plt.close(axes.figure)
     with pytest.raises(UserError, match="y=nope"):

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from hydra import __version__
 
 from odfl_cli.config.directory import TUNED, choices_of, conf_directory, variants
 from odfl_cli.core.reading import FAST_LOADER
@@ -17,6 +18,8 @@ FOR = {
     "algo_data": "${data}",
 }
 """Group in conf/tuned → the part of its file names after the algorithm."""
+CHOICE = "${{choice_of:{}}}" if __version__.startswith("1.3") else "${{{}}}"
+"""The choice of a group in a defaults list; Hydra 1.3 reads dots as paths, and 1.4 calls no resolvers there."""
 INSIDE = TUNED + "inside"
 LOCAL, GLOBAL = None, "_global_"
 
@@ -65,7 +68,7 @@ def _defaults(algorithm: str) -> list[dict[str, str]]:
     """The defaults list of the files in conf/tuned for the learners inside an algorithm."""
     algorithms = [*choices_of("algo", [conf_directory()]), *variants()]
     if algorithm in BASES:
-        places = [(place, f"${{choice_of:algo@algo.{place}}}") for place in BASES[algorithm]]
+        places = [(place, CHOICE.format(f"algo@algo.{place}")) for place in BASES[algorithm]]
     else:
         places = [(f"settings.{name}", name) for name in algorithms]
     return [

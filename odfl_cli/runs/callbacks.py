@@ -2,6 +2,7 @@
 
 import copy
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -81,7 +82,7 @@ class CheckBeforeStart(Callback):
 
 
 def check_late_keys(config: DictConfig) -> None:
-    """Reads keys that Hydra reads only after it has made directories; sets up the log without a file."""
+    """Reads keys that Hydra reads only after it has made directories; sets up the log without its file."""
     trial, known = copy.deepcopy(config), HydraConfig.instance()
     before, hydra = known.cfg, trial.hydra
     with (
@@ -93,8 +94,8 @@ def check_late_keys(config: DictConfig) -> None:
     ):
         hydra.runtime.output_dir = "."
         for handler in hydra.job_logging.handlers.values():
-            if "filename" in handler:
-                handler.delay = True
+            if handler.get("filename"):
+                handler.filename = os.devnull
         # For a single job Hydra reads the following in a copy with only its own keys.
         node = trial if hydra.mode == RunMode.MULTIRUN else OmegaConf.masked_copy(trial, ["hydra"])
         known.cfg = trial  # type: ignore[assignment]  # for ${hydra:…}
@@ -110,8 +111,9 @@ class LogFile(logging.FileHandler):
     """run.log, the first file of a job; checks its directory, which a search does not know beforehand."""
 
     def __init__(self, filename: str, mode: str = "a", **options: Any) -> None:
-        with exit_on_user_error():
-            check_place(Path(filename).parent)
+        if filename != os.devnull:
+            with exit_on_user_error():
+                check_place(Path(filename).parent)
         super().__init__(filename, mode, **options)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802

@@ -34,7 +34,7 @@ def times(X, theta):
     return [inner(row, theta) for row in X]
 
 
-def transposed_times(X, v):
+def multiply_transposed(X, v):
     return [math.fsum(X[i][j] * v[i] for i in range(len(X))) for j in range(len(X[0]))]
 
 
@@ -58,7 +58,7 @@ def smoothed_gradient(theta, X, c, alpha):
     w = [x / math.fsum(weights) for x in weights]
     value = inner(c, w)
     pulled = [wi * (ci - value) for wi, ci in zip(w, c, strict=True)]
-    return [-x / alpha for x in transposed_times(X, pulled)]
+    return [-x / alpha for x in multiply_transposed(X, pulled)]
 
 
 def assert_thetas(states, by_hand):
@@ -176,7 +176,7 @@ def test_gradient_rounds_by_hand(kind, gradient_in_prediction, radius):
         theta = [0.0] * 3
         thetas.append([])
         for X, c in zip(rounds.X[s].tolist(), rounds.costs[s].tolist(), strict=True):
-            step = transposed_times(X, gradient_in_prediction(times(X, theta), c))
+            step = multiply_transposed(X, gradient_in_prediction(times(X, theta), c))
             theta = into_ball(minus(theta, step, eta), radius)
             thetas[s].append(theta)
     assert_thetas(play(algorithm, rounds), thetas)
@@ -222,7 +222,7 @@ def test_spo_plus_subgradient_inequality(a, b, c):
 
 
 def test_a_frozen_learner_keeps_the_direction_of_its_first_draw():
-    """On the border of Θ from round 2 on, whatever it pays; another seed has another direction."""
+    """θ is on the border of Θ from round 2 on, whatever it pays; another seed has another direction."""
     job = make_job(Frozen, seeds=(0, 1), rounds=30, items=4, features=3)
     first = simulate(replace(job, horizon=Horizon(rounds=1))).state
     last = simulate(job).state

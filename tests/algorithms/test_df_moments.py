@@ -118,7 +118,7 @@ def linear_rounds(seeds=3, rounds=200, items=10):
     return Rounds(drawn.X, means + drawn.costs - drawn.costs.mean()), means
 
 
-def paid(algorithm, rounds, means):
+def late_mean_cost(algorithm, rounds, means):
     """The mean of the costs without noise over the second half of the rounds, [S]."""
     decisions = play(algorithm, rounds)[1].swapaxes(0, 1)
     return (decisions * means).sum(-1)[:, rounds.costs.shape[1] // 2 :].mean(-1)
@@ -144,14 +144,14 @@ def add_shocks(costs, rng):
     "spoil", [spoil_one_cost, spoil_a_round, add_cauchy_noise, add_shocks], ids=lambda f: f.__name__
 )
 def test_outlying_costs_and_common_shocks_do_little_harm(spoil):
-    """What is learnt decides nearly as well as what clean costs teach; without the rules it does not."""
+    """Decisions are nearly as good as those learnt from clean costs; without the robust rules they are not."""
     clean, means = linear_rounds()
     costs = clean.costs.copy()
     spoil(costs, np.random.default_rng(0))
     robust = DFMoments(problem=make_problem(items=10))
-    best = paid(robust, clean, means).mean()
+    best = late_mean_cost(robust, clean, means).mean()
     ours, others = (
-        paid(algorithm, Rounds(clean.X, costs), means).mean()
+        late_mean_cost(algorithm, Rounds(clean.X, costs), means).mean()
         for algorithm in (robust, replace(robust, robust=False))
     )
     assert ours < 0.97 * best

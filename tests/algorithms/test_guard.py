@@ -34,8 +34,8 @@ class Right(Fixed):
     theta = np.array([0.0, 1.0])  # and here item 1
 
 
-def played(guard, rounds):
-    """What the guard paid and what each of its algorithms would have paid, [T] and [T, 1 + N]."""
+def play(guard, rounds):
+    """The costs of the guard [T] and of each of its algorithms [T, 1 + N], and the last state."""
     state, paid, each = guard.init(1, None), [], []
     for t in range(rounds.costs.shape[1]):
         X, costs = rounds.X[:, t], rounds.costs[:, t]
@@ -53,7 +53,7 @@ def test_two_rounds_by_hand():
     """The base pays 1 and the rival 0 in round 1: v = (½, ½·(1 + ½)), so p = (0.4, 0.6)."""
     problem = make_problem(items=2, features=2)
     guard = Guard(problem=problem, base=Left, rivals={"right": Right}, range=1.0)
-    paid, _, state = played(guard, two_items([[0, 1], [0, 1]]))
+    paid, _, state = play(guard, two_items([[0, 1], [0, 1]]))
     np.testing.assert_allclose(paid, [0.5, 0.4], rtol=1e-14)
     v = np.array([0.5, 0.5 * 1.5**2])
     np.testing.assert_allclose(guard.shares(state)[0], v / v.sum(), rtol=1e-14)
@@ -66,7 +66,7 @@ def test_two_rounds_by_hand():
 def test_both_bounds_hold_for_any_costs(costs, eta):
     problem = make_problem(items=2, features=2)
     guard = Guard(problem=problem, base=Left, rivals={"right": Right}, eta=eta, range=1.0)
-    paid, each, _ = played(guard, two_items(costs))
+    paid, each, _ = play(guard, two_items(costs))
     to_base = math.log(1 / (1 - eta)) / eta
     to_rival = eta * ((each[:, 0] - each[:, 1]) ** 2).sum() + math.log(1 / eta) / eta
     assert paid.sum() <= each[:, 0].sum() + to_base + 1e-9
@@ -84,7 +84,7 @@ def test_both_bounds_hold_for_any_costs(costs, eta):
 def test_both_bounds_hold_for_a_range_that_is_learned(costs, eta):
     problem = make_problem(items=2, features=2)
     guard = Guard(problem=problem, base=Left, rivals={"right": Right}, eta=eta)
-    paid, each, _ = played(guard, two_items(costs))
+    paid, each, _ = play(guard, two_items(costs))
     lead = np.abs(each[:, 0] - each[:, 1])
     B, so_far = lead.max(), np.maximum.accumulate(lead)
     squares = (lead**2 / np.maximum(so_far, 1e-300)).sum()
@@ -96,11 +96,11 @@ def test_a_thousand_small_differences_do_not_outweigh_a_few_large_ones():
     """The base pays 0.01 and the rival 0, then 0 and 1: counted in ranges of their time, 585 were paid."""
     problem = make_problem(items=2, features=2)
     guard = Guard(problem=problem, base=Left, rivals={"right": Right})
-    paid, each, _ = played(guard, two_items([[0, 0.01]] * 1000 + [[1, 0]] * 200))
+    paid, each, _ = play(guard, two_items([[0, 0.01]] * 1000 + [[1, 0]] * 200))
     assert each[:, 0].sum() == pytest.approx(10.0)
     assert paid.sum() <= 10.0 + 2.39
     # a rival that leads from the start takes over
-    late, _, _ = played(guard, two_items([[0, 1]] * 50))
+    late, _, _ = play(guard, two_items([[0, 1]] * 50))
     assert late[-1] < 1e-6
 
 
@@ -119,9 +119,9 @@ def test_what_cannot_be_weighed_is_refused_in_one_line():
     with pytest.raises(
         RowError, match=r"algo\.range=0\.5: .* differ by 1; give a range that is larger"
     ):
-        played(guard, two_items([[0, 0.25], [0, 1]]))
+        play(guard, two_items([[0, 0.25], [0, 1]]))
     with pytest.raises(RowError, match="algo=guard: algorithm pays nan, which cannot be weighed"):
-        played(guard, two_items([[0, np.nan]]))
+        play(guard, two_items([[0, np.nan]]))
 
 
 def test_both_engines_refuse_costs_beyond_the_range_in_the_same_round():

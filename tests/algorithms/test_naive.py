@@ -14,7 +14,7 @@ NAIVE = ("yesterday", "last_week", "rolling_mean", "forecast", "always")
 COSTS = np.array([[3.0, 1.0, 2.0], [1.0, 4.0, 2.0], [5.0, 5.0, 0.0], [1.0, 2.0, 3.0]])
 
 
-def played(algorithm: Algorithm, costs: np.ndarray, X: np.ndarray | None = None) -> list[list]:
+def play(algorithm: Algorithm, costs: np.ndarray, X: np.ndarray | None = None) -> list[list]:
     """(prediction, decision) of every round of one seed with costs [T, d]."""
     X = np.zeros((*costs.shape, 2)) if X is None else X
     state, rounds = algorithm.init(1, None), []
@@ -25,7 +25,7 @@ def played(algorithm: Algorithm, costs: np.ndarray, X: np.ndarray | None = None)
 
 
 def predictions(algorithm: Algorithm, costs: np.ndarray, X: np.ndarray | None = None) -> np.ndarray:
-    return np.array([prediction for prediction, _ in played(algorithm, costs, X)])
+    return np.array([prediction for prediction, _ in play(algorithm, costs, X)])
 
 
 def problem(**sizes):
@@ -33,14 +33,14 @@ def problem(**sizes):
 
 
 def test_yesterday_predicts_the_costs_of_the_round_before():
-    rounds = played(RollingMean(problem=problem(), window=1), COSTS)
+    rounds = play(RollingMean(problem=problem(), window=1), COSTS)
     assert rounds[0] == [[0, 0, 0], [1, 0, 0]]
     assert rounds[1] == [[3, 1, 2], [0, 1, 0]]
     assert rounds[3] == [[5, 5, 0], [0, 0, 1]]
 
 
 def test_last_week_predicts_the_costs_of_one_season_ago():
-    """Before a season has passed, the latest costs."""
+    """Before a season has passed, it predicts the latest costs."""
     expected = [[0, 0, 0], COSTS[0], COSTS[0], COSTS[1]]
     found = predictions(RollingMean(problem=problem(), window=1, season=2), COSTS)
     np.testing.assert_array_equal(found, expected)
@@ -76,9 +76,7 @@ def test_a_column_that_is_not_there_is_refused_by_name():
 
 
 def test_always_plays_the_same_items():
-    assert {tuple(w) for _, w in played(Always(problem=problem(), items=(2,)), COSTS)} == {
-        (0, 0, 1)
-    }
+    assert {tuple(w) for _, w in play(Always(problem=problem(), items=(2,)), COSTS)} == {(0, 0, 1)}
     budget = composed_job(
         "algo=always", "algo.items=[4,2]", "polytope=budget", "polytope.k=3",
         "regularizer=log_barrier",
@@ -105,12 +103,12 @@ def test_the_future_changes_no_decision(name):
     X, costs = job.environment.rounds((0, 1), 0, 40)
     changed = costs.copy()
     changed[:, 20:] = 1.0 - changed[:, 20:]
-    before, after = (played_by(job.algorithm, X, c) for c in (costs, changed))
+    before, after = (play_one(job.algorithm, X, c) for c in (costs, changed))
     np.testing.assert_array_equal(after[:21], before[:21])
     assert name in ("forecast", "always") or (after[21:] != before[21:]).any()
 
 
-def played_by(algorithm: Algorithm, X: np.ndarray, costs: np.ndarray) -> np.ndarray:
+def play_one(algorithm: Algorithm, X: np.ndarray, costs: np.ndarray) -> np.ndarray:
     state, decisions = algorithm.init(len(X), None), []
     for t in range(X.shape[1]):
         decisions.append(algorithm.decide(state, X[:, t])[1])

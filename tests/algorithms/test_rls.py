@@ -97,7 +97,7 @@ def test_forgetting_that_is_chosen_online(drift, gain):
 
 @pytest.mark.thorough
 def test_quadratic_features_pay_less_than_the_best_linear_decision():
-    """On the paper's data: least squares from the first round, against θ* known throughout."""
+    """Least squares from the first round against a known θ*, on the paper's data."""
     world = ("horizon.rounds=2000", "seeds=[1000,1001,1002,1003]")
     quadratic = simulate(composed_job("algo=rls", "predictor=quadratic", *world))
     linear = simulate(composed_job("algo=clairvoyant", *world))
@@ -106,7 +106,7 @@ def test_quadratic_features_pay_less_than_the_best_linear_decision():
 
 
 class Wavy(Linear):
-    """Not linear in θ."""
+    """A predictor that is not linear in θ."""
 
     def predict(self, theta, X):
         return np.sin(super().predict(theta, X))
@@ -149,7 +149,7 @@ def test_rls_beats_everyone_where_the_linear_model_is_right(rival):
 
 
 def test_rls_nearly_knows_the_truth_where_the_linear_model_is_right():
-    """Of what there is to gain over playing uniformly, nine tenths in 300 rounds."""
+    """After 300 rounds it has nine tenths of the gain that θ* has over uniform play."""
     regret, floor, idle = (
         final_regret(algo, *REALISABLE)[0].mean() for algo in ("rls", "clairvoyant", "uniform")
     )

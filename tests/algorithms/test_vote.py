@@ -52,8 +52,8 @@ def vote_of(rounds=20, **changes):
     return Vote(problem=problem, **{"experts": tuple(FIXED), "settings": FIXED, **changes})
 
 
-def played(vote, rounds):
-    """What the vote paid [T], and its state after every round."""
+def play_rounds(vote, rounds):
+    """The costs of the vote [T], and its state after every round."""
     state, paid, states = vote.init(1, None), [], []
     for t in range(rounds.costs.shape[1]):
         X, costs = rounds.X[:, t], rounds.costs[:, t]
@@ -71,7 +71,7 @@ def of_items(costs):
 
 def assert_certified(vote, costs):
     """The certificate is above the regret to every expert after every round."""
-    paid, states = played(vote, of_items(costs))
+    paid, states = play_rounds(vote, of_items(costs))
     regret = (np.cumsum(paid)[:, None] - np.cumsum(costs, axis=0)).max(-1)
     certified = np.array([state.certificate[0] * state.t for state in states])
     assert (regret <= certified + 1e-9 * (1.0 + np.abs(costs).sum())).all()
@@ -94,7 +94,7 @@ def test_the_inequality_behind_the_certificate(C, where, r):
 def test_three_rounds_by_hand():
     """Round 1 fixes the scale and counts nothing; round 2 counts r = ℓ̄ − ℓ, which weighs round 3."""
     costs = np.array([[0, 1, 1], [0, 1, 1], [0, 1, 1]], dtype=float)
-    paid, states = played(vote_of(), of_items(costs))
+    paid, states = play_rounds(vote_of(), of_items(costs))
     np.testing.assert_allclose(paid[:2], 2 / 3, rtol=1e-14)
     r = 2 / 3 - costs[1]
     np.testing.assert_allclose(states[1].gains[0, 0], r, rtol=1e-14)
@@ -110,8 +110,8 @@ def test_three_rounds_by_hand():
 
 
 def test_rounds_in_which_all_pay_alike_count_nothing():
-    """Not even the rounding of Σ p_k ℓ, whose root the certificate would show."""
-    _, states = played(
+    """The rounding of Σ p_k ℓ does not count either: the certificate would show its root."""
+    _, states = play_rounds(
         vote_of(), of_items([[0, 1, 1], [0, 1, 1], *[[level] * 3 for level in (0.1, 0.3, 0.7)]])
     )
     for state in states[2:]:
@@ -151,8 +151,8 @@ def test_the_certificate_holds_against_an_adversary_that_sees_the_weights(play, 
 @given(factor=st.sampled_from([1e-3, 1e3]), shift=st.floats(-5, 5))
 def test_units_and_origin_of_the_costs_change_no_weight(factor, shift):
     costs = np.random.default_rng(0).random((40, ITEMS))
-    _, states = played(vote_of(rounds=40, shortest=8), of_items(costs))
-    _, others = played(vote_of(rounds=40, shortest=8), of_items(factor * (costs + shift)))
+    _, states = play_rounds(vote_of(rounds=40, shortest=8), of_items(costs))
+    _, others = play_rounds(vote_of(rounds=40, shortest=8), of_items(factor * (costs + shift)))
     for one, other in zip(states, others, strict=True):
         np.testing.assert_allclose(one.weights, other.weights, atol=1e-9)
         np.testing.assert_allclose(factor * one.certificate, other.certificate, rtol=1e-6)
@@ -169,14 +169,14 @@ def test_a_change_of_the_best_expert_is_followed_sooner_with_sleeping_copies():
 
 @pytest.mark.thorough
 def test_experts_with_predictors_of_their_own_learn_as_they_do_alone():
-    """With its own draws: those of two DF-OGD, of parameters of different length, have the same name."""
+    """Each has its draws: two DF-OGD with parameters of different lengths use the same names."""
     experts = ["df_ogd", "df_ftpl", "df_ogd/quadratic", "rls/quadratic"]
     overrides = ("oracle.lr=0.1", "horizon.rounds=10", "seeds=2")
     vote = simulate(composed_job("algo=vote", f"algo.experts=[{','.join(experts)}]", *overrides))
     for k, expert in enumerate(experts):
         algo, _, predictor = expert.partition("/")
-        own = f"predictor={predictor or 'linear'}"
-        alone = simulate(composed_job(f"algo={algo}", own, *overrides))
+        word = f"predictor={predictor or 'linear'}"
+        alone = simulate(composed_job(f"algo={algo}", word, *overrides))
         np.testing.assert_array_equal(vote.state.states[k].theta, alone.state.theta)
         np.testing.assert_allclose(vote.state.paid[:, k] / 10, alone.table["avg_cost"][:, -1])
     assert vote.state.theta.shape == (2, 10)
@@ -292,10 +292,10 @@ def test_a_typed_value_replaces_a_tuned_one_inside_others():
 def test_what_an_expert_learns_from_is_tuned_as_well():
     assert composed("algo=vote", "data=flights_airport").algo.settings.spo.target == "rank"
     problem = make_problem()
-    part, own = take_problem_settings(
+    part, problem = take_problem_settings(
         partial(PFOGD, eta=0.5, target="rank", oracle={"lr": 0.2}), problem
     )
-    assert (part.keywords, own.target, own.oracle.lr) == ({"eta": 0.5}, "rank", 0.2)
+    assert (part.keywords, problem.target, problem.oracle.lr) == ({"eta": 0.5}, "rank", 0.2)
 
 
 @pytest.mark.parametrize("metrics", marked(["basic", "regret"], "basic".__eq__))

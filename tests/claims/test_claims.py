@@ -12,11 +12,11 @@ from odfl_cli.runs.simulate import Simulation, simulate
 
 def final(column: str, *overrides: str) -> np.ndarray:
     """The last value of a column for every seed."""
-    return simulated(*overrides).table[column][:, -1]
+    return simulate_job(*overrides).table[column][:, -1]
 
 
 @cache
-def simulated(*overrides: str) -> Simulation:
+def simulate_job(*overrides: str) -> Simulation:
     return simulate(composed_job(*overrides))
 
 

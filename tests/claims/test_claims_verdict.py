@@ -83,7 +83,7 @@ def test_a_share_of_exactly_one_is_within_the_bound_and_what_is_constant_does_no
 def test_what_a_control_passes_too_is_without_power(value, controls, verdict):
     """Intervals of ± 0.1: a control that is not distinguishable has not passed."""
     named = {str(place): control for place, control in enumerate(controls)}
-    assert judged("a", Rule("above", 0.0), value, 0.1, named).verdict == verdict
+    assert claim_on("a", Rule("above", 0.0), value, 0.1, named).verdict == verdict
 
 
 @pytest.fixture
@@ -150,14 +150,14 @@ def test_few_of_many_settled_claims_are_so_by_chance():
     assert discoveries([0.03, 0.029, 0.2, 0.001]) == [True, True, False, True]
     assert discoveries([0.03, 0.04, 0.2]) == [False] * 3
     assert two_sided_p(1.0, 1.0, 8) == pytest.approx(0.05)
-    ahead = judged("a", Rule("above", 0.0), 1.0, 0.98, {})
+    ahead = claim_on("a", Rule("above", 0.0), 1.0, 0.98, {})
     assert ahead.verdict == "holds"
-    among = control_discoveries([ahead, *[judged("b", Rule("above", 0.0), 0.1, 1.0, {})] * 9])
+    among = control_discoveries([ahead, *[claim_on("b", Rule("above", 0.0), 0.1, 1.0, {})] * 9])
     assert [row.verdict for row in among] == [UNCLEAR] * 10
 
 
 def test_what_the_paper_does_not_claim_is_measured():
-    row = judged("a", Rule("measured", 0.0), 0.5, 0.1, {"control": 0.5})
+    row = claim_on("a", Rule("measured", 0.0), 0.5, 0.1, {"control": 0.5})
     assert row.verdict == "measured"
     assert math.isnan(row.p_value)
 
@@ -227,7 +227,7 @@ def test_every_claim_has_a_control_that_is_run():
             assert "df_ftpl" in SWEEPS[claim.evidence].parts[0]
 
 
-def judged(name: str, rule: Rule, value: float, ci95: float, controls: dict[str, float]):
+def claim_on(name: str, rule: Rule, value: float, ci95: float, controls: dict[str, float]):
     """A claim whose evidence is {subject: value}."""
     claim = Claim(
         name=name, text=f"claim {name}", where="Figure 1", evidence=SAMPLE, rule=rule,
@@ -239,9 +239,9 @@ def judged(name: str, rule: Rule, value: float, ci95: float, controls: dict[str,
 
 def test_table_and_json_tell_the_same():
     rows = [
-        judged("a", Rule("above", 0.0), 0.0123, 0.004, {"uniform": -0.01}),
-        judged("b", Rule("at most", 1.0), 2.0, math.nan, {}),
-        judged("c", Rule("above", 0.0), 0.0123, 0.004, {"uniform": 0.02}),
+        claim_on("a", Rule("above", 0.0), 0.0123, 0.004, {"uniform": -0.01}),
+        claim_on("b", Rule("at most", 1.0), 2.0, math.nan, {}),
+        claim_on("c", Rule("above", 0.0), 0.0123, 0.004, {"uniform": 0.02}),
     ]
     shown, told = as_markdown(rows), json.loads(as_json(rows))
     assert "0.0123 ± 0.0040" in shown
@@ -254,7 +254,7 @@ def test_table_and_json_tell_the_same():
 
 
 def test_what_could_not_be_measured_is_null_and_says_so():
-    rows = [judged("a", Rule("above", 0.0), math.nan, math.nan, {})]
+    rows = [claim_on("a", Rule("above", 0.0), math.nan, math.nan, {})]
     (told,) = json.loads(as_json(rows), parse_constant=pytest.fail)
     assert told["value"] is told["ci95"] is None
     assert told["verdict"] == "no measurement"
@@ -279,13 +279,13 @@ def test_the_command_runs_what_is_missing_and_prints_verdicts(tmp_path):
     ]
     for one, is_discovery in zip(told, discoveries(p_values), strict=True):
         rule = Rule(**one["claimed"])
-        own, *others = (
+        verdict, *others = (
             rule.judge(Estimate(x["value"], x["ci95"], one["count"]))
             for x in (one, *one["controls"].values())
         )
-        if own in ("holds", "does not hold") and not is_discovery:
-            own = UNCLEAR
-        assert one["verdict"] == ("without power" if own == "holds" in others else own)
+        if verdict in ("holds", "does not hold") and not is_discovery:
+            verdict = UNCLEAR
+        assert one["verdict"] == ("without power" if verdict == "holds" in others else verdict)
         assert {*one["controls"]} == {"uniform", "frozen"}
         assert one["count"] == len(SWEEPS["grid"].seeds(0.02)) == 4
 

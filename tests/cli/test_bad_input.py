@@ -226,7 +226,7 @@ def test_a_users_own_traceback_is_shown_on_request(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Path:
     """A user's folder with an algorithm that raises, and a file that is not YAML."""
     files = {
         "failing.py": FAILING,
@@ -298,27 +298,29 @@ def helper(costs):
     ),
     ids=str,
 )
-def test_a_users_own_configuration(own: Path, arguments: list[str], words: list[str]) -> None:
-    done = odfl("run", "--config-dir", "conf", *arguments, cwd=own)
+def test_a_users_own_configuration(folder: Path, arguments: list[str], words: list[str]) -> None:
+    done = odfl("run", "--config-dir", "conf", *arguments, cwd=folder)
     assert done.returncode == 2, done.stderr
     (line,) = complaints(done)
     for word in words:
         assert word in line
-    assert not (own / "outputs").exists()
+    assert not (folder / "outputs").exists()
 
 
-def test_an_exception_in_a_users_algorithm(own: Path) -> None:
+def test_an_exception_in_a_users_algorithm(folder: Path) -> None:
     small = ("horizon=smoke", "seeds=1")
-    done = odfl("run", "--config-dir", "conf", "algo=mine", *small, cwd=own)
+    done = odfl("run", "--config-dir", "conf", "algo=mine", *small, cwd=folder)
     assert done.returncode == 1
     lines = complaints(done)
     assert lines[0].startswith("Traceback (shortened; HYDRA_FULL_ERROR=1 ")
     assert [line for line in lines if line.startswith("  File ")] == [
-        f'  File "{own / "failing.py"}", line 12, in update',
-        f'  File "{own / "failing.py"}", line 16, in helper',
+        f'  File "{folder / "failing.py"}", line 12, in update',
+        f'  File "{folder / "failing.py"}", line 16, in helper',
     ]
     assert lines[-1] == "KeyError: 'my mistake'"
-    whole = odfl("run", "--config-dir", "conf", "algo=mine", *small, cwd=own, HYDRA_FULL_ERROR="1")
+    whole = odfl(
+        "run", "--config-dir", "conf", "algo=mine", *small, cwd=folder, HYDRA_FULL_ERROR="1"
+    )
     assert whole.returncode == 1
     assert "simulate.py" in whole.stderr
     assert "KeyError: 'my mistake'" in whole.stderr

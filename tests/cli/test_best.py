@@ -32,13 +32,13 @@ def sweep(tmp_path: Path) -> Path:
     return write_sweep(tmp_path / "sweeps" / "grid", runs)
 
 
-def ranked(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict]:
+def rank(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict]:
     assert main([*arguments, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
 def test_ranking_and_paired_differences(sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first, second, third = ranked(capsys, str(sweep))
+    first, second, third = rank(capsys, str(sweep))
     assert [row["differs"]["algo.eta"] for row in (first, second, third)] == [1.0, 0.1, 10.0]
     offset = harmonic(100) / 100
     assert first["mean"] == pytest.approx(0.6 + offset)
@@ -52,7 +52,7 @@ def test_ranking_and_paired_differences(sweep: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_largest_may_be_best(sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (first,) = ranked(capsys, str(sweep), "--by", "mse", "--max", "--top", "1")
+    (first,) = rank(capsys, str(sweep), "--by", "mse", "--max", "--top", "1")
     assert first["differs"] == {"algo.eta": 10.0}
     assert first["mean"] == pytest.approx(1.8)
 
@@ -93,7 +93,7 @@ def test_jobs_that_differ_in_seeds_are_pooled(
 ) -> None:
     for name, levels in {"a": {0: 0.2, 1: 0.4}, "b": {1: 0.4, 2: 0.6}}.items():
         write_finished(tmp_path / name, levels=levels, rounds=1)
-    (only,) = ranked(capsys, str(tmp_path))
+    (only,) = rank(capsys, str(tmp_path))
     assert only["seeds"] == [0, 1, 2]
     assert only["mean"] == pytest.approx(0.4 + 1)
 
@@ -128,7 +128,7 @@ def test_what_a_sweep_asked_for_is_enough(
     for seed, job in enumerate(index["jobs"]):
         job["seeds"] = [seed]
     (sweep / "index.json").write_text(json.dumps(index))
-    (only,) = ranked(capsys, str(sweep))
+    (only,) = rank(capsys, str(sweep))
     assert only["seeds"] == [0, 1]
     assert only["mean"] == pytest.approx(0.3 + 1)
     assert capsys.readouterr().err == ""
@@ -155,7 +155,7 @@ def test_problems_are_columns_and_never_ranked_against_each_other(tmp_path, caps
     sweep = str(gamma_sweep(tmp_path))
     behind = {
         row["problem"]["data.gamma"]: row["behind"]["mean"]
-        for row in ranked(capsys, sweep)
+        for row in rank(capsys, sweep)
         if row["algorithm"] == "pf_ogd"
     }
     assert behind == pytest.approx({0.0: 0.0, 0.5: 0.045, 1.0: 0.09})
@@ -203,7 +203,7 @@ def test_not_distinguishable_from_the_best(tmp_path, capsys) -> None:
     }
     for algo, by_seed in levels.items():
         write_finished(tmp_path / algo, algo, by_seed)
-    assert [(row["best"], row["tied"]) for row in ranked(capsys, str(tmp_path))] == [
+    assert [(row["best"], row["tied"]) for row in rank(capsys, str(tmp_path))] == [
         (True, False), (False, True), (False, False),
     ]  # fmt: skip
 
@@ -218,13 +218,13 @@ def test_of_several_problems_the_best_settings_count(tmp_path, capsys) -> None:
         for eta in (0.1, 0.2, 0.3)
     ]  # fmt: skip
     sweep = str(write_sweep(tmp_path / "sweep", runs))
-    rows = ranked(capsys, sweep)
+    rows = rank(capsys, sweep)
     assert [(row["differs"]["algo.eta"], row["tried"]) for row in rows] == [(0.1, 3), (0.3, 3)]
     assert main([sweep, "--latex"]) == 0
     assert "best of several settings, chosen on these seeds: PF-OGD (3)" in capsys.readouterr().err
-    assert len(ranked(capsys, sweep, "--rows", "algo,algo.eta")) == 6
+    assert len(rank(capsys, sweep, "--rows", "algo,algo.eta")) == 6
     assert "several settings" not in capsys.readouterr().err
-    assert len(ranked(capsys, sweep, "--where", "data.gamma=0")) == 3  # a calibration
+    assert len(rank(capsys, sweep, "--where", "data.gamma=0")) == 3  # a calibration
 
 
 def test_several_sweeps_make_one_table(tmp_path, capsys) -> None:
@@ -244,7 +244,7 @@ def test_several_sweeps_make_one_table(tmp_path, capsys) -> None:
     assert cells["DF-OGD"] == [f"**{0.4 + offset:.4f} ± 0**", f"{0.5 + offset:.4f} ± 0"]
     assert cells["SPO+"][0] == "–"
     assert list(cells) == ["DF-OGD", "PF-OGD", "SPO+"]
-    assert len(ranked(capsys, *sweeps)) == 5
+    assert len(rank(capsys, *sweeps)) == 5
     assert main([*sweeps, "nowhere", "--latex"]) == 0
     assert "left out: nowhere" in capsys.readouterr().err
     assert main([*sweeps, "--where", "algo=spo"]) == 0
@@ -256,7 +256,7 @@ def test_several_sweeps_make_one_table(tmp_path, capsys) -> None:
 def test_averages_of_what_accumulates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_finished(tmp_path / "a", levels={0: 0.5})
     ((of_sum,), (of_average,)) = (
-        ranked(capsys, str(tmp_path), "--by", column) for column in ("regret", "avg_regret")
+        rank(capsys, str(tmp_path), "--by", column) for column in ("regret", "avg_regret")
     )
     assert of_average["mean"] == pytest.approx(of_sum["mean"] / 100)
     assert of_average["overrides"] == ["algo=df_ogd"]
@@ -268,7 +268,7 @@ def test_intervals_over_the_rounds_of_one_path(
     """Seed 0 pays level + 1/t: the level is in the paired difference, the 1/t is not."""
     for algo, level in {"spo": 0.2, "pf_ogd": 0.5}.items():
         write_finished(tmp_path / algo, algo, {0: level}, thin=1)
-    first, second = ranked(capsys, str(tmp_path), "--over", "rounds")
+    first, second = rank(capsys, str(tmp_path), "--over", "rounds")
     assert first["ci95"] == pytest.approx(path_mean(0.2 + 1 / np.arange(1, 101)).ci95)
     assert second["behind"]["seeds"] == 1
     assert second["behind"]["mean"] == pytest.approx(0.3)

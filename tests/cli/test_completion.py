@@ -52,7 +52,7 @@ class Shell:
         os.write(self.ours, text.encode())
 
     def read_until(self, pattern: str) -> str:
-        """What the terminal shows until it matches."""
+        """The output of the terminal up to a match."""
         shown, deadline = "", time.monotonic() + PATIENCE
         while not re.search(pattern, shown) and time.monotonic() < deadline:
             if select.select([self.ours], [], [], 0.1)[0]:
@@ -132,7 +132,7 @@ def test_paths_are_those_of_now(tmp_path) -> None:
 
 
 def test_a_link_to_nowhere_among_the_files_is_no_choice(tmp_path) -> None:
-    """As some editors mark a file that is open."""
+    """Some editors mark an open file by such a link."""
     (tmp_path / "own" / "algo").mkdir(parents=True)
     (tmp_path / "own" / "algo" / ".#mine.yaml").symlink_to("somebody@somewhere.1")
     assert completions(line="odfl run --config-dir own data.gam", cwd=tmp_path) == ["data.gamma="]

@@ -92,10 +92,10 @@ def test_an_interrupted_export_leaves_the_old_file(
     output = tmp_path / "x.csv"
     output.write_text("old")
 
-    def interrupted(self: pd.DataFrame, file: object, **_: object) -> None:
+    def interrupt(self: pd.DataFrame, file: object, **_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pd.DataFrame, "to_csv", interrupted)
+    monkeypatch.setattr(pd.DataFrame, "to_csv", interrupt)
     with pytest.raises(KeyboardInterrupt):
         main([str(sweep), "-o", str(output), "--force"])
     assert output.read_text() == "old"

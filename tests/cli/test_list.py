@@ -12,7 +12,7 @@ from odfl_cli.cli.list import main
 from odfl_cli.core.errors import UserError
 
 
-def listed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict]:
+def list_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict]:
     assert main([*arguments, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
@@ -27,7 +27,7 @@ def test_every_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     write_unfinished(tmp_path / "f")
     with (tmp_path / "f" / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        runs = listed(capsys, str(tmp_path))
+        runs = list_json(capsys, str(tmp_path))
     states = {Path(run["directory"]).name: run["state"] for run in runs}
     assert states == {
         "a": "finished",
@@ -43,7 +43,7 @@ def test_every_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_figures_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = write_finished(tmp_path / "a", levels={0: 0.5, 1: 0.7}, rounds=100, age=7200)
-    (entry,) = listed(capsys, str(tmp_path))
+    (entry,) = list_json(capsys, str(tmp_path))
     assert entry["seeds"] == [0, 1]
     assert entry["avg_cost"]["mean"] == pytest.approx(0.6 + harmonic(100) / 100)
     assert entry["avg_cost"]["ci95"] == pytest.approx(12.7062 * 0.1, rel=1e-4)
@@ -54,7 +54,7 @@ def test_the_figures_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_only_what_differs_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for gamma in (0.0, 0.5):
         write_finished(tmp_path / f"df_ogd-{gamma}", config={"data.gamma": gamma})
-    assert [run["differs"] for run in listed(capsys, str(tmp_path))] == [
+    assert [run["differs"] for run in list_json(capsys, str(tmp_path))] == [
         {"data.gamma": 0.0},
         {"data.gamma": 0.5},
     ]
@@ -111,7 +111,7 @@ def test_names_prefixes_and_conditions(
     )
 
     def found(*arguments: str) -> list[str]:
-        return [run["directory"][-4:] for run in listed(capsys, *arguments)]
+        return [run["directory"][-4:] for run in list_json(capsys, *arguments)]
 
     assert found("two") == found("tw") == ["ab12", "cd34"]
     assert found("cd") == found("df_ogd-cd34") == found("outputs/runs/df_ogd-cd34") == ["cd34"]
@@ -138,7 +138,7 @@ def test_a_sweep_lists_its_jobs_and_their_seeds_alone(
     index = json.loads((sweep / "index.json").read_text())
     index["jobs"][0]["seeds"] = [1]
     (sweep / "index.json").write_text(json.dumps(index))
-    (entry,) = listed(capsys, str(sweep))
+    (entry,) = list_json(capsys, str(sweep))
     assert Path(entry["directory"]).resolve() == wanted
     assert entry["seeds"] == [1]
     assert entry["avg_cost"]["mean"] == pytest.approx(0.7 + harmonic(100) / 100)

@@ -101,11 +101,11 @@ def test_a_users_own_component_repeats(tmp_path: Path) -> None:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
-    own = ("--config-dir", "my_conf", "algo=mine", "algo.rate=0.01")
-    assert odfl("run", *own, *SMALL, cwd=tmp_path).returncode == 0
+    typed = ("--config-dir", "my_conf", "algo=mine", "algo.rate=0.01")
+    assert odfl("run", *typed, *SMALL, cwd=tmp_path).returncode == 0
     (run,) = run_directories(tmp_path)
     words, again = repeat(run, tmp_path, tmp_path / "fresh")
-    assert words == ["run", *own, *SMALL]
+    assert words == ["run", *typed, *SMALL]
     assert bytes_of(again) == bytes_of(run)
 
 

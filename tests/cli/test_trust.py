@@ -241,15 +241,15 @@ def test_a_directory_in_the_place_of_an_index_is_refused(tmp_path: Path) -> None
 
 @pytest.mark.thorough
 def test_costs_that_make_zero_the_best_decision_are_told_before_a_run(tmp_path: Path) -> None:
-    def told(*words: str) -> list[str]:
+    def say(*words: str) -> list[str]:
         config = compose_job([*words, "seeds=1", "horizon=smoke"])
         lines = prepare(config, config.hydra, tmp_path / "run").tuned
         return [line for line in lines if line.startswith("data: no cost is negative")]
 
-    (line,) = told("polytope=knapsack")
+    (line,) = say("polytope=knapsack")
     assert line.endswith("data=polynomial data.maximise=true")
-    assert told("polytope=knapsack", "data=polynomial", "data.maximise=true") == []
-    assert told("polytope=ball") == told("polytope=budget") == told("polytope=simplex") == []
+    assert say("polytope=knapsack", "data=polynomial", "data.maximise=true") == []
+    assert say("polytope=ball") == say("polytope=budget") == say("polytope=simplex") == []
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ TEXTS = st.text(st.characters(codec="utf-8"))
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS
 
 
-def parsed(text: str):
+def parse(text: str):
     (override,) = OverridesParser.create().parse_overrides([f"key={text}"])
     assert not override.is_sweep_override()
     return override.value()
@@ -25,17 +25,17 @@ def parsed(text: str):
 @examples(0.3)
 @given(st.recursive(SCALARS, st.lists, max_leaves=6))
 def test_values_come_back_from_hydras_grammar(value) -> None:
-    found = parsed(quote("key", value))
+    found = parse(quote("key", value))
     assert found == value
     assert type(found) is type(value)
 
 
 def test_numpy_and_paths_are_values_too() -> None:
-    assert parsed(quote("key", np.float64(0.1))) == 0.1
-    assert parsed(quote("key", np.arange(3))) == [0, 1, 2]
-    assert parsed(quote("key", range(2))) == [0, 1]
-    assert parsed(quote("key", Path("a b/c.csv"))) == "a b/c.csv"
-    assert parsed(quote("key", [{"a": True}])) == [{"a": True}]
+    assert parse(quote("key", np.float64(0.1))) == 0.1
+    assert parse(quote("key", np.arange(3))) == [0, 1, 2]
+    assert parse(quote("key", range(2))) == [0, 1]
+    assert parse(quote("key", Path("a b/c.csv"))) == "a b/c.csv"
+    assert parse(quote("key", [{"a": True}])) == [{"a": True}]
     with pytest.raises(UserError, match=r"data\.rho: object is no value"):
         quote("data.rho", object())
 

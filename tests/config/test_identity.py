@@ -176,14 +176,14 @@ values = st.recursive(
 @given(a=values, b=values)
 def test_equal_digests_mean_equal_values(a, b):
     # repr tells True from 1 and False from 0, which == does not
-    same = repr(_sorted(a)) == repr(_sorted(b))
+    same = repr(_sort(a)) == repr(_sort(b))
     assert (digest(a) == digest(b)) == same
 
 
-def _sorted(value):
+def _sort(value):
     if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(item) for item in value] if isinstance(value, list) else value
+        return {key: _sort(value[key]) for key in sorted(value)}
+    return [_sort(item) for item in value] if isinstance(value, list) else value
 
 
 def test_the_order_of_keys_does_not_matter():
@@ -218,12 +218,17 @@ def test_another_attempt_at_a_sweep_has_its_name():
 
 
 def test_where_a_class_of_the_package_lies_does_not_count():
-    def named(target: str) -> str:
+    def name_target(target: str) -> str:
         return identity({"algo": {"_target_": target, "base": [{"_target_": target}]}})
 
-    assert named("odfl_cli.algorithms.DFOGD") == named("odfl_cli.algorithms.df_ogd.DFOGD")
-    assert named("odfl_cli.algorithms.DFOGD") != named("odfl_cli.algorithms.PFOGD")
-    assert len({named(target) for target in ("mine.DFOGD", "other.DFOGD", "odfl_cli.DFOGD")}) == 3
+    assert name_target("odfl_cli.algorithms.DFOGD") == name_target(
+        "odfl_cli.algorithms.df_ogd.DFOGD"
+    )
+    assert name_target("odfl_cli.algorithms.DFOGD") != name_target("odfl_cli.algorithms.PFOGD")
+    assert (
+        len({name_target(target) for target in ("mine.DFOGD", "other.DFOGD", "odfl_cli.DFOGD")})
+        == 3
+    )
 
 
 def test_keys_that_df_ogd_did_not_read_are_gone_and_its_name_is_the_same():

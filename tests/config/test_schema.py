@@ -78,7 +78,7 @@ from odfl_cli.runs.build import build
     ],
 )  # fmt: skip
 def test_refusals(override, says):
-    """Where `says` has .* anything may stand."""
+    """In `says`, .* matches any text."""
     pattern = re.escape(says).replace(r"\.\*", ".*")
     with pytest.raises(UserError, match=pattern) as refused:
         composed_job(override)

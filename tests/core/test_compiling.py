@@ -29,7 +29,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "support").mkdir()
     for name in ("small_kernel.py", "small_functions.py"):
         shutil.copy(SUPPORT / name, place / "support")
-    assert scaled(place) == (42.0, True)
+    assert run_kernel(place) == (42.0, True)
     return place
 
 
@@ -49,7 +49,7 @@ def command(place: Path) -> dict[str, object]:
     return {"args": [sys.executable, "-B", "-c", SCRIPT], "env": environment, "text": True}
 
 
-def scaled(place: Path, warning: str = "") -> tuple[float, bool]:
+def run_kernel(place: Path, warning: str = "") -> tuple[float, bool]:
     """The kernel's result in a new process, and whether that process had to compile."""
     done = subprocess.run(**command(place), capture_output=True)
     assert done.returncode == 0, done.stderr
@@ -59,7 +59,7 @@ def scaled(place: Path, warning: str = "") -> tuple[float, bool]:
 
 @pytest.mark.thorough
 def test_a_second_process_compiles_nothing(place) -> None:
-    assert scaled(place) == (42.0, False)
+    assert run_kernel(place) == (42.0, False)
 
 
 @pytest.mark.thorough
@@ -73,7 +73,7 @@ def test_a_change_in_what_a_kernel_uses_is_compiled(copied, old, new, expected) 
     stamp = source.stat()
     source.write_text(source.read_text().replace(old, new))
     os.utime(source, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    assert scaled(copied) == (expected, True)
+    assert run_kernel(copied) == (expected, True)
 
 
 DAMAGES = {
@@ -88,13 +88,13 @@ DAMAGES = {
 def test_a_damaged_cache_is_rebuilt(copied, suffix, damage) -> None:
     for path in (copied / "cache").rglob(f"*.{suffix}"):
         path.write_bytes(DAMAGES[damage](path.read_bytes()))
-    assert scaled(copied, "the cache of compiled kernels fails")[0] == 42.0
-    assert scaled(copied) == (42.0, True)
-    assert scaled(copied) == (42.0, False)
+    assert run_kernel(copied, "the cache of compiled kernels fails")[0] == 42.0
+    assert run_kernel(copied) == (42.0, True)
+    assert run_kernel(copied) == (42.0, False)
 
 
 def test_a_cache_that_others_could_write_is_not_used(tmp_path, monkeypatch, caplog) -> None:
-    """Whoever can write there can plant machine code."""
+    """A user who can write there can plant machine code."""
     monkeypatch.setattr(compiling, "user_cache", lambda: tmp_path / "user")
     monkeypatch.setattr(compiling, "__file__", str(tmp_path / "package" / "core" / "compiling.py"))
     find = cache_directory.__wrapped__
@@ -129,7 +129,7 @@ def test_processes_that_start_together_compute_the_same(copied) -> None:
     shutil.rmtree(copied / "cache")
     started = [subprocess.Popen(**command(copied), stdout=subprocess.PIPE) for _ in range(3)]
     assert [process.communicate()[0] for process in started] == ["42.0\n"] * 3
-    assert scaled(copied) == (42.0, False)
+    assert run_kernel(copied) == (42.0, False)
 
 
 def test_arguments_of_other_types_are_refused() -> None:

@@ -45,7 +45,7 @@ def test_a_difference_is_found_and_its_sign():
 
 
 def test_the_first_look_that_decides_counts():
-    """As it would have ended: a later change of mind does not reach it."""
+    """The decision ends there: later looks do not change it."""
     values = [1.0 + 0.1 * (-1) ** k for k in range(50)] + [-9.0 + (-1) ** k for k in range(544)]
     assert decide(values, LOOKS, 0.0, 0.05)[:2] == ("more", 50)
 

@@ -110,12 +110,12 @@ def test_a_file_that_vanished_between_opening_and_locking_is_not_held(tmp_path, 
     run, flock = tmp_path / "run", locks.fcntl.flock
     run.mkdir()
 
-    def removed_meanwhile(handle: int, operation: int) -> None:
+    def remove_meanwhile(handle: int, operation: int) -> None:
         monkeypatch.setattr(locks.fcntl, "flock", flock)
         shutil.rmtree(run)
         run.mkdir()
         flock(handle, operation)
 
-    monkeypatch.setattr(locks.fcntl, "flock", removed_meanwhile)
+    monkeypatch.setattr(locks.fcntl, "flock", remove_meanwhile)
     with locked(run):
         assert is_locked(run)

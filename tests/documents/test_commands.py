@@ -50,7 +50,7 @@ def first_of(word: str) -> str:
 
 
 def of_a_plugin(word: str) -> bool:
-    """Whether an override chooses or sets a plugin of Hydra; a choice must have its file."""
+    """True if an override chooses or sets a plugin of Hydra; a choice must have its file."""
     key, _, value = word.partition("=")
     if key.startswith("hydra/"):
         assert (REPOSITORY / "conf" / key / f"{value}.yaml").exists()
@@ -64,7 +64,7 @@ class ParsedError(Exception):
 @pytest.mark.parametrize("command", OTHERS, ids=" ".join)
 def test_every_other_command_is_parsed(command: tuple[str, ...], monkeypatch) -> None:
     for name in ("parse_args", "parse_intermixed_args"):
-        monkeypatch.setattr(Parser, name, parsed(getattr(Parser, name)))
+        monkeypatch.setattr(Parser, name, parse_all(getattr(Parser, name)))
     verb, *arguments = command
     if verb == "completion":
         assert arguments in (["bash"], ["zsh"])
@@ -73,7 +73,7 @@ def test_every_other_command_is_parsed(command: tuple[str, ...], monkeypatch) ->
         importlib.import_module(f"odfl_cli.cli.{verb}").main(arguments)
 
 
-def parsed(parse):
+def parse_all(parse):
     def stop(self, *arguments):
         parse(self, *arguments)
         raise ParsedError

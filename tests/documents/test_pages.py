@@ -146,7 +146,7 @@ def test_every_test_that_the_page_on_checks_names_exists() -> None:
 
 
 def test_every_column_has_a_meaning() -> None:
-    """Those of the metrics, of what algorithms note, and of what parts of a problem report."""
+    """Columns come from the metrics, the notes of algorithms and the reports of a problem's parts."""
     explained = {name for names in MEANINGS.values() for name in names}
     noted = {name for algo in keys.choices("algo") for name in reference.class_of(algo).noted}
     written = {*COLUMNS, *MEAN_COLUMNS, *REGRETS, *VALUES, *noted, *Decisions.adds}

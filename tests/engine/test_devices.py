@@ -34,7 +34,7 @@ def job_of(algo: str, *more: str) -> Job:
     ),
 )
 def test_every_tensor_of_a_round_is_on_the_device(algo: str, predictor: str) -> None:
-    """On meta tensors: torch refuses an operation on tensors of two devices, as on a real one."""
+    """Meta tensors stand in for a device: torch refuses operations on tensors of two devices."""
     job = job_of(algo, *(NET if predictor == "module" else ()))
     algorithm = replace(job.algorithm, problem=job.algorithm.problem.for_seeds(job.seeds))
     rounds, draws = block_of(job, 0, 1)

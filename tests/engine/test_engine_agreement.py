@@ -283,7 +283,7 @@ def follow_sigma(algorithm: Algorithm, theta: np.ndarray, steps: int) -> np.ndar
 
 
 def assert_one_item_wins(X: np.ndarray, theta: np.ndarray) -> None:
-    """So clearly that e^(−gap/α) is 0 in float64, and every gradient with it."""
+    """The gap is so large that e^(−gap/α), and so every gradient, is 0 in float64."""
     lowest, second = np.partition(X @ theta, 1, axis=-1)[..., :2].T
     assert ((second - lowest) / ALPHA > 750).all()
 

@@ -227,7 +227,7 @@ def test_the_kappa_gap_is_noted(engine) -> None:
 
 
 def test_paths_that_tie_but_for_rounding_are_equal() -> None:
-    """To the right 0.3 + (0.2 + 0.1) > 0.6 in the last digit, and down 0.1 + (0.2 + 0.3) = 0.6."""
+    """To the right the sum 0.3 + (0.2 + 0.1) exceeds 0.6 in the last digit; down, 0.1 + (0.2 + 0.3) = 0.6."""
     grid = ShortestPath(rows=2, columns=3)
     right, down, far = 0, 2, 5  # of the first node, of the first node, from the lower left
     costs = np.zeros(grid.dimension)

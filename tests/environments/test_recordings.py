@@ -19,7 +19,7 @@ from odfl_cli.environments.replay.parquet_file import open_parquet
 
 
 def test_a_file_that_changes_is_read_again_and_old_recordings_go(tmp_path):
-    """Those of the last day stay: another process may be replaying one."""
+    """Recordings of the last day stay: another process may be replaying one."""
     kept = tmp_path / "cache/odfl/recordings"
     path = tmp_path / "a.csv"
     for cost in (1.0, 2.0, 3.0):
@@ -129,7 +129,7 @@ def test_a_home_that_cannot_be_written_is_no_obstacle(exported, tmp_path):
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["a.csv", "a.npz"])
 def test_files_larger_than_memory_are_streamed(tmp_path, name):
-    """In a process that may not grow by half of the file."""
+    """Reads the file in a process whose memory may not grow by half of its size."""
     rounds, items, features = 12_000 if name.endswith("npz") else 5_000, 10, 50
     rng = np.random.default_rng(0)
     X, c = rng.normal(size=(rounds, items, features)), rng.normal(size=(rounds, items))

@@ -208,7 +208,7 @@ def test_a_bad_parquet_is_refused(tmp_path):
 
 
 def test_a_file_that_grows_while_it_is_read(tmp_path):
-    """Whatever the last, half-written line would be taken for."""
+    """The message is the same for any content of the last, half-written line."""
     file = tmp_path / "growing.csv"
     file.write_text(HEAD + "".join(f"{t},{item},1,2\n" for t in range(40_000) for item in "ab"))
     done = threading.Event()

@@ -50,7 +50,7 @@ def test_an_npz_file_marks_with_nan_what_is_not_offered(tmp_path):
 
 
 def test_what_is_not_offered_scales_no_feature(tmp_path):
-    """By hand: the mean and deviation of x in round 3 are those of 1, 3, 9, 5."""
+    """The mean and deviation of x in round 3, by hand, are those of 1, 3, 9, 5."""
     X = masked(tmp_path, standardise=True).rounds((0,), 0, 3).X[0, ..., 0]
     seen = np.array([1.0, 3.0, 9.0, 5.0])
     np.testing.assert_allclose(X[2], (np.array([11, 15, 13]) - seen.mean()) / seen.std())

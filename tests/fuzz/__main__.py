@@ -13,7 +13,7 @@ from itertools import islice
 from multiprocessing import get_context
 
 from fuzz.cases import Case, all_cases
-from fuzz.judge import tried
+from fuzz.judge import try_case
 
 TASKS_PER_WORKER = 500
 MEMORY = 12 * 2**30  # bytes of address space: a case that wants more must say so
@@ -42,12 +42,12 @@ def main() -> int:
         initializer=resource.setrlimit,
         initargs=(resource.RLIMIT_AS, (MEMORY, MEMORY)),
     ) as pool:
-        for some in batched(islice(chosen, arguments.cases), 100):
+        for part in batches(islice(chosen, arguments.cases), 100):
             if counts.total() % 1000 == 0:
                 print(f"{counts.total()} cases, {found} failed", file=sys.stderr, flush=True)
             if time.monotonic() - begun > arguments.seconds:
                 break
-            for case, wrong in zip(some, pool.map(tried, some), strict=True):
+            for case, wrong in zip(part, pool.map(try_case, part), strict=True):
                 counts[case.kind] += 1
                 if wrong:
                     found += 1
@@ -58,10 +58,10 @@ def main() -> int:
     return 1 if found else 0
 
 
-def batched(cases: Iterator[Case], size: int) -> Iterator[list[Case]]:
+def batches(cases: Iterator[Case], size: int) -> Iterator[list[Case]]:
     """Lists of at most `size` cases."""
-    while some := list(islice(cases, size)):
-        yield some
+    while part := list(islice(cases, size)):
+        yield part
 
 
 if __name__ == "__main__":

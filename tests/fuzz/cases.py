@@ -86,7 +86,7 @@ RANDOM = {"noise", "flipped", "bytes", "shuffled"}
 
 
 class Case(NamedTuple):
-    """What is done, to what, and how; `seed` decides what is left to chance."""
+    """An action, its target and its variant; `seed` determines the random choices."""
 
     kind: str  # key, target, hydra, group, sweep, zip, file, state, rounds, column or way
     place: str

@@ -34,7 +34,7 @@ def _some_bytes(content: bytes, chance: random.Random) -> bytes:
     return bytes(changed)
 
 
-def _shuffled(content: bytes, chance: random.Random) -> bytes:
+def _shuffle(content: bytes, chance: random.Random) -> bytes:
     lines = content.splitlines(keepends=True)
     chance.shuffle(lines)
     return b"".join(lines)
@@ -48,7 +48,7 @@ CHANGES: dict[str, Change] = {
     "noise": lambda content, chance: chance.randbytes(len(content)),
     "flipped": _flip,
     "bytes": _some_bytes,
-    "shuffled": _shuffled,
+    "shuffled": _shuffle,
     "deep": lambda *_: b"[" * 100_000,
     "list": lambda *_: b"[1, 2, 3]",
     "numbers": lambda content, _: content.replace(b'"', b"").replace(b".", b"9" * 400),

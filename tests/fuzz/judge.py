@@ -53,14 +53,14 @@ class TooLongError(BaseException):
     """A verb went on beyond the bound; no handler of errors may hide it."""
 
 
-def tried(case: Case) -> list[str]:
-    """What the case broke, in a folder that is gone afterwards."""
+def try_case(case: Case) -> list[str]:
+    """The promises that the case broke, tried in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="odfl-fuzz-") as root:
         return judge(case, Path(root))
 
 
 def judge(case: Case, root: Path) -> list[str]:
-    """What the case broke; nothing where all is well. `root` is an empty folder."""
+    """The promises that the case broke, tried in the empty folder `root`."""
     here = root / "here"
     here.mkdir()
     _precious(here).parent.mkdir()
@@ -69,18 +69,18 @@ def judge(case: Case, root: Path) -> list[str]:
     words = WORDS_OF.get(case.kind, _key)(case, here)
     before = tree(root)
     try:
-        with _bounded(), quickly():
+        with _limit_memory(), quickly():
             in_python = case.kind == "state" and case.word != "continue"
             cache = str(_folder("cache"))
             done = _go_on(case, here) if in_python else odfl(*words, cwd=here, XDG_CACHE_HOME=cache)
-        return [*_judged(case, done), *_touched(case, done, before, tree(root))]
+        return [*_judge(case, done), *_find_touched(case, done, before, tree(root))]
     except TooLongError:
         return [f"it worked for {SECONDS} s or waited for {WAITING} s"]
     finally:
         _unlock(here)
 
 
-def _judged(case: Case, done: Done) -> list[str]:
+def _judge(case: Case, done: Done) -> list[str]:
     wrong, told = [], done.stderr
     if done.returncode not in (0, 1, 2):
         wrong.append(f"exit code {done.returncode}")
@@ -100,7 +100,9 @@ def _judged(case: Case, done: Done) -> list[str]:
     return wrong
 
 
-def _touched(case: Case, done: Done, before: dict[str, str], after: dict[str, str]) -> list[str]:
+def _find_touched(
+    case: Case, done: Done, before: dict[str, str], after: dict[str, str]
+) -> list[str]:
     """Files that should have stayed as they were."""
     outputs = "here/" if case.change == "outputs" else "here/outputs"
     changed = {path for path, _ in before.items() ^ after.items()}
@@ -165,7 +167,7 @@ def _zip(case: Case, here: Path) -> list[str]:
 
 
 def _state(case: Case, here: Path) -> list[str]:
-    shutil.copytree(_stored(), here, dirs_exist_ok=True)
+    shutil.copytree(_store_state(), here, dirs_exist_ok=True)
     path = here / (
         "learner.safetensors" if case.word == "load" else "outputs/run/seed-0.state.safetensors"
     )
@@ -174,7 +176,7 @@ def _state(case: Case, here: Path) -> list[str]:
 
 
 def _go_on(case: Case, here: Path) -> Done:
-    """What Python says of a learner's file, as the command would."""
+    """The output and exit code of Python for a learner's file, in the form of a command's."""
     load = Learner.load if case.word == "load" else Learner.from_run
     try:
         load(here / ("learner.safetensors" if case.word == "load" else "outputs/run"))
@@ -186,7 +188,7 @@ def _go_on(case: Case, here: Path) -> Done:
 
 
 @cache
-def _stored() -> Path:
+def _store_state() -> Path:
     """A run that can be continued, and a learner's file."""
     folder = _folder("stored")
     words = ("save_state=true", "hydra.run.dir=outputs/run", "horizon.rounds=2")
@@ -256,7 +258,7 @@ WORDS_OF = {
 
 
 @contextmanager
-def _bounded() -> Iterator[None]:
+def _limit_memory() -> Iterator[None]:
     def stop(*_: Any) -> None:
         raise TooLongError
 

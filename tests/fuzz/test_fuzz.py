@@ -33,8 +33,8 @@ SHARES = (
 def sample() -> list[Any]:
     """Drawn from the cases of each kind, so that no verb or kind of damage is favoured."""
     drawn = [random.Random(0).sample(list(cases()), count) for cases, count in SHARES]
-    first = {case for some in drawn for case in some[: len(some) // 12]}
-    return marked([case for some in drawn for case in some], first.__contains__)
+    first = {case for part in drawn for case in part[: len(part) // 12]}
+    return marked([case for part in drawn for case in part], first.__contains__)
 
 
 @pytest.mark.parametrize("case", sample(), ids=lambda case: "-".join(map(ascii, case))[:60])

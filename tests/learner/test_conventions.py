@@ -10,7 +10,7 @@ from river import drift
 from river.checks import common
 from sklearn.base import clone
 from sklearn.utils import estimator_checks
-from support.learning import played, started
+from support.learning import play_job, start_learner
 
 from odfl_cli import Learner, UserError
 from odfl_cli.learner.drift import PageHinkley
@@ -98,7 +98,7 @@ def test_clones_are_new_and_parameters_are_fixed_once_learned() -> None:
             look(Learner())
 
 
-def shifted(rng: np.random.Generator, before: int, after: int, by: float) -> np.ndarray:
+def draw_with_rise(rng: np.random.Generator, before: int, after: int, by: float) -> np.ndarray:
     """Numbers whose mean rises by so many deviations."""
     return np.append(rng.normal(3.0, 0.2, before), rng.normal(3.0 + 0.2 * by, 0.2, after))
 
@@ -108,7 +108,7 @@ def test_page_hinkley_finds_a_rise_in_any_units_and_rarely_anything_else() -> No
     alarms = [PageHinkley().after(rng.normal(size=2000))[1] for _ in range(100)]
     assert sum(alarms) <= 2
     for scale in (1e-6, 1.0, 1e6):
-        xs = scale * shifted(rng, 500, 200, by=1.0)
+        xs = scale * draw_with_rise(rng, 500, 200, by=1.0)
         assert not PageHinkley().after(xs[:500])[1]
         assert PageHinkley().after(xs)[1]
     assert not PageHinkley().after(np.ones(1000))[1]
@@ -118,7 +118,7 @@ def test_page_hinkley_finds_a_rise_in_any_units_and_rarely_anything_else() -> No
 def test_page_hinkley_has_the_same_numbers_in_parts(size: int) -> None:
     """Two alarms, and so three starts."""
     rng = np.random.default_rng(1)
-    xs = np.concatenate([shifted(rng, 300, 100, by=2.0) for _ in range(2)] + [np.ones(40)])
+    xs = np.concatenate([draw_with_rise(rng, 300, 100, by=2.0) for _ in range(2)] + [np.ones(40)])
     whole, alarm = PageHinkley().after(xs)
     parts, alarms = PageHinkley(), 0
     for first in range(0, len(xs), size):
@@ -143,9 +143,9 @@ def test_a_change_of_the_world_is_drift() -> None:
 
 
 def test_detectors_of_river_are_accepted() -> None:
-    (X, costs), _ = played("algo=df_ogd")
+    (X, costs), _ = play_job("algo=df_ogd")
     detector = drift.ADWIN()
-    learner = started(drift=detector).partial_fit(X[0], costs[0])
+    learner = start_learner(drift=detector).partial_fit(X[0], costs[0])
     assert learner.drift_ in {True, False}
     assert detector.width > 0
     flat = copy.deepcopy(detector)
@@ -157,7 +157,7 @@ def test_standardising_and_the_intercept_are_those_of_recorded_data(tmp_path) ->
 
     from odfl_cli.runs.simulate import simulate
 
-    (X, costs), _ = played("algo=df_ogd")
+    (X, costs), _ = play_job("algo=df_ogd")
     X = 5.0 + 3.0 * X
     np.savez(tmp_path / "rounds.npz", X=X[0], c=costs[0])
     words = ["data=replay", f"data.file={tmp_path / 'rounds.npz'}", "data.standardise=true"]

@@ -12,8 +12,8 @@ from support.learning import (
     SEED,
     assert_same,
     assert_same_state,
-    played,
-    started,
+    play_job,
+    start_learner,
 )
 from support.problems import composed_job
 from support.samples import marked, some_of
@@ -36,8 +36,8 @@ ITEMS, FEATURES = ["ale", "bun", "cod", "dip", "egg"], [f"x{j}" for j in range(1
     ],
 )
 def test_the_numbers_are_those_of_a_run(algo: str, items: int) -> None:
-    (X, costs), simulation = played(f"algo={algo}", f"data.items={items}")
-    one, many = started(algo), started(algo)
+    (X, costs), simulation = play_job(f"algo={algo}", f"data.items={items}")
+    one, many = start_learner(algo), start_learner(algo)
     for x, c in zip(X[0], costs[0], strict=True):
         one.predict_one(x)
         one.learn_one(x, c)
@@ -58,8 +58,11 @@ def test_the_numbers_are_those_of_a_run(algo: str, items: int) -> None:
 )
 def test_all_parts_of_a_run_work(words: dict) -> None:
     overrides = [f"{key}={value}" for key, value in words.items()]
-    (X, costs), simulation = played(*overrides, rounds=12)
-    learner, typed = started(rounds=12, **words), started(rounds=12, overrides=overrides)
+    (X, costs), simulation = play_job(*overrides, rounds=12)
+    learner, typed = (
+        start_learner(rounds=12, **words),
+        start_learner(rounds=12, overrides=overrides),
+    )
     for x, c in zip(X[0], costs[0], strict=True):
         learner.learn_one(x, c)
     assert_same(learner, simulation)
@@ -69,8 +72,8 @@ def test_all_parts_of_a_run_work(words: dict) -> None:
 @pytest.mark.parametrize("algo", ["df_ogd", "spo"])
 def test_a_solver_of_ones_own_decides_as_in_a_run(algo: str) -> None:
     named = ("polytope=solver", "polytope.solve=support.solvers.tour", "data.items=15")
-    (X, costs), simulation = played(f"algo={algo}", *named, rounds=6)
-    learner = started(algo, rounds=6, polytope=tour)
+    (X, costs), simulation = play_job(f"algo={algo}", *named, rounds=6)
+    learner = start_learner(algo, rounds=6, polytope=tour)
     for x, c in zip(X[0], costs[0], strict=True):
         assert any((learner.predict_one(x) == TOURS).all(axis=1))
         learner.learn_one(x, c)
@@ -78,14 +81,14 @@ def test_a_solver_of_ones_own_decides_as_in_a_run(algo: str) -> None:
 
 
 def test_objects_are_parts_as_in_run() -> None:
-    (X, costs), simulation = played("algo=df_ogd", rounds=12)
-    own = Learner(predictor=Linear(), horizon=Horizon(rounds=12), seed=SEED)
-    assert_same(own.partial_fit(X[0], costs[0]), simulation)
+    (X, costs), simulation = play_job("algo=df_ogd", rounds=12)
+    learner = Learner(predictor=Linear(), horizon=Horizon(rounds=12), seed=SEED)
+    assert_same(learner.partial_fit(X[0], costs[0]), simulation)
 
 
 def test_a_decision_is_what_the_round_pays() -> None:
-    (X, costs), _ = played("algo=df_ogd")
-    learner, paid = started(), []
+    (X, costs), _ = play_job("algo=df_ogd")
+    learner, paid = start_learner(), []
     for x, c in zip(X[0], costs[0], strict=True):
         w = learner.predict_one(x)
         before = learner.theta_
@@ -99,15 +102,15 @@ def test_a_decision_is_what_the_round_pays() -> None:
 
 
 def test_predicting_changes_nothing() -> None:
-    (X, costs), simulation = played("algo=df_ogd", rounds=12)
-    learner = started(rounds=12)
+    (X, costs), simulation = play_job("algo=df_ogd", rounds=12)
+    learner = start_learner(rounds=12)
     for x, c in zip(X[0], costs[0], strict=True):
         learner.predict(X[0])
         learner.learn_one(x, c)
     assert_same(learner, simulation)
 
 
-def named(x: np.ndarray) -> dict:
+def add_names(x: np.ndarray) -> dict:
     return {
         item: dict(zip(FEATURES, row.tolist(), strict=True))
         for item, row in zip(ITEMS, x, strict=True)
@@ -115,10 +118,10 @@ def named(x: np.ndarray) -> dict:
 
 
 def test_names_and_tables_are_the_same_rounds() -> None:
-    (X, costs), simulation = played("algo=df_ogd", rounds=12)
-    by_name, tables = started(rounds=12), started(rounds=12)
+    (X, costs), simulation = play_job("algo=df_ogd", rounds=12)
+    by_name, tables = start_learner(rounds=12), start_learner(rounds=12)
     for x, c in zip(X[0], costs[0], strict=True):
-        table = named(x)
+        table = add_names(x)
         w = by_name.predict_one(table)
         assert list(w) == ITEMS
         shuffled = {item: dict(reversed(table[item].items())) for item in reversed(ITEMS)}
@@ -131,10 +134,10 @@ def test_names_and_tables_are_the_same_rounds() -> None:
 
 
 def test_an_item_that_is_absent_was_not_offered() -> None:
-    X, costs = (values.copy() for values in played("algo=df_ogd", rounds=12)[0])
-    by_name, arrays = started(items=ITEMS), started(offers_all=False)
+    X, costs = (values.copy() for values in play_job("algo=df_ogd", rounds=12)[0])
+    by_name, arrays = start_learner(items=ITEMS), start_learner(offers_all=False)
     for t, (x, c) in enumerate(zip(X[0], costs[0], strict=True)):
-        table, absent = named(x), ITEMS[t % 5]
+        table, absent = add_names(x), ITEMS[t % 5]
         left, x[t % 5] = dict(zip(ITEMS, c.tolist(), strict=True)), np.nan
         c[t % 5] = np.nan
         del table[absent], left[absent]
@@ -149,9 +152,14 @@ def test_an_item_that_is_absent_was_not_offered() -> None:
 
 
 def test_a_block_changes_to_offers_where_the_rounds_do() -> None:
-    (X, costs), _ = played("algo=df_ogd", rounds=12)
-    X, costs, one, many = X[0].copy(), costs[0].copy(), started(items=ITEMS), started(items=ITEMS)
-    tables = [named(x) for x in X]
+    (X, costs), _ = play_job("algo=df_ogd", rounds=12)
+    X, costs, one, many = (
+        X[0].copy(),
+        costs[0].copy(),
+        start_learner(items=ITEMS),
+        start_learner(items=ITEMS),
+    )
+    tables = [add_names(x) for x in X]
     prices = [dict(zip(ITEMS, c, strict=True)) for c in costs]
     del tables[7]["bun"], prices[7]["bun"]
     for table, price in zip(tables, prices, strict=True):
@@ -171,8 +179,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("message", REFUSED)
 def test_arrays_that_do_not_fit_are_refused_and_nothing_is_learned(message: str) -> None:
-    (X, costs), simulation = played("algo=df_ogd", rounds=12)
-    learner = started(rounds=12).partial_fit(X[0], costs[0])
+    (X, costs), simulation = play_job("algo=df_ogd", rounds=12)
+    learner = start_learner(rounds=12).partial_fit(X[0], costs[0])
     with pytest.raises(UserError) as refusal:
         learner.learn_one(*REFUSED[message]())
     assert message in str(refusal.value)
@@ -180,7 +188,7 @@ def test_arrays_that_do_not_fit_are_refused_and_nothing_is_learned(message: str)
 
 
 def test_other_names_than_before_are_refused_in_one_line() -> None:
-    learner, x = started(), named(np.ones((5, 10)))
+    learner, x = start_learner(), add_names(np.ones((5, 10)))
     learner.learn_one(x, dict.fromkeys(ITEMS, 1.0))
     wrong = {
         "the item 'bum' is unknown; did you mean bun?": x | {"bum": x["bun"]},
@@ -201,28 +209,28 @@ def test_other_names_than_before_are_refused_in_one_line() -> None:
 
 def test_sizes_that_are_given_are_checked_in_the_first_round() -> None:
     with pytest.raises(UserError, match="X: it has 5 items, and items=6"):
-        started(items=6).predict_one(np.ones((5, 10)))
+        start_learner(items=6).predict_one(np.ones((5, 10)))
     with pytest.raises(UserError, match="it names 5 items, and items=6; give all names"):
-        started(items=6).predict_one(named(np.ones((5, 10))))
+        start_learner(items=6).predict_one(add_names(np.ones((5, 10))))
     with pytest.raises(UserError, match="algo=nonesuch"):
-        started("nonesuch").predict_one(np.ones((5, 10)))
+        start_learner("nonesuch").predict_one(np.ones((5, 10)))
 
 
 def test_rounds_beyond_the_horizon_double_it(caplog: pytest.LogCaptureFixture) -> None:
-    (X, costs), _ = played("algo=df_ogd")
-    one, many = started("df_ftpl", rounds=20), started("df_ftpl", rounds=20)
+    (X, costs), _ = play_job("algo=df_ogd")
+    one, many = start_learner("df_ftpl", rounds=20), start_learner("df_ftpl", rounds=20)
     for x, c in zip(X[0, :70], costs[0, :70], strict=True):
         one.learn_one(x, c)
     many.partial_fit(X[0, :70], costs[0, :70])
     assert_same_state(one._place.state, many._place.state)
     assert (one.horizon_, one.rounds_) == (80, 70)
     assert caplog.messages[0].startswith("df_ftpl: 20 rounds have passed")
-    assert started().partial_fit(X[0], costs[0]).horizon_ is None
+    assert start_learner().partial_fit(X[0], costs[0]).horizon_ is None
 
 
 @pytest.mark.thorough
 def test_a_vote_that_starts_anew_keeps_its_experts_states() -> None:
-    (X, costs), _ = played("algo=df_ogd")
+    (X, costs), _ = play_job("algo=df_ogd")
     words = {"algo": ("vote", {"experts": ("df_ogd", "rls")}), "horizon": {"rounds": 20}}
     learner = Learner(**words).partial_fit(X[0, :21], costs[0, :21])
     state = learner._place.state
@@ -232,7 +240,7 @@ def test_a_vote_that_starts_anew_keeps_its_experts_states() -> None:
 @pytest.mark.parametrize("algo", some_of(ALGORITHMS, 5))
 def test_what_uses_the_horizon_says_so(algo: str) -> None:
     """A learner that does not say so has the same numbers for any T."""
-    found, data = [], played("algo=df_ogd", rounds=12)[0]
+    found, data = [], play_job("algo=df_ogd", rounds=12)[0]
     for rounds in (12, 700):
         job = composed_job(f"algo={algo}", f"horizon.rounds={rounds}", f"seeds=[{SEED}]")
         algorithm, draws = job.algorithm, draw_all((SEED,), job.algorithm.draws(), 0, 12)
@@ -243,8 +251,8 @@ def test_what_uses_the_horizon_says_so(algo: str) -> None:
 
 
 def test_costs_may_come_late_and_in_any_order() -> None:
-    (X, costs), simulation = played("algo=df_ogd", rounds=12)
-    learner = started(rounds=12)
+    (X, costs), simulation = play_job("algo=df_ogd", rounds=12)
+    learner = start_learner(rounds=12)
     for x in X[0]:
         learner.predict_one(x)
     learner.partial_fit(X[0], costs[0])
@@ -253,9 +261,9 @@ def test_costs_may_come_late_and_in_any_order() -> None:
 
 @pytest.mark.parametrize("algo", marked(["df_ogd", "pf_ogd", "df_moments"], "df_ogd".__eq__))
 def test_memory_does_not_grow_with_the_rounds(algo: str) -> None:
-    learner, rng = started(algo), np.random.default_rng(0)
+    learner, rng = start_learner(algo), np.random.default_rng(0)
 
-    def held_after(rounds: int) -> int:
+    def memory_after(rounds: int) -> int:
         for _ in range(rounds):
             X = rng.normal(size=(5, 10))
             learner.predict_one(X)
@@ -263,10 +271,10 @@ def test_memory_does_not_grow_with_the_rounds(algo: str) -> None:
         gc.collect()
         return tracemalloc.get_traced_memory()[0]
 
-    held_after(50)
+    memory_after(50)
     tracemalloc.start()
     try:
-        before = held_after(400)
-        assert held_after(300) - before < 20_000  # they would take 132,000 if they were kept
+        before = memory_after(400)
+        assert memory_after(300) - before < 20_000  # they would take 132,000 if they were kept
     finally:
         tracemalloc.stop()

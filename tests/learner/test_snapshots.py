@@ -17,7 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 from support.commands import odfl, run_directories
-from support.learning import ALGORITHMS, OFTEN, T, assert_same, assert_same_state, played, started
+from support.learning import (
+    ALGORITHMS,
+    OFTEN,
+    T,
+    assert_same,
+    assert_same_state,
+    play_job,
+    start_learner,
+)
 from support.samples import examples
 
 from odfl_cli import Learner, UserError
@@ -29,9 +37,9 @@ COSTLY = [pytest.param(a, marks=[] if a in OFTEN else pytest.mark.thorough) for 
 
 @pytest.mark.parametrize("algo", COSTLY)
 def test_a_saved_learner_goes_on_to_the_last_bit(algo: str, tmp_path: Path) -> None:
-    (X, costs), simulation = played(f"algo={algo}", "data.items=5")
+    (X, costs), simulation = play_job(f"algo={algo}", "data.items=5")
     cut = int(np.random.default_rng(len(algo)).integers(1, T))
-    started(algo).partial_fit(X[0, :cut], costs[0, :cut]).save(tmp_path / "a.safetensors")
+    start_learner(algo).partial_fit(X[0, :cut], costs[0, :cut]).save(tmp_path / "a.safetensors")
     after = Learner.load(tmp_path / "a.safetensors")
     assert after.rounds_ == cut
     assert_same(after.partial_fit(X[0, cut:], costs[0, cut:]), simulation)
@@ -40,8 +48,8 @@ def test_a_saved_learner_goes_on_to_the_last_bit(algo: str, tmp_path: Path) -> N
 @given(cuts=st.lists(st.integers(1, 39), min_size=1, max_size=3, unique=True))
 @examples(0.1)
 def test_it_may_be_saved_after_any_rounds(cuts: list[int], tmp_path_factory) -> None:
-    (X, costs), simulation = played("algo=df_ftpl", "data.items=5", rounds=40)
-    file, learner = tmp_path_factory.mktemp("cut") / "x", started("df_ftpl", rounds=40)
+    (X, costs), simulation = play_job("algo=df_ftpl", "data.items=5", rounds=40)
+    file, learner = tmp_path_factory.mktemp("cut") / "x", start_learner("df_ftpl", rounds=40)
     for t in range(40):
         if t in cuts:
             learner.save(file)
@@ -53,7 +61,7 @@ def test_it_may_be_saved_after_any_rounds(cuts: list[int], tmp_path_factory) -> 
 @pytest.mark.thorough
 def test_everything_else_goes_on_too(tmp_path: Path) -> None:
     """Scale, names, items that are not offered, the detector and the doubled horizon."""
-    (X, costs), _ = played("algo=df_ogd")
+    (X, costs), _ = play_job("algo=df_ogd")
     scaled = {"standardise": True, "intercept": True}
     words = {**scaled, "items": tuple("abcde"), "horizon": {"rounds": 30}}
     one, two = (Learner(algo="hedge", **words) for _ in range(2))
@@ -89,10 +97,10 @@ learner.save(sys.argv[2])
 @pytest.mark.thorough
 @pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl", "vote"])
 def test_processes_that_follow_each_other_are_one_run(algo: str, tmp_path: Path) -> None:
-    (X, costs), simulation = played(f"algo={algo}", "data.items=5")
+    (X, costs), simulation = play_job(f"algo={algo}", "data.items=5")
     file = tmp_path / "shop.safetensors"
     np.savez(tmp_path / "rounds.npz", X=X[0], c=costs[0])
-    started(algo).partial_fit(X[0, :50], costs[0, :50]).save(file)
+    start_learner(algo).partial_fit(X[0, :50], costs[0, :50]).save(file)
     for _ in range(3):
         subprocess.run([sys.executable, "-c", RESTARTED, tmp_path / "rounds.npz", file], check=True)
     assert_same(Learner.load(file), simulation)
@@ -120,7 +128,7 @@ for line in sys.stdin:
 def test_a_kill_while_saving_leaves_the_old_or_the_new_file(tmp_path: Path) -> None:
     """A process that learns and saves as fast as it can, killed fifty times."""
     file, rng, found = tmp_path / "shop.safetensors", np.random.default_rng(1), []
-    learner = started("df_ftpl", rounds=3000)
+    learner = start_learner("df_ftpl", rounds=3000)
     learner.partial_fit(rng.normal(size=(9, 5, 10)), np.ones((9, 5)))
     learner.save(file)
     begun = time.perf_counter()
@@ -141,14 +149,14 @@ def test_a_kill_while_saving_leaves_the_old_or_the_new_file(tmp_path: Path) -> N
     assert len(set(found)) > 1  # some were saved before the kill
 
 
-def saved(tmp_path: Path, **params: object) -> Path:
+def save_learner(tmp_path: Path, **params: object) -> Path:
     file = tmp_path / "shop.safetensors"
     Learner(**params).partial_fit(np.ones((2, 3, 2)), np.ones((2, 3))).save(file)
     return file
 
 
 def test_what_is_no_snapshot_is_refused(tmp_path: Path) -> None:
-    file = saved(tmp_path)
+    file = save_learner(tmp_path)
     whole = file.read_bytes()
     text, short, flipped = (tmp_path / name for name in ("text", "short", "flipped"))
     text.write_text("θ = 0\n")
@@ -168,7 +176,7 @@ def test_what_is_no_snapshot_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_header_that_was_changed_is_refused(tmp_path: Path) -> None:
-    whole = saved(tmp_path).read_bytes()
+    whole = save_learner(tmp_path).read_bytes()
     changed = whole.replace(b'\\"rounds\\": 2', b'\\"rounds\\": 3')
     assert changed != whole
     with pytest.raises(UserError, match="it is damaged"):
@@ -178,7 +186,7 @@ def test_a_header_that_was_changed_is_refused(tmp_path: Path) -> None:
 def test_another_version_or_configuration_is_refused_with_what_differs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = saved(tmp_path, algo=("df_ogd", {"c_eta": 0.3}))
+    file = save_learner(tmp_path, algo=("df_ogd", {"c_eta": 0.3}))
     with pytest.raises(UserError, match=r"made with algo\._target_=DFOGD, not with .*=RLS"):
         Learner.load(file, algo="rls")
     with pytest.raises(UserError, match=r"made with algo\.c_eta=0\.3, not with algo\.c_eta=0\.1"):
@@ -191,14 +199,14 @@ def test_another_version_or_configuration_is_refused_with_what_differs(
 
 
 def test_objects_are_given_again(tmp_path: Path) -> None:
-    file = saved(tmp_path, algo=PFOGD)
+    file = save_learner(tmp_path, algo=PFOGD)
     with pytest.raises(UserError, match=r"algo was an object \(.*PFOGD\); give it, algo=…"):
         Learner.load(file)
     assert Learner.load(file, algo=PFOGD).rounds_ == 2
 
 
 def test_nothing_is_executed_and_others_can_read_the_arrays(tmp_path: Path) -> None:
-    file = saved(tmp_path, algo="rls")
+    file = save_learner(tmp_path, algo="rls")
     assert repr(Learner.load(file)) == "Learner(algo='rls', seed=0)"
     arrays = load_file(file)
     np.testing.assert_array_equal(arrays["state.theta"][0], Learner.load(file).theta_)
@@ -211,7 +219,7 @@ def test_nothing_is_executed_and_others_can_read_the_arrays(tmp_path: Path) -> N
 @pytest.mark.thorough
 def test_a_torch_module_is_in_the_file(tmp_path: Path) -> None:
     module = torch.nn.Sequential(torch.nn.Linear(10, 1), torch.nn.Flatten(0)).double()
-    (X, costs), _ = played("algo=df_ogd", rounds=12)
+    (X, costs), _ = play_job("algo=df_ogd", rounds=12)
     whole = Learner(algo="pf_ogd", predictor=module).partial_fit(X[0], costs[0])
     part = whole.clone().partial_fit(X[0, :5], costs[0, :5])
     part.save(tmp_path / "net")
@@ -225,8 +233,8 @@ def test_a_torch_module_is_in_the_file(tmp_path: Path) -> None:
 
 
 def test_copies_and_pickles_are_snapshots() -> None:
-    (X, costs), simulation = played("algo=df_ogd", rounds=12)
-    learner = started(rounds=12).partial_fit(X[0, :5], costs[0, :5])
+    (X, costs), simulation = play_job("algo=df_ogd", rounds=12)
+    learner = start_learner(rounds=12).partial_fit(X[0, :5], costs[0, :5])
     for other in (copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))):
         assert_same(other.partial_fit(X[0, 5:], costs[0, 5:]), simulation)
     assert learner.rounds_ == 5
@@ -254,7 +262,7 @@ def test_a_run_that_is_continued_has_the_rows_of_one_run(tmp_path: Path) -> None
             continued = tmp_path / "a/runs" / whole.name / file
             assert (whole / file).read_bytes() == continued.read_bytes()
         learner = Learner.from_run(run, seed=5)
-        (X, costs), _ = played("algo=df_ogd", rounds=12)
+        (X, costs), _ = play_job("algo=df_ogd", rounds=12)
         assert (learner.rounds_, learner.seed) == (400, 5)
         learner.learn_one(X[0, 0], costs[0, 0])
         for wrong, message in [
@@ -271,7 +279,7 @@ def test_a_run_that_is_continued_has_the_rows_of_one_run(tmp_path: Path) -> None
 
 @pytest.mark.thorough
 def test_a_run_trains_the_learner_that_plays_its_rounds(tmp_path: Path) -> None:
-    (X, costs), simulation = played("algo=df_ogd", "polytope=budget", rounds=60)
+    (X, costs), simulation = play_job("algo=df_ogd", "polytope=budget", rounds=60)
     words = ["algo=df_ogd", "polytope=budget", "seeds=[3]", "outputs=o"]
     assert odfl("run", *words, "horizon.rounds=40", "save_state=true", cwd=tmp_path).returncode == 0
     (run,) = run_directories(tmp_path / "o")

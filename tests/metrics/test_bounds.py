@@ -110,9 +110,9 @@ def test_running_mean_of_all_rounds_and_of_some():
     values = np.array([[4.0, 2.0, 3.0, 1.0, 5.0], [1.0, 1.0, 1.0, 1.0, 1.0]])
     every = running_mean(np.arange(1, 6), values)
     np.testing.assert_allclose(every, np.cumsum(values, -1) / np.arange(1, 6))
-    some = running_mean(np.array([1, 3, 5]), values[:, [0, 2, 4]])
-    np.testing.assert_allclose(some[0], [4.0, (4 + 4 + 3) / 3, (4 + 4 + 3 + 5 + 5) / 5])
-    np.testing.assert_allclose(some[1], 1.0)
+    means = running_mean(np.array([1, 3, 5]), values[:, [0, 2, 4]])
+    np.testing.assert_allclose(means[0], [4.0, (4 + 4 + 3) / 3, (4 + 4 + 3 + 5 + 5) / 5])
+    np.testing.assert_allclose(means[1], 1.0)
 
 
 def test_an_infinite_round_makes_the_mean_infinite_from_there_on():

@@ -28,11 +28,11 @@ def test_the_items_cost_what_was_paid(algo: str, engine: str) -> None:
         np.testing.assert_array_equal(np.take_along_axis(costs, item, -1)[..., 0], table[cost])
 
 
-@pytest.mark.parametrize("of", some_of(["basic", "regret"], 1))
-def test_the_other_columns_keep_every_digit(of: str) -> None:
-    choice = ("metrics=decisions", f"metrics@metrics.of={of}")
+@pytest.mark.parametrize("inner", some_of(["basic", "regret"], 1))
+def test_the_other_columns_keep_every_digit(inner: str) -> None:
+    choice = ("metrics=decisions", f"metrics@metrics.of={inner}")
     with_decisions = simulate(composed_job(*choice, *SMALL)).table
-    without = simulate(composed_job(f"metrics={of}", *SMALL)).table
+    without = simulate(composed_job(f"metrics={inner}", *SMALL)).table
     assert list(with_decisions) == [*without, "decision", "best_decision"]
     for name, values in without.items():
         np.testing.assert_array_equal(with_decisions[name], values)

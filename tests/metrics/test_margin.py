@@ -49,7 +49,7 @@ def test_known_exponents_are_found(beta, c0):
 
 
 def test_the_curve_is_an_envelope():
-    """Of every row, whatever it is drawn from."""
+    """The curve lies above the distribution of every row, for rows of any law."""
     rng = np.random.default_rng(1)
     rows = np.abs(np.stack([rng.normal(size=500), rng.gamma(0.4, size=500), rng.random(500) * 3]))
     fitted = fit_margin(rows)

@@ -155,7 +155,7 @@ class Hits(Metric):
 
 
 def test_a_metric_is_one_class_in_one_file(tmp_path: Path) -> None:
-    """From the shell it takes the place of basic; its columns are of all rounds and of the state."""
+    """On the command line it replaces basic; its columns are of all rounds and of the state."""
     (tmp_path / "hits.py").write_text(HITS)
     chosen = ("algo=df_ogd", "horizon.rounds=40", "horizon.rows=8", "seeds=2")
     done = odfl("run", "metrics._target_=hits.Hits", *chosen, "objective=avg_hit", cwd=tmp_path)

@@ -52,7 +52,7 @@ def test_the_bound_is_the_theorem_on_the_notes(algo):
 
 @pytest.mark.parametrize("algo", ["df_ogd", "df_ftpl"])
 def test_the_bound_has_the_mean_error_of_the_oracle(algo):
-    """Of the rounds examined so far, on the average regret: t times as much on the regret."""
+    """The mean is over the rounds examined so far; the bound on the sum grows by t times it."""
     job = composed_job(f"algo={algo}", "seeds=2", "horizon.rounds=30", "data.features=3")
     without = simulate(replace(job, metrics=QUICK)).table["bound"]
     table = simulate(replace(job, metrics=EXAMINED)).table

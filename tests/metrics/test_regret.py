@@ -31,7 +31,7 @@ QUICK = Regret(sample=400, evaluations=12, starts=8, steps=30)
 
 
 def simulate(*job, **options) -> simulating.Simulation:
-    """As in the package, with every comparator searched anew."""
+    """Calls the package's `simulate` without stored comparators."""
     comparator_cache.cache_clear()
     return simulating.simulate(*job, **options)
 
@@ -41,7 +41,7 @@ def one_seed(rounds: Rounds) -> Rounds:
 
 
 def directions(count: int) -> np.ndarray:
-    """Evenly around the circle."""
+    """Unit vectors, evenly around the circle."""
     angle = 2 * np.pi * np.arange(count) / count
     return np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 
@@ -152,7 +152,7 @@ def test_expected_cost_is_the_mean_of_realised_costs(algorithm):
 
 
 def test_who_plays_the_truth_of_a_right_model_has_no_regret():
-    """And Θ's border keeps the direction. Nothing beats θ* in any round of this law."""
+    """Θ's border keeps the direction, and nothing beats θ* in any round of this law."""
     law = Sin4(items=4, features=3, gamma=0.0, clip=False, drift_weight=0.0, noise_std=0.0)
     job = make_job(Clairvoyant, seeds=(0, 1, 2), environment=law, rounds=100)
     table = simulate(replace(job, metrics=QUICK)).table
@@ -352,7 +352,7 @@ def test_a_law_that_moves_has_a_comparator_for_every_round():
 
 @pytest.mark.parametrize("half", [2, 37, 50, 98])
 def test_no_interpolation_crosses_a_switch(half):
-    """Who plays the first truth for ever pays Δ more in every round after the turn: Δ (T − half) in all."""
+    """A player of the first θ* pays Δ more in every round after the turn: Δ (T − half) in all."""
     environment = Turning(half=half)
     job = make_job(Clairvoyant, seeds=(0, 1), environment=environment, rounds=100, features=2)
     table = simulate(replace(job, metrics=replace(QUICK, evaluations=5))).table

@@ -44,7 +44,7 @@ def noise(seed: int, rounds: int, items: int, features: int, whole: bool = False
     return Rounds(np.round(X) if whole else X, np.round(4 * costs) if whole else costs)
 
 
-def paid(thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
+def mean_costs(thetas: np.ndarray, rounds: Rounds) -> np.ndarray:
     """The average cost of every θ, [C], written down once more."""
     played = np.einsum("nkp,cp->cnk", rounds.X, thetas).argmin(-1)
     return np.take_along_axis(rounds.costs[None], played[..., None], -1)[..., 0].mean(-1)
@@ -80,16 +80,16 @@ def test_the_minimum_on_a_line_is_that_of_all_its_pieces(seed, items, whole):
     corners = np.unique(-level[slope != 0] / slope[slope != 0])
     between = np.concatenate([[-1e9], (corners[1:] + corners[:-1]) / 2, [1e9]])
     wide = np.concatenate([[True], np.diff(corners) > 1e-9, [True]])
-    values = paid(theta + between[wide][:, None] * direction, rounds)
+    values = mean_costs(theta + between[wide][:, None] * direction, rounds)
     losses = LinearLosses(make_problem(items=items, features=3))
     found, value = losses.lowest_on_line(theta, direction, rounds, np.inf)
     assert value == pytest.approx(values.min())
-    assert paid(found[None], rounds)[0] == pytest.approx(values.min())
+    assert mean_costs(found[None], rounds)[0] == pytest.approx(values.min())
     assert np.linalg.norm(found) == pytest.approx(1.0)
 
 
 def test_a_line_of_any_set_is_searched_densely():
-    """On a box, through the contracts: the value is that of the parameter, and one of those tried."""
+    """On a box, through the contracts: the value returned is that of the parameter, which is among those tried."""
     box = Box(dimension=4)
     problem = replace(
         make_problem(items=4, features=3), polytope=box, regularizer=Quadratic(polytope=box)
@@ -137,7 +137,7 @@ def test_out_of_sample_the_uncertainty_reaches_the_known_optimum(name, seeds):
     for seed in range(seeds):
         rounds = make(seed)
         thetas = cells(rounds)
-        exact = paid(np.concatenate([thetas, 0 * thetas[:1]]), rounds).min()
+        exact = mean_costs(np.concatenate([thetas, 0 * thetas[:1]]), rounds).min()
         found = search(rounds, seed)
         assert exact <= value(found, rounds) + 1e-12
         covered.append(value(found, rounds) - found.uncertainty <= exact + 1e-12)
@@ -151,7 +151,9 @@ def test_with_more_effort_the_optimum_is_found(seeds):
     for seed in range(seeds):
         rounds = noise(seed, 24, 3, 3)
         slow = search(rounds, seed, Effort(repeats=24, steps=48, lines=20))
-        found.append(value(slow, rounds) <= paid(cells_of_the_sphere(rounds), rounds).min() + 1e-12)
+        found.append(
+            value(slow, rounds) <= mean_costs(cells_of_the_sphere(rounds), rounds).min() + 1e-12
+        )
     assert np.mean(found) >= 0.9
 
 

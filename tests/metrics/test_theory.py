@@ -63,7 +63,7 @@ SETS = {
 }  # fmt: skip
 
 
-def sampled(*overrides: str) -> Sample:
+def draw_sample(*overrides: str) -> Sample:
     job = composed_job(*overrides, "seeds=3", "horizon.rounds=200")
     return sample_rounds(job.environment, job.algorithm.problem, job.seeds, size=150)
 
@@ -71,13 +71,13 @@ def sampled(*overrides: str) -> Sample:
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("alpha", [0.05, 1.0])
 def test_lemmas_hold_on_every_sampled_round(name, alpha):
-    sample = sampled(*SETS[name])
+    sample = draw_sample(*SETS[name])
     assert 0.001 < check_lipschitz(sample, alpha) <= 1
     assert 0.001 < check_suboptimality(sample, alpha) <= 1 + 1e-9
 
 
 def test_costs_of_zero_have_no_slope_and_twice_theta_is_half_alpha():
-    sample = sampled("data.items=4", "data.features=2")
+    sample = draw_sample("data.items=4", "data.features=2")
     assert check_lipschitz(sample._replace(costs=0 * sample.costs), 0.3) == 0
     doubled = sample._replace(theta=2 * sample.theta)  # the same decisions at twice the α
     assert check_lipschitz(doubled, 0.6) == pytest.approx(check_lipschitz(sample, 0.3))
@@ -85,7 +85,7 @@ def test_costs_of_zero_have_no_slope_and_twice_theta_is_half_alpha():
 
 @pytest.mark.parametrize("name", ["entropy", "log_barrier", "paths"])
 def test_distances_follow_from_margins_and_a_wrong_alpha_is_noticed(name):
-    sample = sampled(*SETS[name])
+    sample = draw_sample(*SETS[name])
     assert 0.1 < check_distance(sample, 0.05) <= 1
     assert check_distance(sample, 0.05, off=10.0) > 1
     assert check_suboptimality(sample, 0.05, off=10.0) > 1
@@ -95,7 +95,7 @@ def test_distances_follow_from_margins_and_a_wrong_alpha_is_noticed(name):
 
 def test_two_items_have_a_distance_in_closed_form():
     """w̃ = (1 − q, q) with q = 1/(1 + e^(ε/α)): ‖w̃ − w*‖₁ = 2q, allowed are 2 α ln 2 / ε."""
-    sample = sampled("data.items=2")
+    sample = draw_sample("data.items=2")
     g = np.einsum("ndp,np->nd", sample.X, sample.theta)
     margin = np.abs(g[:, 0] - g[:, 1])
     expected = (margin / (1 + np.exp(margin / 0.3)) / (0.3 * np.log(2))).max()
@@ -104,13 +104,13 @@ def test_two_items_have_a_distance_in_closed_form():
 
 @pytest.mark.parametrize("name", ["entropy", "log_barrier"])
 def test_the_gradient_at_a_random_point_is_a_difference_of_values_on_average(name):
-    sample = sampled(*SETS[name])
+    sample = draw_sample(*SETS[name])
     assert check_randomised_point(sample, 0.3) < 1e-3
     assert check_randomised_point(sample, 0.3, delta=1.0) > 0.1
 
 
 def test_the_smoothed_cost_is_not_convex_and_the_spo_loss_is():
-    sample = sampled()
+    sample = draw_sample()
     assert convexity_gap(sample, 0.1) > 0.1
     assert convexity_gap(sample, 0.1, "spo") < 1e-9
 
@@ -157,7 +157,7 @@ def test_df_ogd_scales_its_schedules_as_it_believes(engine):
 # ---- the report on the oracle ----
 
 
-def reported(job, played: int):
+def report_after(job, played: int):
     """The report on the round after so many, with the state and the round it is about."""
     algorithm, seeds = job.algorithm, len(job.seeds)
     job.engine.start(algorithm)
@@ -178,7 +178,7 @@ def with_oracle(job, oracle):
 def test_the_report_is_about_the_round_that_follows(algo, features):
     job = composed_job(f"algo={algo}", "engine=array", "seeds=3", "horizon.rounds=30",
                        f"data.features={features}")  # fmt: skip
-    report, state, (X, costs, now) = reported(job, 9)
+    report, state, (X, costs, now) = report_after(job, 9)
     call = job.algorithm.oracle_call(state, X, costs, now)
     after = job.algorithm.update(state, X, costs, now)
     answer = after.vartheta if algo == "df_ogd" else after.theta
@@ -201,7 +201,7 @@ def test_a_better_oracle_has_a_smaller_error():
     job = composed_job("algo=df_ogd", "engine=array", "seeds=4", "horizon.rounds=30",
                        "data.features=3")  # fmt: skip
     errors = [
-        reported(with_oracle(job, oracle), 5)[0]["xi"].mean()
+        report_after(with_oracle(job, oracle), 5)[0]["xi"].mean()
         for oracle in (SGD(steps=1, lr=1e-4), SGD(), LBFGS(steps=30), Exact())
     ]
     assert errors[0] > errors[1] > errors[2] >= errors[3]
@@ -211,7 +211,7 @@ def test_a_better_oracle_has_a_smaller_error():
 def test_the_standing_answer_of_a_lazy_oracle_is_judged():
     job = composed_job("algo=df_ogd", "engine=array", "seeds=2", "horizon.rounds=30",
                        "oracle.every=7")  # fmt: skip
-    report, _, _ = reported(job, 9)  # round 10 is not one of 1, 8, 15, …
+    report, _, _ = report_after(job, 9)  # round 10 is not one of 1, 8, 15, …
     np.testing.assert_array_equal(report["oracle_before"], report["oracle_after"])
     assert (report["oracle_share"] == 0).all()
     assert (report["xi"] > 0).all()

@@ -106,7 +106,7 @@ def test_a_table_has_no_rounding_errors():
 
 @pytest.mark.usefixtures("unrendered")
 def test_numbers_beside_the_figures(runs, tmp_path):
-    """With six significant digits: more would differ from machine to machine."""
+    """They have six significant digits: more would differ from machine to machine."""
     assert main([str(runs), "--out", str(tmp_path / "out")]) == 0
     out = tmp_path / "out" / "runs"
     overview = pd.read_csv(out / "overview.csv")

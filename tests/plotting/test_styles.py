@@ -42,7 +42,7 @@ def test_every_algorithm_has_a_style_of_its_own():
 
 
 def test_a_new_algorithm_never_looks_like_another_one():
-    """Neither one of the listed ones in the figure nor the twentieth of its own kind."""
+    """It differs from the listed ones in the figure and from nineteen other new ones."""
     listed = ["rls", "policy_gradient", "hedge", "ogd"]  # brown, pink and sky
     new = [f"mine_{number}" for number in range(4)]
     styles = line_styles([*listed, *new])

@@ -102,7 +102,7 @@ def test_the_simplex_is_the_only_set(other):
 
 
 def test_the_simplex_is_recognised_by_its_constraints(tmp_path):
-    """Also where a file states it."""
+    """This includes a simplex that a file states."""
     path = tmp_path / "simplex.csv"
     path.write_text("1,0,>=,0\n0,1,>=,0\n1,1,=,1\n")
     assert Entropy(polytope=Custom(file=str(path))).suboptimality == np.log(2)

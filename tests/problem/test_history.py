@@ -24,7 +24,7 @@ def buffer(history: Oracle, uniform: np.ndarray) -> np.ndarray:
     return kept
 
 
-def sampled(history: Oracle, uniform: np.ndarray) -> np.ndarray:
+def first_slots(history: Oracle, uniform: np.ndarray) -> np.ndarray:
     """The rounds an oracle can sample: the first `held` slots, [S, held]."""
     return buffer(history, uniform)[:, : int(history.held(uniform.shape[1]))]
 
@@ -35,14 +35,14 @@ def draws(seeds: int, rounds: int) -> np.ndarray:
 
 @given(rounds=ROUNDS, size=SIZES)
 def test_full_holds_everything(rounds: int, size: int) -> None:
-    held = sampled(Oracle(history="full", history_size=size), draws(2, rounds))
+    held = first_slots(Oracle(history="full", history_size=size), draws(2, rounds))
     np.testing.assert_array_equal(held, [np.arange(1, rounds + 1)] * 2)
 
 
 @given(rounds=ROUNDS, size=SIZES)
 def test_a_window_holds_exactly_the_latest_rounds(rounds: int, size: int) -> None:
     latest = np.arange(max(1, rounds - size + 1), rounds + 1)
-    for held in sampled(Oracle(history="window", history_size=size), draws(2, rounds)):
+    for held in first_slots(Oracle(history="window", history_size=size), draws(2, rounds)):
         np.testing.assert_array_equal(np.sort(held), latest)
 
 
@@ -52,7 +52,7 @@ def test_a_reservoir_holds_so_many_different_rounds(rounds: int, size: int) -> N
     history = Oracle(history="reservoir", history_size=size)
     uniform = draws(3, rounds)
     slots = history.slots(np.arange(1, rounds + 1), uniform)
-    for seed, held in enumerate(sampled(history, uniform)):
+    for seed, held in enumerate(first_slots(history, uniform)):
         assert len(set(held)) == min(rounds, size)
         assert held.min() >= 1
         dropped = set(np.flatnonzero(slots[seed] == size) + 1)
@@ -64,7 +64,7 @@ def test_a_reservoir_holds_so_many_different_rounds(rounds: int, size: int) -> N
 def test_every_round_is_equally_likely_to_be_in_the_reservoir(rounds: int, size: int) -> None:
     """χ² over rounds of the counts; its mean is T − 1 and its deviation at most √(2T)."""
     seeds = 4000
-    held = sampled(Oracle(history="reservoir", history_size=size), draws(seeds, rounds))
+    held = first_slots(Oracle(history="reservoir", history_size=size), draws(seeds, rounds))
     counts = np.bincount(held.ravel(), minlength=rounds + 1)[1:]
     share = size / rounds
     variance = seeds * share * (1.0 - share)
@@ -76,7 +76,7 @@ def test_every_round_is_equally_likely_to_be_in_the_reservoir(rounds: int, size:
 def test_pairs_of_rounds_are_equally_likely_too(size: int) -> None:
     """A uniform subset: any two rounds are both held with probability size(size−1)/(T(T−1))."""
     rounds, seeds = 12, 20_000
-    held = sampled(Oracle(history="reservoir", history_size=size), draws(seeds, rounds))
+    held = first_slots(Oracle(history="reservoir", history_size=size), draws(seeds, rounds))
     member = np.zeros((seeds, rounds))
     np.put_along_axis(member, held - 1, 1.0, axis=1)
     together = (member.T @ member / seeds)[np.triu_indices(rounds, 1)]
@@ -93,7 +93,7 @@ def test_memory_is_bounded(rounds: int, size: int) -> None:
 
 @given(keep=st.sampled_from(["full", "window", "reservoir"]), size=SIZES, data=st.data())
 def test_no_draw_points_outside_the_buffer(keep: str, size: int, data: st.DataObject) -> None:
-    """Neither the smallest nor the largest uniform number, in any round."""
+    """This holds for the smallest and the largest uniform number in every round."""
     rounds = data.draw(st.integers(1, 10**6))
     history, t = Oracle(history=keep, history_size=size), np.array([rounds])
     for uniform in (0.0, np.nextafter(1.0, 0.0), data.draw(st.floats(0, 1, exclude_max=True))):
@@ -119,7 +119,7 @@ def test_df_ftpl_fills_its_buffer_by_these_rules(engine: str, keep: str) -> None
     job = composed_job("algo=df_ftpl", f"engine={engine}", *size)
     state = simulate(job, block=4).state
     uniform = draw(job.seeds, "df_ftpl/slot", job.algorithm.draws()["df_ftpl/slot"], 0, 25)
-    held = sampled(Oracle(history=keep, history_size=6), uniform)
+    held = first_slots(Oracle(history=keep, history_size=6), uniform)
     data = job.environment.rounds(job.seeds, 0, 25)
     assert state.X.shape[1] == 6 + (keep == "reservoir")
     for seed in range(3):

@@ -25,14 +25,14 @@ def knapsack(tmp_path: Path) -> Path:
     return write_knapsack(tmp_path / "plan.lp")
 
 
-def packed(path: Path) -> Path:
+def pack_file(path: Path) -> Path:
     target = path.with_name(f"{path.name}.gz")
     target.write_bytes(gzip.compress(path.read_bytes()))
     return target
 
 
 @pytest.mark.parametrize(
-    "kind", [lambda path: path, as_mps, packed, lambda path: packed(as_mps(path))]
+    "kind", [lambda path: path, as_mps, pack_file, lambda path: pack_file(as_mps(path))]
 )
 @pytest.mark.parametrize("start", ["first", "last"])
 def test_the_knapsack_is_that_of_the_dynamic_programme(knapsack, kind, start):
@@ -132,7 +132,7 @@ def test_a_program_is_read_again_in_another_process(knapsack):
 @pytest.mark.parametrize("words", [("polytope=custom", "polytope.file=triangle.csv", "data.items=3"),
                                    ("polytope=model", "polytope.file=plan.lp", "data.items=24")])  # fmt: skip
 def test_a_highspy_that_cannot_be_imported_is_one_line(words, knapsack, monkeypatch):
-    """As after `import ortools`, which has a HiGHS of another version inside."""
+    """This happens after `import ortools`, which contains a HiGHS of another version."""
     monkeypatch.chdir(knapsack.parent)
     (knapsack.parent / "triangle.csv").write_text("1,0,0,>=,0\n0,1,0,>=,0\n0,0,1,>=,0\n1,1,1,=,1\n")
     monkeypatch.setitem(sys.modules, "highspy", None)

@@ -129,10 +129,10 @@ def test_leading_axes_broadcast_and_seeds_lead(name: str) -> None:
     assert predicted.shape == (2, 2, 6, D)
     assert pulled.shape == (2, 2, 6, m)
     for c, s, i in product(range(2), range(2), range(6)):
-        own = predictor.rows(slice(s, s + 1))
+        single = predictor.rows(slice(s, s + 1))
         alone = candidates[c, s, 0], X[s, i]
-        np.testing.assert_allclose(predicted[c, s, i], own.predict(*alone), atol=1e-13)
-        np.testing.assert_allclose(pulled[c, s, i], own.vjp(*alone, v[s, i]), atol=1e-13)
+        np.testing.assert_allclose(predicted[c, s, i], single.predict(*alone), atol=1e-13)
+        np.testing.assert_allclose(pulled[c, s, i], single.vjp(*alone, v[s, i]), atol=1e-13)
 
 
 REFUSED = {

@@ -71,7 +71,7 @@ def points(seeds: int, count: int, parameters: int, radius: float = 1.0) -> np.n
 
 
 def solve(oracle, objective, start, points=None, radius=1.0):
-    """What the oracle finds in the ball, without samples."""
+    """The oracle's answer in the ball, without samples."""
     return oracle.minimise(OracleCall(objective, Ball(radius=radius), start, None, points))
 
 

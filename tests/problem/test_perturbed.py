@@ -22,7 +22,7 @@ G, V = RNG.normal(size=(2, 4)), RNG.normal(size=(2, 4))
 ALPHA = 0.7
 
 
-def drawn(polytope, samples, noise="normal", lead=(), seed=3):
+def draw_noise(polytope, samples, noise="normal", lead=(), seed=3):
     """The regulariser with draws of its own."""
     regularizer, rng = (
         Perturbed(polytope=polytope, samples=samples, noise=noise),
@@ -34,9 +34,9 @@ def drawn(polytope, samples, noise="normal", lead=(), seed=3):
 
 
 def test_gumbel_noise_on_the_simplex_is_the_softmax():
-    """To four standard errors of 200,000 draws, value and product with the Jacobian."""
+    """The value and the product with the Jacobian agree to four standard errors of 200,000 draws."""
     simplex = Simplex(dimension=4)
-    noisy, exact = drawn(simplex, 200_000, "gumbel"), Entropy(polytope=simplex)
+    noisy, exact = draw_noise(simplex, 200_000, "gumbel"), Entropy(polytope=simplex)
     softmax = exact.smooth(G, ALPHA)
     error = np.sqrt(softmax * (1 - softmax) / 200_000)
     assert (np.abs(noisy.smooth(G, ALPHA) - softmax) < 4 * error).all()
@@ -53,7 +53,7 @@ def test_gumbel_noise_on_the_simplex_has_the_width_ln_d():
 @pytest.mark.parametrize("polytope", [Simplex(dimension=4), Box(dimension=4)])
 def test_the_product_is_the_slope_of_a_long_average(polytope, noise):
     """The central difference of w̃ by 400,000 draws with common random numbers."""
-    noisy, v, step = drawn(polytope, 400_000, noise), V[0], 0.2
+    noisy, v, step = draw_noise(polytope, 400_000, noise), V[0], 0.2
     product = pull_back(noisy, G[0], ALPHA, v)
     for i, unit in enumerate(np.eye(4)):
         up, down = (noisy.smooth(G[0] + sign * step * unit, ALPHA) for sign in (1, -1))
@@ -64,9 +64,9 @@ def test_the_product_is_the_slope_of_a_long_average(polytope, noise):
 def test_few_draws_are_unbiased_and_vary_as_stated(noise, samples):
     """The mean of 20,000 estimates is that of a long one; normal: variance ≤ D²/(2α²·samples)."""
     simplex, g, v = Simplex(dimension=4), G[0], V[0]
-    many = drawn(simplex, samples, noise, lead=(20_000,))
+    many = draw_noise(simplex, samples, noise, lead=(20_000,))
     estimates = pull_back(many, np.broadcast_to(g, (20_000, 4)), ALPHA, v)
-    long = pull_back(drawn(simplex, 400_000, noise, seed=4), g, ALPHA, v)
+    long = pull_back(draw_noise(simplex, 400_000, noise, seed=4), g, ALPHA, v)
     error = estimates.std(0) / np.sqrt(20_000)
     assert (np.abs(estimates.mean(0) - long) < 4 * error + 0.01).all()
     if noise == "normal":
@@ -75,14 +75,14 @@ def test_few_draws_are_unbiased_and_vary_as_stated(noise, samples):
 
 @pytest.mark.parametrize("polytope", [Simplex(dimension=4), Box(dimension=4, lower=-1.0)])
 def test_smoothing_costs_at_most_n_alpha(polytope):
-    noisy = drawn(polytope, 20_000)
+    noisy = draw_noise(polytope, 20_000)
     for g in RNG.normal(size=(20, 4)):
         gap = g @ (noisy.smooth(g, ALPHA) - polytope.minimise(g))
         assert -1e-12 <= gap <= 1.2 * noisy.suboptimality * ALPHA  # n is the mean of 64 draws
 
 
 def test_equal_costs_give_exactly_zero():
-    noisy = drawn(Simplex(dimension=4), 8, lead=(2,))
+    noisy = draw_noise(Simplex(dimension=4), 8, lead=(2,))
     assert not pull_back(noisy, G, ALPHA, np.full((2, 4), 0.3)).any()
 
 

@@ -39,9 +39,9 @@ def test_per_item_gives_every_item_its_own_weights() -> None:
     assert len(theta) == D * P
     predicted, pulled = PerItem().predict(theta, X), PerItem().vjp(theta, X, v)
     for i in range(D):
-        own = slice(i * P, (i + 1) * P)
-        assert predicted[i] == pytest.approx(X[i] @ theta[own])
-        np.testing.assert_allclose(pulled[own], v[i] * X[i], atol=1e-13)
+        part = slice(i * P, (i + 1) * P)
+        assert predicted[i] == pytest.approx(X[i] @ theta[part])
+        np.testing.assert_allclose(pulled[part], v[i] * X[i], atol=1e-13)
 
 
 def test_quadratic_is_a_form_with_one_weight_for_each_distinct_product() -> None:

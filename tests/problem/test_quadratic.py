@@ -106,7 +106,7 @@ def test_small_alpha_is_the_plain_decision(name, alpha):
 @every_set
 @pytest.mark.parametrize("alpha", [1e-4, 1e-8, 1e-12, 1e-20, 1e-200])
 def test_ties_keep_their_digits_at_small_alpha(name, alpha):
-    """Nothing is lost to −g/α: feasible, as cheap as the best, and of least norm among those."""
+    """No digit is lost in −g/α: the point is feasible, as cheap as the best, and of least norm among those."""
     g = draws(name, 4, rows=100, ties=True)
     w = quadratic(name).smooth(g, alpha)
     assert_inside(SETS[name], w, 2e-12)

@@ -49,11 +49,11 @@ def test_the_answers_are_those_of_the_function(solve, settings):
 def test_equal_costs_are_solved_once():
     calls: Counter[bytes] = Counter()
 
-    def counted(costs):
+    def count_call(costs):
         calls[costs.tobytes()] += 1
         return pack(costs)
 
-    polytope = solver(counted)
+    polytope = solver(count_call)
     twice = np.concatenate([COSTS[:5], COSTS[:5]])
     np.testing.assert_array_equal(polytope.minimise(twice), polytope.minimise(twice))
     assert set(calls.values()) == {1}
@@ -173,9 +173,9 @@ def played(monkeypatch):
     found: list[groups.Group] = []
 
     def play(parts):
-        some = list(parts)
-        found.extend(some)
-        return groups.play_in_processes(some)
+        block = list(parts)
+        found.extend(block)
+        return groups.play_in_processes(block)
 
     monkeypatch.setattr(groups, "WORTH", 0.0)
     monkeypatch.setattr(array_engine, "play_in_processes", play)
@@ -190,18 +190,18 @@ def fails_on(wanted, costs):
 def test_slow_solvers_play_seeds_side_by_side_with_the_same_numbers(played):
     asked = []
 
-    def recorded(costs):
+    def record_call(costs):
         asked.append(costs.tobytes())
         return pack(costs)
 
     with at_most(1):
-        alone = run(polytope=recorded, **SMALL).rows
+        alone = run(polytope=record_call, **SMALL).rows
     with at_most(2):
         together = run(polytope=slow, **SMALL).rows
     assert [len(group.rounds.costs) for group in played] == [1, 1]
     pd.testing.assert_frame_equal(together, alone, check_exact=True)
     asked.clear()
-    run(polytope=recorded, **{**SMALL, "seeds": [1]})
+    run(polytope=record_call, **{**SMALL, "seeds": [1]})
     with at_most(2), pytest.raises(UserError, match=r"seed 1, round 21: .*ValueError: no room"):
         run(polytope=partial(fails_on, asked[20]), **SMALL)
 
@@ -243,7 +243,7 @@ def test_an_object_with_minimise_alone_is_a_set():
 
 
 def test_a_set_of_another_length_is_refused_before_its_faces_are_listed():
-    """Those of a million items would fill the memory."""
+    """The faces for a million items would fill the memory."""
 
     class Vast(Assignment):
         def equalities(self):

@@ -24,7 +24,7 @@ def test_arsinh_is_odd_and_raw_is_the_cost():
     assert transform_costs("raw", costs) is costs
 
 
-def replayed(tmp_path, algo: str, target: str) -> dict[str, np.ndarray]:
+def replay(tmp_path, algo: str, target: str) -> dict[str, np.ndarray]:
     rounds = random_rounds(2, 50, 4, 3)
     np.savez(tmp_path / "rounds.npz", X=rounds.X, c=np.exp(4.0 * rounds.costs))
     file = ("data=replay", f"data.file={tmp_path}/rounds.npz", f"data.target={target}")
@@ -34,9 +34,7 @@ def replayed(tmp_path, algo: str, target: str) -> dict[str, np.ndarray]:
 
 def test_what_is_paid_are_the_costs(tmp_path):
     """A policy that repeats the best item of yesterday decides by the order, which no target changes."""
-    raw, asinh, ranked = (
-        replayed(tmp_path, "yesterday", name) for name in ("raw", "asinh", "rank")
-    )
+    raw, asinh, ranked = (replay(tmp_path, "yesterday", name) for name in ("raw", "asinh", "rank"))
     for other in (asinh, ranked):
         np.testing.assert_array_equal(other["cost"], raw["cost"])
         np.testing.assert_array_equal(other["best_cost"], raw["best_cost"])
@@ -45,7 +43,7 @@ def test_what_is_paid_are_the_costs(tmp_path):
 
 def test_least_squares_of_a_target_is_least_squares_on_transformed_costs(tmp_path):
     """θ by numpy's solver on arsinh(c), and the exact costs of the items that it plays."""
-    table = replayed(tmp_path, "rls", "asinh")
+    table = replay(tmp_path, "rls", "asinh")
     with np.load(tmp_path / "rounds.npz") as file:
         X, costs = file["X"][0], file["c"][0]
     for t in (10, 49):

@@ -126,7 +126,7 @@ def test_the_gap_to_the_chosen_baseline_is_paired(browser: Browser, report: Path
 def test_shows_the_figures_of_odfl_best(browser: Browser, report: Path, sweeps: list[Path]) -> None:
     browser.open(report, "sort=name")
     browser.click("#leaderboard button", "CSV")
-    saved = pd.read_csv(io.StringIO(browser.downloaded("leaderboard_avg_cost.csv")))
+    saved = pd.read_csv(io.StringIO(browser.read_download("leaderboard_avg_cost.csv")))
     for sweep in sweeps:
         runs = [run for run in find_runs([sweep], tell) if run.is_whole]
         for one in board({"": runs}, "avg_cost").cells.values():
@@ -283,7 +283,7 @@ def test_a_drag_zooms_all_panels(browser: Browser, report: Path) -> None:
 def test_downloads_equal_the_csv(browser: Browser, report: Path, sweeps: list[Path]) -> None:
     browser.open(report, "comparison=second&seeds=true&columns=avg_cost,dynamic_regret")
     browser.click("#curves button", "CSV")
-    saved = pd.read_csv(io.StringIO(browser.downloaded("curves_second.csv")))
+    saved = pd.read_csv(io.StringIO(browser.read_download("curves_second.csv")))
     assert set(saved["column"]) == {"avg_cost", "dynamic_regret"}
     for (column, algo, seed), rows in saved.groupby(["column", "algorithm", "seed"]):
         table = rows_of(sweeps[1], str(algo), int(seed)).set_index("t")[str(column)].dropna()
@@ -296,7 +296,7 @@ def test_the_mean_and_its_interval_are_those_of_the_seeds(
 ) -> None:
     browser.open(report, "columns=avg_cost")
     browser.click("#curves button", "CSV")
-    saved = pd.read_csv(io.StringIO(browser.downloaded("curves_first.csv")))
+    saved = pd.read_csv(io.StringIO(browser.read_download("curves_first.csv")))
     rows = saved[saved["algorithm"] == "spo"]
     tables = np.array([rows_of(sweeps[0], "spo", seed)["avg_cost"] for seed in range(3)])
     assert rows["mean"].to_numpy() == pytest.approx(tables.mean(axis=0), rel=1e-6)
@@ -307,17 +307,17 @@ def test_the_mean_and_its_interval_are_those_of_the_seeds(
 def test_saves_figures_and_tables(browser: Browser, report: Path) -> None:
     browser.open(report)
     browser.click("#curves button", "SVG")
-    svg = browser.downloaded("curves_first.svg")
+    svg = browser.read_download("curves_first.svg")
     assert svg.startswith("<svg")
     assert "DF-OGD" in svg
     assert "http://www.w3.org/2000/svg" in svg
     browser.click("#leaderboard button", "LaTeX")
-    latex = browser.downloaded("leaderboard_avg_cost.tex")
+    latex = browser.read_download("leaderboard_avg_cost.tex")
     assert "\\toprule" in latex
     assert "\\textbf{" in latex
     assert latex.count("\\\\\n") == 1 + len(LEVELS)
     browser.click("#leaderboard button", "CSV")
-    board = list(csv.DictReader(io.StringIO(browser.downloaded("leaderboard_avg_cost.csv"))))
+    board = list(csv.DictReader(io.StringIO(browser.read_download("leaderboard_avg_cost.csv"))))
     assert len(board) == 2 * len(LEVELS)
 
 

@@ -57,8 +57,8 @@ def test_no_recovery_before_the_next_switch() -> None:
 
 def test_algorithms_are_compared_within_a_comparison(tmp_path: Path) -> None:
     runs = [
-        write_finished(tmp_path / f"{algo}-{gamma}-{own}", algo, config={"data.gamma": gamma, "algo.eta": own})
-        for gamma in (0.0, 1.0) for algo, own in (("df_ogd", 1.0), ("df_ogd", 2.0), ("spo", 1.0))
+        write_finished(tmp_path / f"{algo}-{gamma}-{eta}", algo, config={"data.gamma": gamma, "algo.eta": eta})
+        for gamma in (0.0, 1.0) for algo, eta in (("df_ogd", 1.0), ("df_ogd", 2.0), ("spo", 1.0))
     ]  # fmt: skip
     (experiment,) = experiments([write_sweep(tmp_path / "sweep", runs)])
     comparisons = split_experiment(experiment)

@@ -18,7 +18,9 @@ NEAR = {0: 1.5, 1: 1.6, 2: 3.3}  # behind by 0.5, −0.4 and 0.3
 
 def rank(**values: dict[int, float]) -> list[Entry]:
     """The algorithms of one problem, the best first."""
-    entries = [Entry(SimpleNamespace(algorithm=name), {}, {}, of) for name, of in values.items()]
+    entries = [
+        Entry(SimpleNamespace(algorithm=name), {}, {}, by_seed) for name, by_seed in values.items()
+    ]
     entries.sort(key=lambda entry: entry.figure["mean"])
     judge(entries)
     return entries

@@ -21,7 +21,7 @@ def outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "outputs"
 
 
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def print_all(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(list(arguments)) == 0
     return capsys.readouterr().out
 
@@ -32,7 +32,7 @@ def average_cost(run: Path) -> float:
 
 
 def test_list(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    listed = json.loads(printed(capsys, "list", "--json"))
+    listed = json.loads(print_all(capsys, "list", "--json"))
     runs = {Path(run["directory"]).name: run for run in listed}
     assert {name: run["state"] for name, run in runs.items()} == {
         SINGLE: "finished",
@@ -47,7 +47,7 @@ def test_list(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert runs[name]["version"] == "0.2.0"
     assert "stopped being finite" in runs[FAILED]["error"]
     assert runs[FAILED]["algorithm"] == "pf_ogd"
-    swept = json.loads(printed(capsys, "list", "outputs/sweeps/gammas", "--json"))
+    swept = json.loads(print_all(capsys, "list", "outputs/sweeps/gammas", "--json"))
     assert [run["differs"]["data.gamma"] for run in swept] == [0, 1]
 
 
@@ -61,16 +61,16 @@ def test_list(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )  # fmt: skip
 def test_show(outputs: Path, capsys: pytest.CaptureFixture[str], name: str, command: str) -> None:
-    assert printed(capsys, "show", name).splitlines()[-1] == f"  odfl run {command}"
+    assert print_all(capsys, "show", name).splitlines()[-1] == f"  odfl run {command}"
 
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("unrendered")
 def test_plot(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    line = printed(capsys, "plot", f"outputs/runs/{SINGLE}", "--out", "figures")
+    line = print_all(capsys, "plot", f"outputs/runs/{SINGLE}", "--out", "figures")
     assert line.startswith(f"figures/{SINGLE}: overview, ")
     assert "rates" in line
-    printed(capsys, "plot", "outputs/sweeps/gammas", "--x", "data.gamma")
+    print_all(capsys, "plot", "outputs/sweeps/gammas", "--x", "data.gamma")
     drawn = pd.read_csv("outputs/figures/gammas/x_data.gamma.csv")
     assert drawn["data.gamma"].tolist() == list(SWEPT.values())
     costs = [average_cost(outputs / "runs" / name) for name in SWEPT]
@@ -78,13 +78,13 @@ def test_plot(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_best(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ranked = json.loads(printed(capsys, "best", "gammas", "--json"))
+    ranked = json.loads(print_all(capsys, "best", "gammas", "--json"))
     costs = sorted(average_cost(outputs / "runs" / name) for name in SWEPT)
     assert [one["mean"] for one in ranked] == pytest.approx(costs)
 
 
 def test_export(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    printed(capsys, "export", "gammas", "-o", "table.csv")
+    print_all(capsys, "export", "gammas", "-o", "table.csv")
     table = pd.read_csv("table.csv")
     assert table.groupby("run")["data.gamma"].first().to_dict() == SWEPT
     assert len(table) == sum(

@@ -66,16 +66,16 @@ def test_two_sweeps_that_share_a_run_are_not_pooled(tmp_path):
 
 @pytest.mark.thorough
 def test_a_run_records_what_was_asked_for(tmp_path):
-    def asked(*words):
+    def read_asked(*words):
         ended = odfl("run", "algo=uniform", "horizon.rounds=4", *words, cwd=tmp_path)
         assert ended.returncode == 0, ended.stderr
         (summary,) = tmp_path.glob("outputs/runs/*/summary.json")
         return json.loads(summary.read_text())["asked"]
 
-    assert asked("seeds=[1000,1001]") == [1000, 1001]
-    assert asked("seeds=3") == [0, 1, 2]
-    assert asked("seeds=[1000,1001]") == [1000, 1001]  # computed before
-    assert asked("-m", "seeds=2") == [0, 1]
+    assert read_asked("seeds=[1000,1001]") == [1000, 1001]
+    assert read_asked("seeds=3") == [0, 1, 2]
+    assert read_asked("seeds=[1000,1001]") == [1000, 1001]  # computed before
+    assert read_asked("-m", "seeds=2") == [0, 1]
     (run,) = find_runs([tmp_path / "outputs" / "runs"], print)
     assert run.state == "finished"
     assert run.seeds == (0, 1)

@@ -54,7 +54,7 @@ def place(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def basic(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """What Hydra's own launcher computes, one job after another."""
+    """The results of Hydra's own launcher, one job after another."""
     place = tmp_path_factory.mktemp("basic")
     done = odfl(*SWEEP, "hydra/launcher=basic", cwd=place)
     assert done.returncode == 0, done.stderr
@@ -68,7 +68,7 @@ def needs(package: str, extra: str) -> None:
         pytest.skip(f"needs the extra {extra}: make test-launchers")
 
 
-def spied(place: Path) -> list[dict]:
+def spy(place: Path) -> list[dict]:
     return [json.loads(path.read_text()) for path in sorted((place / "spied").iterdir())]
 
 
@@ -76,14 +76,14 @@ def assert_like_basic(place: Path, arguments: tuple[str, ...], basic: dict, **en
     done = odfl_process(*SWEEP, SPYING, *arguments, cwd=place, **environment)
     assert done.returncode == 0, done.stderr
     assert csvs(place) == basic
-    notes = spied(place)
+    notes = spy(place)
     assert len(notes) == 3
     assert not any(note["torch"] for note in notes)
 
 
 @pytest.mark.thorough
 def test_small_jobs_share_the_cores(place: Path, basic: dict[str, bytes]) -> None:
-    """And one whose process is killed takes no other along."""
+    """A job whose process is killed does not end the others."""
     two = ("hydra.launcher.at_once=2",)
     (place / "fatal").write_text("PFOGD")
     first = odfl(*SWEEP, SPYING, *two, cwd=place, ODFL_THREADS="2")
@@ -93,7 +93,7 @@ def test_small_jobs_share_the_cores(place: Path, basic: dict[str, bytes]) -> Non
     again = odfl(*SWEEP, SPYING, *two, cwd=place, ODFL_THREADS="2")
     assert "3 jobs: 1 done, 2 skipped, 0 failed" in again.stdout, again.stderr
     assert csvs(place) == basic
-    assert [note["threads"] for note in spied(place)] == ["2", "1"]  # alone, among others
+    assert [note["threads"] for note in spy(place)] == ["2", "1"]  # alone, among others
 
 
 @pytest.mark.thorough
@@ -101,7 +101,7 @@ def test_joblib_divides_the_cores(place: Path, basic: dict[str, bytes]) -> None:
     needs("hydra_plugins.hydra_joblib_launcher", "parallel")
     launcher = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
     assert_like_basic(place, launcher, basic)
-    notes = spied(place)
+    notes = spy(place)
     assert os.getpid() not in {note["pid"] for note in notes}
     assert {int(note["threads"]) for note in notes} == {max(1, available_cores() // 2)}
 
@@ -118,7 +118,7 @@ def test_submitit_local_gives_every_job_a_process(place: Path, basic: dict[str, 
     (line,) = (line for line in first.stderr.splitlines() if "killed" in line)
     assert line.startswith("odfl: job 1 (")
     assert Path(line.rpartition("; see ")[2]).is_file()
-    earlier, later = notes = spied(place)
+    earlier, later = notes = spy(place)
     assert earlier["end"] <= later["begin"]
     assert len({os.getpid(), *(note["pid"] for note in notes)}) == 3
     assert {note["threads"] for note in notes} == {"1"}
@@ -172,7 +172,7 @@ def test_a_ray_cluster(place: Path, basic: dict[str, bytes], start: Start) -> No
     with ray_cluster(place, start) as (address, token):
         launcher = ("hydra/launcher=ray", f"hydra.launcher.ray.init.address='{address}'")
         assert_like_basic(place, launcher, basic, **token)
-    assert {note["threads"] for note in spied(place)} == {"1"}
+    assert {note["threads"] for note in spy(place)} == {"1"}
 
 
 @pytest.mark.thorough

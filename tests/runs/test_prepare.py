@@ -1,15 +1,17 @@
 """A job is prepared once, and what was prepared is still true when it runs."""
 
 import json
+import logging
 from collections import Counter
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from omegaconf import OmegaConf
-from support.commands import odfl, run_directories
+from support.commands import interpreter_restored, odfl, run_directories
 
 from odfl_cli.config.compose import compose_job
 from odfl_cli.core.errors import BAD_INPUT, FAILED, RoundError, UserError, message, report
@@ -23,10 +25,10 @@ STEPS = ("build", "resolve", "inspect")
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each step of preparing a job is taken."""
+    """Step of preparing a job → how often it was taken."""
     counts: Counter[str] = Counter()
 
-    def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def count_calls(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any) -> Any:
             counts[name] += 1
             return function(*arguments)
@@ -34,12 +36,12 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return call
 
     for name in STEPS:
-        monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
+        monkeypatch.setattr(module, name, count_calls(name, getattr(module, name)))
     return counts
 
 
 def test_a_job_is_built_resolved_and_inspected_once(tmp_path: Path, calls: Counter[str]) -> None:
-    """And not built at all when it is finished."""
+    """A finished job is not built at all."""
     for built in (1, 0):
         calls.clear()
         done = odfl("run", "algo=uniform", *SMALL, cwd=tmp_path)
@@ -108,10 +110,21 @@ def test_errors_and_exit_codes(capsys, error, early, late, line) -> None:
     assert capsys.readouterr().err
 
 
-def test_keys_that_hydra_reads_late_can_be_protected() -> None:
+def test_keys_that_hydra_reads_late_can_be_protected(tmp_path: Path) -> None:
     """Hydra 1.4 protects its own node, Hydra 1.3 the whole configuration."""
     config = compose_job(["algo=uniform"])
-    config.hydra.runtime.output_dir = "elsewhere"
     OmegaConf.set_readonly(config.hydra, True)
-    check_late_keys(config)
-    assert config.hydra.runtime.output_dir == "elsewhere"
+    with interpreter_restored(tmp_path), chdir(tmp_path):
+        check_late_keys(config)
+        logging.getLogger("odfl").warning("a line before the job has its log")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", [[], ["-m"]])
+def test_a_users_run_log_in_the_current_directory_is_left_alone(
+    tmp_path: Path, mode: list[str]
+) -> None:
+    (tmp_path / "run.log").write_text("mine")
+    done = odfl("run", *mode, "algo=uniform", *SMALL, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run.log").read_text() == "mine"

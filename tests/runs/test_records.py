@@ -42,14 +42,14 @@ def test_an_interrupted_write_leaves_what_was_there(tmp_path, error, before):
     if before:
         path.write_text(before)
 
-    def interrupted():
+    def interrupt():
         with atomic(path) as file:
             file.write("half a li")
             file.flush()
             raise error
 
     with pytest.raises(error):
-        interrupted()
+        interrupt()
     assert [file.read_text() for file in tmp_path.iterdir()] == ([before] if before else [])
 
 

@@ -117,7 +117,7 @@ def test_a_summary_that_is_garbage_is_reported_and_all_computed_again(run, whole
 
 
 def test_files_with_other_columns_are_computed_again(run, whole, tmp_path):
-    """As an older version may have left them, with a summary that knows them."""
+    """An older version may have left such files, listed in its summary."""
     files = json.loads((run / "summary.json").read_text())["files"]
     for name in ("seed-0.csv", "seed-1.csv"):
         lines = (run / name).read_text().splitlines()
@@ -154,7 +154,7 @@ class Mine(Algorithm):
 
 @pytest.mark.thorough
 def test_seeds_of_two_versions_of_a_users_code_are_never_pooled(tmp_path):
-    """Neither the edited module nor one that it imports goes unnoticed, and none is left behind."""
+    """A change of the module, or of one that it imports, is noticed, and all seeds are computed again."""
     (tmp_path / "own.py").write_text(OWN)
     (tmp_path / "conf" / "algo").mkdir(parents=True)
     (tmp_path / "conf" / "algo" / "own.yaml").write_text("_target_: own.Mine\n")
@@ -186,7 +186,7 @@ def test_a_result_of_changed_code_of_an_earlier_version_is_computed_again(run, t
     assert "my_module changed since seeds 0, 1, 2, 3 were computed" in complaints(done)[0]
 
 
-def refused(tmp_path: Path, *arguments: str) -> str:
+def refusal_of(tmp_path: Path, *arguments: str) -> str:
     before = csvs(tmp_path)
     done = odfl(*arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
@@ -197,17 +197,17 @@ def refused(tmp_path: Path, *arguments: str) -> str:
 
 def test_a_newer_versions_directory_is_refused(run, tmp_path):
     edit(run, format=99)
-    assert "format 99" in refused(tmp_path, *JOB, "seeds=5")
-    assert "format 99" in refused(tmp_path, *SWEEP, "seeds=5")
+    assert "format 99" in refusal_of(tmp_path, *JOB, "seeds=5")
+    assert "format 99" in refusal_of(tmp_path, *SWEEP, "seeds=5")
 
 
 @pytest.mark.thorough
 def test_results_of_two_configurations_are_never_mixed(run, tmp_path):
     place = f"hydra.run.dir={run}"
-    assert "another configuration" in refused(tmp_path, *JOB, "data.gamma=0.5", place)
+    assert "another configuration" in refusal_of(tmp_path, *JOB, "data.gamma=0.5", place)
     assert odfl(*JOB, "seeds=4", place, cwd=tmp_path).returncode == 0
     shared = ("data.gamma=0,1", "hydra.sweep.subdir=same")
-    assert "would share it" in refused(tmp_path, *SWEEP, *shared)
+    assert "would share it" in refusal_of(tmp_path, *SWEEP, *shared)
 
 
 def test_a_run_that_breaks_is_a_failure_with_its_traceback(tmp_path):
@@ -258,8 +258,8 @@ def test_a_full_disk_leaves_no_result_and_is_told(whole, tmp_path):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_read_only_directory_is_refused(run, tmp_path):
     run.chmod(0o500)
-    assert "cannot write" in refused(tmp_path, *JOB, "seeds=5")
-    assert "cannot write" in refused(tmp_path, *SWEEP, "seeds=5")
+    assert "cannot write" in refusal_of(tmp_path, *JOB, "seeds=5")
+    assert "cannot write" in refusal_of(tmp_path, *SWEEP, "seeds=5")
 
 
 @pytest.mark.thorough

@@ -120,16 +120,16 @@ def test_a_plot_takes_the_seeds_that_the_sweep_asked_for(tmp_path):
         assert odfl(*GRID, seeds, sweep, cwd=tmp_path).returncode == 0
     sweeps = tmp_path / "outputs" / "sweeps"
 
-    def plotted(*places: Path) -> tuple[list[int], list[str]]:
+    def plot(*places: Path) -> tuple[list[int], list[str]]:
         warnings: list[str] = []
         (run,) = read_runs(list(places), warnings.append)
         return run.seeds, warnings
 
     more = "left out seeds of other requests in the run; --seeds [2] reads them"
-    assert plotted(sweeps / "two") == ([0, 1], [more])
-    assert plotted(sweeps / "three") == ([0, 1, 2], [])
-    assert plotted(sweeps) == ([0, 1, 2], [])
-    assert plotted(sweeps / "two", tmp_path / "outputs" / "runs") == ([0, 1], [more])
+    assert plot(sweeps / "two") == ([0, 1], [more])
+    assert plot(sweeps / "three") == ([0, 1, 2], [])
+    assert plot(sweeps) == ([0, 1, 2], [])
+    assert plot(sweeps / "two", tmp_path / "outputs" / "runs") == ([0, 1], [more])
 
 
 @pytest.mark.thorough
@@ -156,7 +156,7 @@ def test_another_grid_of_the_same_name_leaves_its_index_alone(tmp_path):
 
 @pytest.mark.thorough
 def test_other_jobs_of_an_experiment_leave_its_sweep_alone(tmp_path):
-    """Whoever tries experiment=main for a few rounds has not typed the name."""
+    """experiment=main for a few rounds is another sweep, as its name was not typed."""
     (tmp_path / "conf" / "experiment").mkdir(parents=True)
     words = "sweep: mine\nhydra:\n  mode: MULTIRUN\n  sweeper: {params: {algo: 'uniform,frozen'}}\n"
     (tmp_path / "conf/experiment/mine.yaml").write_text(f"# @package _global_\n{words}")
@@ -235,7 +235,7 @@ class Gated(Uniform):
 '''
 
 
-def killed_and_restarted(root: Path, start: Start, jobs: int, kills: int) -> None:
+def kill_and_restart(root: Path, start: Start, jobs: int, kills: int) -> None:
     """A sweep killed while jobs wait ends as an undisturbed one; a kill costs what it interrupts."""
     random_moment = random.Random(20)
     at_once = 2
@@ -279,12 +279,12 @@ def killed_and_restarted(root: Path, start: Start, jobs: int, kills: int) -> Non
     [pytest.param(6, 2, marks=pytest.mark.thorough), pytest.param(60, 10, marks=pytest.mark.slow)],
 )
 def test_a_sweep_that_is_killed_ends_as_an_undisturbed_one(tmp_path, start, jobs, kills):
-    killed_and_restarted(tmp_path, start, jobs, kills)
+    kill_and_restart(tmp_path, start, jobs, kills)
 
 
 @pytest.mark.thorough
 def test_a_small_disk_that_fills_up(tmp_path):
-    """On a real full file system where one can be mounted."""
+    """Uses a real full file system where one can be mounted."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(

@@ -26,6 +26,6 @@ OF_THE_ATTEMPT = ("seconds", "attempt", "overrides", "seal")
 
 
 def summary(run: Path) -> dict[str, Any]:
-    """Without what differs between two equal computations."""
+    """The summary without entries that differ between two equal computations."""
     content = json.loads((run / "summary.json").read_text())
     return {key: value for key, value in content.items() if key not in OF_THE_ATTEMPT}

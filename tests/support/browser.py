@@ -16,7 +16,7 @@ PATIENCE = 30.0  # seconds; a machine may be busy
 
 
 def why_not() -> str:
-    """What is missing for the tests in a browser; empty if nothing is."""
+    """The programs that the tests in a browser lack; empty if there are all."""
     missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
     if importlib.util.find_spec("selenium") is None:
         missing.append("selenium")
@@ -65,7 +65,7 @@ class Browser:
         return self.driver.execute_script(script, *arguments)
 
     def texts(self, selector: str) -> list[str]:
-        """What is written in the elements, in the order of the page."""
+        """The texts of the elements, in the order of the page."""
         script = "return [...document.querySelectorAll(arguments[0])].map(n => n.textContent)"
         found: list[str] = self.run(script, selector)
         return found
@@ -78,7 +78,7 @@ class Browser:
         )
         self.run(script, selector, text)
 
-    def downloaded(self, name: str) -> str:
+    def read_download(self, name: str) -> str:
         """The content of a file that a click has saved."""
         path = self.downloads / name
         self.wait(path.is_file)

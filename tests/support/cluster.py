@@ -19,7 +19,7 @@ PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 
 
 def missing_programs() -> list[str]:
-    """What has to be installed first."""
+    """The programs that have to be installed first."""
     return [program for program in PROGRAMS if shutil.which(program, path=PATH) is None]
 
 
@@ -54,9 +54,9 @@ def _daemons(place: Path) -> Iterator[dict[str, str]]:
         wait_until(munge["socket"].exists, "munged to open its socket")
         start("slurmctld", "-D")
         start("slurmd", "-D", "-N", _host())
-        wait_until(lambda: "idle" in _asked("sinfo", environment), "the node to be idle")
+        wait_until(lambda: "idle" in _ask("sinfo", environment), "the node to be idle")
         yield environment
-        wait_until(lambda: not _asked("squeue", environment), "the last job to leave")
+        wait_until(lambda: not _ask("squeue", environment), "the last job to leave")
 
 
 def wait_until(holds: Callable[[], object], what: str, seconds: float = 60) -> None:
@@ -90,7 +90,7 @@ def _daemon(command: tuple[str, ...], place: Path, environment: dict[str, str]) 
                 process.wait()
 
 
-def _asked(program: str, environment: dict[str, str]) -> str:
+def _ask(program: str, environment: dict[str, str]) -> str:
     """The states of all nodes (sinfo) or of all jobs (squeue)."""
     command = [program, "--noheader", "--format=%T"]
     done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True)

@@ -27,7 +27,7 @@ def odfl(*arguments: str, cwd: Path, **environment: str) -> Done:
     with (
         chdir(cwd),
         mock.patch.dict(os.environ, environment),
-        _interpreter_restored(cwd),
+        interpreter_restored(cwd),
         redirect_stdout(output),
         redirect_stderr(errors),
     ):
@@ -60,7 +60,7 @@ def run_directories(root: Path) -> list[Path]:
 
 
 def _exit_code(arguments: list[str]) -> int:
-    """What the interpreter would exit with, the traceback of an exception printed as it would."""
+    """The exit code of an interpreter; prints the traceback of an exception as it does."""
     from odfl_cli.cli import main
 
     try:
@@ -76,7 +76,7 @@ def _exit_code(arguments: list[str]) -> int:
 
 
 @contextmanager
-def _interpreter_restored(cwd: Path) -> Iterator[None]:
+def interpreter_restored(cwd: Path) -> Iterator[None]:
     """Leaves nothing of a call to the next one: arguments, paths, a user's modules, Hydra, logs."""
     path, modules = sys.path.copy(), set(sys.modules)
     with mock.patch.object(sys, "argv", ["odfl"]), _logging_restored():

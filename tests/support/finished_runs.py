@@ -32,7 +32,7 @@ def write_finished(
 
 
 def write_unfinished(directory: Path, algo: str = "df_ogd") -> Path:
-    """What a killed run leaves behind."""
+    """Writes the files that a killed run leaves."""
     write_hydra(directory, algo)
     (directory / "run.log").write_text("begun\n")
     (directory / ".lock").write_text("odfl lock: somewhere 1\n")
@@ -47,7 +47,7 @@ def write_hydra(directory: Path, algo: str = "df_ogd") -> None:
 
 
 def write_failed(directory: Path, algo: str = "df_ogd", error: str = "no luck") -> Path:
-    """What a run leaves behind whose algorithm raised."""
+    """Writes the files of a run whose algorithm raised."""
     write_unfinished(directory, algo)
     content = {"error": error, "versions": {"odfl": "0.1.0"}}
     (directory / "failed.json").write_text(json.dumps(content))

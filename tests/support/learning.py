@@ -17,21 +17,21 @@ SEED, T = 3, 200
 
 
 @cache
-def played(*overrides: str, rounds: int = T) -> tuple[Rounds, Simulation]:
+def play_job(*overrides: str, rounds: int = T) -> tuple[Rounds, Simulation]:
     """The rounds of a job's only seed, and what `odfl run` makes of them."""
     job = composed_job(*overrides, f"horizon.rounds={rounds}", f"seeds=[{SEED}]")
     return job.environment.rounds((SEED,), 0, rounds), simulate(job)
 
 
-def started(algo: str = "df_ogd", rounds: int = T, **params: object) -> Learner:
+def start_learner(algo: str = "df_ogd", rounds: int = T, **params: object) -> Learner:
     return Learner(algo=algo, horizon={"rounds": rounds}, seed=SEED, **params)
 
 
 def assert_same_state(one: object, other: object) -> None:
     """Two states with the same bits."""
     if isinstance(one, tuple):
-        for own, others in zip(one, other, strict=True):
-            assert_same_state(own, others)
+        for part, others in zip(one, other, strict=True):
+            assert_same_state(part, others)
     elif isinstance(one, np.ndarray):
         np.testing.assert_array_equal(one, other)
     else:

@@ -183,7 +183,7 @@ def skip_without_data(choice: str) -> None:
 
 
 def has_data(choice: str) -> bool:
-    """Whether a choice needs no package for its data, or that package is installed."""
+    """True if a choice needs no package for its data, or that package is installed."""
     return choice not in PACKAGES or importlib.util.find_spec(PACKAGES[choice]) is not None
 
 
@@ -218,7 +218,7 @@ TOP_LEVEL = ("seeds", "kappa", "theta_radius", "outputs", "force", "retry", "obj
 
 
 def _is_value(override: str) -> bool:
-    """Whether an override sets a plain value of a key, and chooses nothing."""
+    """True if an override sets a plain value of a key and chooses nothing."""
     key = override.partition("=")[0]
     return key in TOP_LEVEL or bool(re.fullmatch(r"(?!hydra)[a-z]+(\.\w+)+", key))
 

@@ -22,14 +22,14 @@ def starting() -> Iterator[Start]:
     with ExitStack() as running:
 
         def start(*command: str, **options: Any) -> Process:
-            return running.enter_context(_started(command, **options))
+            return running.enter_context(_start(command, **options))
 
         yield start
 
 
 @contextmanager
-def _started(command: tuple[str, ...], **options: Any) -> Iterator[Process]:
-    """In a process group of its own, with its output in pipes unless `options` say otherwise."""
+def _start(command: tuple[str, ...], **options: Any) -> Iterator[Process]:
+    """A process in a group of its own, with its output in pipes unless `options` differ."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with default_signals():
         process = subprocess.Popen(command, start_new_session=True, **(pipes | options))

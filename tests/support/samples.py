@@ -37,5 +37,5 @@ def some_of(cases: Sequence[Any], count: int) -> list[Any]:
 
 
 def examples(share: float) -> Callable[[Test], Test]:
-    """That share of hypothesis' usual number of examples, which the thorough profile raises."""
+    """Sets a share of hypothesis' usual number of examples, which the thorough profile raises."""
     return settings(max_examples=max(1, round(share * settings.default.max_examples)))

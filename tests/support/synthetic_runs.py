@@ -35,12 +35,12 @@ def write_run(
     """
     levels = {0: 0.5, 1: 0.6, 2: 0.8} if levels is None else levels
     directory.mkdir(parents=True)
-    tables = [_written(level, rounds, thin, exponent) for level in levels.values()]
+    tables = [_write_table(level, rounds, thin, exponent) for level in levels.values()]
     for seed, (content, _) in zip(levels, tables, strict=True):
         (directory / f"seed-{seed}.csv").write_text(content)
     summary = {
         "choices": {"algo": algo, "data": "sin4"} | dict(choices or {}),
-        "config": nested({"algo._target_": f"package.{algo}", "data._target_": "package.Sin4",
+        "config": nest({"algo._target_": f"package.{algo}", "data._target_": "package.Sin4",
                           "data.items": 5, "data.gamma": 1.0, "horizon.rounds": rounds,
                           "seeds": len(levels), **(config or {})}),
         "seeds": list(levels),
@@ -62,7 +62,7 @@ def write_run(
 
 
 @cache
-def _written(
+def _write_table(
     level: float, rounds: int, thin: int, exponent: float | None
 ) -> tuple[str, dict[str, float]]:
     """The CSV of a seed, and its last row as it is read from there."""
@@ -130,7 +130,7 @@ def write_sweep(sweep: Path, runs: list[Path]) -> Path:
     return sweep
 
 
-def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+def nest(flat: Mapping[str, Any]) -> dict[str, Any]:
     """Dotted keys as nested dictionaries."""
     tree: dict[str, Any] = {}
     for key, value in flat.items():
