@@ -142,7 +142,7 @@ def test_compiled_equals_arrays(algo: str, data: st.DataObject) -> None:
     assert ours.keys() == theirs.keys()
     different = [name for name in ours if not np.allclose(ours[name], theirs[name], **CLOSE)]
     if different:
-        changed = Relaid(job.environment, lambda array: array * (1 + np.finfo(float).eps))
+        changed = Relaid(job.environment, in_the_last_digit)
         moved = arrays(simulate(replace(job, engine=ArrayEngine(), environment=changed), blocks[1]))
     for name in different:
         spread = np.abs(moved[name] - theirs[name]).max()
@@ -153,6 +153,26 @@ def test_compiled_equals_arrays(algo: str, data: st.DataObject) -> None:
             for engine in (compiled, in_arrays)
         ]
         np.testing.assert_array_equal(*heard)
+
+
+def in_the_last_digit(values: np.ndarray) -> np.ndarray:
+    """The values, changed there."""
+    return values * (1 + np.finfo(float).eps)
+
+
+@pytest.mark.thorough
+def test_engines_are_as_far_apart_as_rounding_moves_one_of_them() -> None:
+    """Steps of 1 on costs smoothed by 0.01 multiply a rounding error from round to round; nothing ties."""
+    words = "algo=df_ftpl", "polytope=knapsack", "algo.c_alpha=0.01", "oracle.lr=1", "seeds=3"
+    job, in_torch = (
+        composed_job(*words, "horizon.rounds=20", f"engine={name}") for name in ("array", "torch")
+    )
+    moved = replace(job, environment=Relaid(job.environment, in_the_last_digit))
+    ours, theirs, spread = (simulate(one).table["mse"] for one in (job, in_torch, moved))
+    apart, spread = (abs(values - ours).max(0) for values in (theirs, spread))
+    assert apart[:4].max() < 1e-9
+    assert spread[-1] > 1e-3
+    assert (apart <= 100 * np.maximum.accumulate(spread) + 1e-12).all()
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)

@@ -7,7 +7,6 @@ from importlib import import_module
 import numpy as np
 import pytest
 from support.problems import composed_job
-from support.samples import each_once
 
 from odfl_cli.engine.array_engine import ArrayEngine
 from odfl_cli.problem.polytopes.box import Box
@@ -50,7 +49,8 @@ def plain(monkeypatch: pytest.MonkeyPatch):
     return interpret
 
 
-@pytest.mark.parametrize(("words", "seeds", "items", "features", "block"), each_once(FAST, SIZES))
+@pytest.mark.parametrize(("seeds", "items", "features", "block"), SIZES)
+@pytest.mark.parametrize("words", FAST)
 def test_fast_equals_plain(words, seeds, items, features, block, plain) -> None:
     sizes = (f"seeds={seeds}", f"data.items={items}", f"data.features={features}")
     job = composed_job(*words.split(), *sizes, "horizon.rounds=7", "horizon.rows=7")

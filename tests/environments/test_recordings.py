@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pyarrow
+import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from support.commands import odfl
@@ -108,6 +110,27 @@ def test_recordings_that_others_could_write_are_not_used(tmp_path):
     cache.chmod(0o777)
     assert not Replay(file=file)._recordings[0].directory.startswith(str(cache))
     assert [path.name for path in cache.iterdir()] == [kept.name]
+
+
+@pytest.mark.parametrize("kind", ["csv", "npz", "parquet"])
+@pytest.mark.parametrize("shape", [*product((1, 2), (2, 3), (1, 2))])  # rounds, items, features
+def test_small_recordings_hold_what_the_file_holds(tmp_path, kind, shape):
+    """Read back round by round, by the first and by a later process."""
+    X, c = np.random.default_rng(0).normal(size=shape), np.arange(shape[0] * shape[1]) / 8
+    t, item = (axis.ravel() for axis in np.indices(shape[:2]))
+    columns = dict(zip(("x", "y"), X.reshape(-1, shape[2]).T, strict=False))
+    table = pyarrow.table({"round": t, "item": item, **columns, "cost": c})
+    path = tmp_path / f"a.{kind}"
+    if kind == "npz":
+        np.savez(path, X=X, c=c.reshape(shape[:2]))
+    else:
+        {"csv": pyarrow.csv.write_csv, "parquet": pyarrow.parquet.write_table}[kind](table, path)
+    for _ in range(2):
+        data = Replay(file=str(path), standardise=False)
+        for start in range(shape[0]):
+            found = data.rounds((0,), start, start + 1)
+            np.testing.assert_array_equal(found.X[0, 0], X[start])
+            np.testing.assert_array_equal(found.costs[0, 0], c.reshape(shape[:2])[start])
 
 
 def test_a_recording_is_made_once(exported, monkeypatch):
