@@ -136,7 +136,7 @@ def find_runs(paths: list[Path], warn: Warn, where: Where = EVERY) -> list[Store
 def choose(found: list[StoredRun], warn: Warn, where: Where) -> list[StoredRun]:
     """The runs that meet the conditions; calls `warn` about seeds of other requests, and about absent ones."""
     runs = where.filter(found)
-    known = [run for run in runs if run.asked is not None]
+    known = [run for run in runs if run.asked is not None and run.listed]
     if where.seeds is None:
         more = [set(run.listed).difference(run.asked or ()) for run in known]
     else:
