@@ -29,6 +29,12 @@ STEPS = {
     "ftpl_d": ("algo.c_alpha", (1e-3, 1e-2, 1e-1, 1.0, 10.0)),
     "ogd": ("algo.c_eta", (1e-3, 1e-2, 1e-1, 1.0, 10.0)),
     "ons": ("algo.eta", (1e-2, 1e-1, 1.0, 10.0, 100.0)),
+    "restart": ("algo.base.c_eta", (1e-3, 1e-2, 1e-1, 1.0, 10.0)),
+    "hedge": ("algo.c_eta", (1e-2, 1e-1, 1.0, 10.0, 100.0)),
+    "policy_gradient": ("algo.eta", (1e-4, 1e-3, 1e-2, 1e-1, 1.0)),
+    "delayed_ogd": ("algo.c_eta", (1e-3, 1e-2, 1e-1, 1.0, 10.0)),
+    "igt_omd": ("algo.c_eta", (1e-3, 1e-2, 1e-1, 1.0, 10.0)),
+    "dfhpg": ("algo.eta", (1e-3, 1e-2, 1e-1, 1.0, 10.0)),
 }
 """The key of each learner that is searched besides the radius of Θ."""
 LOSSES = ("pg_forward", "pg_central", "pfyl", "dbb", "nid", "imle", "lava", "ltr")

@@ -10,6 +10,7 @@ import numpy as np
 
 from odfl_cli.algorithms.base import PartialLearner
 from odfl_cli.algorithms.hedge import pick
+from odfl_cli.algorithms.units import Stepper
 from odfl_cli.core.arrays import Array, array_namespace
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.settings import Positive, settings
@@ -23,20 +24,21 @@ class PolicyGradientState(NamedTuple):
     t: int
     theta: Array  # [S, m]
     baseline: Array  # [S]
+    squares: Array  # Σ ∇² by coordinate if steps are adaptive, [S, m], else [S, 0]
 
 
 @settings
-class PolicyGradient(PartialLearner):
+class PolicyGradient(PartialLearner, Stepper):
     """Plays an item i ~ π = softmax(−ĉ/α) and learns from its cost alone.
 
     E[(c_i − b) ∇ log π_i] = ∇⟨c, π⟩ = ∇f̃_α: unbiased for the smoothed cost of the entropy, for any
     baseline b computed from earlier rounds. Delayed costs are used at the θ of their arrival.
+    Adaptive steps are AdaGrad's instead of η.
     """
 
     eta: Positive = 0.001
     alpha: Positive = 0.1
     name = "policy_gradient"
-    needs_units = True
     explores = True
     sees = ("full", "semi_bandit", "bandit")
 
@@ -51,7 +53,8 @@ class PolicyGradient(PartialLearner):
         return {"policy_gradient/item": Draw("uniform")}
 
     def init(self, seeds: int, truth: np.ndarray | None) -> PolicyGradientState:
-        return PolicyGradientState(0, np.zeros((seeds, self.problem.parameters)), np.zeros(seeds))
+        theta = np.zeros((seeds, self.problem.parameters))
+        return PolicyGradientState(0, theta, np.zeros(seeds), self.no_squares(seeds))
 
     def decide(
         self, state: PolicyGradientState, X: Array, draws: dict[str, Array] | None = None
@@ -74,5 +77,5 @@ class PolicyGradient(PartialLearner):
         # ∇_ĉ log π_i = (π − e_i)/α
         score = (policy - seen.w) / self.alpha
         gradient = problem.predictor.vjp(state.theta, X, (paid - state.baseline)[:, None] * score)
-        theta = problem.theta_set.project(state.theta - self.eta * gradient)
-        return PolicyGradientState(t, theta, state.baseline + (paid - state.baseline) / t)
+        theta, squares = self.descend(state.theta, gradient, self.eta, state.squares)
+        return PolicyGradientState(t, theta, state.baseline + (paid - state.baseline) / t, squares)

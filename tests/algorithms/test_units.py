@@ -125,3 +125,4 @@ def test_what_chooses_units():
     assert isinstance(scheduled, InUnits)
     assert not scheduled.learner.adaptive
     assert not isinstance(composed_job("algo=spo").algorithm, InUnits)
+    assert learner("policy_gradient").learner.adaptive
