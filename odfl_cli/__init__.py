@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
-    from typing import TypeAlias
+    from typing import Literal, TypeAlias
+
+    from pandas import DataFrame
 
     from odfl_cli.algorithms.base import (
         Algorithm,
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
 
     Keys: TypeAlias = Mapping[str, Any]
     Choice: TypeAlias = str | Keys | tuple[str, Keys]
+    Recorded: TypeAlias = DataFrame | tuple[DataFrame, Keys]
+    Radius: TypeAlias = float | Literal["auto"]
 
 __version__ = "0.3.0"
 
@@ -91,7 +95,7 @@ def __dir__() -> list[str]:
 def run(
     *overrides: str,
     algo: "Choice | Callable[..., Algorithm] | None" = None,
-    data: "Choice | Environment | Simulator | Callable[[], Environment] | None" = None,
+    data: "Choice | Recorded | Environment | Simulator | Callable[[], Environment] | None" = None,
     predictor: "Choice | Predictor | Callable[[], Predictor] | None" = None,
     polytope: "Choice | Polytope | Callable[[], Polytope] | None" = None,
     regularizer: "Choice | Regularizer | Callable[..., Regularizer] | None" = None,
@@ -100,7 +104,7 @@ def run(
     engine: "Choice | EngineChoice | None" = None,
     metrics: "Choice | Metrics | Callable[[], Metrics] | None" = None,
     seeds: "int | Sequence[int] | None" = None,
-    theta_radius: float | None = None,
+    theta_radius: "Radius | None" = None,
     progress: bool | None = None,
     **keys: Any,
 ) -> "Result":
@@ -126,7 +130,7 @@ def run(
 
     `overrides` are words of the command line. You can mix all forms; a keyword wins over an override of
     the same key. Any other keyword is a key at the top of the configuration. `progress` shows or hides
-    the bar, which by default appears on a terminal and in a notebook.
+    the bar, which by default appears on a terminal and in a notebook; False also hides remarks on the data.
     """
     from odfl_cli.plotting.result import Result
     from odfl_cli.runs.in_memory import compute, plan_one
@@ -142,7 +146,7 @@ def run(
 def sweep(
     *overrides: str,
     algo: "Choice | Callable[..., Algorithm] | list[Any] | None" = None,
-    data: "Choice | Environment | Callable[[], Environment] | list[Any] | None" = None,
+    data: "Choice | Recorded | Environment | Callable[[], Environment] | list[Any] | None" = None,
     predictor: "Choice | Predictor | Callable[[], Predictor] | list[Any] | None" = None,
     polytope: "Choice | Polytope | Callable[[], Polytope] | list[Any] | None" = None,
     regularizer: "Choice | Regularizer | Callable[..., Regularizer] | list[Any] | None" = None,
@@ -151,7 +155,7 @@ def sweep(
     engine: "Choice | EngineChoice | None" = None,
     metrics: "Choice | Metrics | Callable[[], Metrics] | None" = None,
     seeds: "int | Sequence[int] | None" = None,
-    theta_radius: float | list[float] | None = None,
+    theta_radius: "Radius | list[Radius] | None" = None,
     experiment: str | None = None,
     progress: bool | None = None,
     **keys: Any,

@@ -4,7 +4,7 @@ import inspect
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class Learner:
         oracle: Any = None,
         horizon: Any = None,
         engine: Any = None,
-        theta_radius: float | None = None,
+        theta_radius: float | Literal["auto"] | None = None,
         kappa: float | None = None,
         feedback: Any = None,
         overrides: Sequence[str] | None = None,

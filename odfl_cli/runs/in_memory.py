@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,12 +24,13 @@ from odfl_cli.core.bar import progress_bar
 from odfl_cli.core.errors import UserError
 from odfl_cli.core.files import atomic
 from odfl_cli.core.reading import flatten
+from odfl_cli.core.text import tell
 from odfl_cli.environments.replay.files import cache_directory
 from odfl_cli.problem.regularizers.base import default_regularizer
 from odfl_cli.results.grouping import freeze
 from odfl_cli.results.tables import EXTRAS, Run, with_averages
 from odfl_cli.runs.build import build, refuse_sweep_groups
-from odfl_cli.runs.prepare import find_choices
+from odfl_cli.runs.prepare import find_choices, remarks
 from odfl_cli.runs.records import summarise
 from odfl_cli.runs.simulate import Job, Simulation, simulate
 from odfl_cli.runs.states import learnt_module
@@ -110,6 +112,9 @@ def compute(jobs: list[Job], progress: bool | None) -> list[Computed]:
     """Runs the jobs one after another; if there are several, failed ones are left out with a warning."""
     label = jobs[0].choices["algo"] if len(jobs) == 1 else f"{len(jobs)} jobs"
     computed, before = [], 0
+    with suppress(Exception):  # data that cannot be read are refused by the job itself
+        for line in {} if progress is False else dict.fromkeys(chain(*map(remarks, jobs))):
+            tell(line)
     with progress_bar(label, sum(job.horizon.rounds for job in jobs), progress) as advance:
 
         def add(done: int) -> None:

@@ -96,7 +96,7 @@ def prepare(config: DictConfig, hydra: Any, directory: Path) -> PreparedJob:
         return prepared
     job = replace(build(config), choices=record["choices"])
     check_objective(top.objective, job)
-    lines = [*lines, *_unused(job, record["overrides"]), *_estimate(job), *_remarks(job)]
+    lines = [*lines, *_unused(job, record["overrides"]), *_estimate(job), *remarks(job)]
     prepared = replace(prepared, built=job, tuned=lines)
     prepared.read_past(prepared.missing(state))
     return prepared
@@ -124,7 +124,7 @@ def _estimate(job: Job) -> list[str]:
     return [f"oracle: {most}, which take at least {age(seconds)}; oracle.steps and every set them"]
 
 
-def _remarks(job: Job) -> list[str]:
+def remarks(job: Job) -> list[str]:
     """Remarks on the first rounds for learners; more if their law is unknown."""
     environment, problem = job.environment, job.algorithm.problem
     learns = type(job.algorithm).update is not Algorithm.update

@@ -348,7 +348,7 @@ def test_check_looks_at_the_rounds_with_the_keys_that_are_typed(tmp_path, capsys
         assert words not in capsys.readouterr().out.partition("usable")[0]
 
 
-def test_a_frame_is_replayed_and_a_check_is_remembered(tmp_path):
+def test_a_frame_is_replayed_and_a_check_is_remembered(tmp_path, capsys):
     frame = pd.DataFrame(
         [(t, i, t * i % 5, (t + i) % 3) for t in range(6) for i in range(3)],
         columns=["day", "item", "x", "cost"],
@@ -362,5 +362,6 @@ def test_a_frame_is_replayed_and_a_check_is_remembered(tmp_path):
     ran = odfl("run", f"--config-dir={tmp_path}/conf", "data=shop", "algo=rls", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     (written,) = tmp_path.rglob("seed-0.csv")
-    result = run(algo="rls", data=(frame, {"columns": {"round": "day"}}), progress=False)
+    result = run(algo="rls", data=(frame, {"columns": {"round": "day"}}))
     np.testing.assert_array_equal(result.rows["cost"], pd.read_csv(written)["cost"])
+    assert capsys.readouterr().err == ran.stderr != ""
