@@ -15,6 +15,7 @@ tuned.json names the constants chosen for every job, and those that lie at the e
 """
 
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,9 @@ WORDS = {
     "equal": "{0} and {1} have the same {2} within {3:g}",
     "undecided": "{0} and {1} are undecided in {2}",
 }
+LOOKED = (
+    "The number of seeds depends on the results: judge by these intervals, not by a ± elsewhere."
+)
 Verdicts = dict[str, Any]  # the content of verdict.json
 
 
@@ -71,10 +75,10 @@ def read_verdicts(sweep: Path) -> Verdicts | None:
 
 
 def verdicts_in(paths: Iterable[Path]) -> list[str]:
-    """The verdicts of the sweeps at the paths, in sentences."""
+    """The verdicts of the sweeps at the paths, in sentences, and how far other intervals count."""
     sweeps = [sweep for path in paths for sweep in sweeps_in(path)]
     found = [verdicts for sweep in sweeps if (verdicts := read_verdicts(sweep))]
-    return [sentence for verdicts in found for sentence in sentences(verdicts)]
+    return [*chain(*map(sentences, found)), *([LOOKED] if found else [])]
 
 
 def choices_in(paths: Iterable[Path]) -> list[str]:

@@ -8,6 +8,7 @@ from support.synthetic_runs import write_run, write_sweep
 from odfl_cli import load
 from odfl_cli.cli import best, report
 from odfl_cli.core.errors import UserError
+from odfl_cli.results.verdicts import LOOKED
 
 PAIR = {"problem": "data.gamma=1", "first": "df_ogd", "second": "pf_ogd", "runs": ["a", "b"],
         "difference": -0.0021, "interval": [-0.004, -0.0002], "seeds": "0-2", "verdict": "less"}  # fmt: skip
@@ -30,12 +31,14 @@ CHOICE = "algo=pf_ogd: algo.eta=1.0, by avg_cost on seeds 1000-1019, with algo.e
 
 
 def test_every_reader_shows_what_was_decided_and_chosen(sweep, tmp_path, capsys):
-    assert load(sweep).verdicts == [SENTENCE]
+    assert load(sweep).verdicts == [SENTENCE, LOOKED]
     assert best.main([str(sweep)]) == 0
-    assert capsys.readouterr().out.endswith(f"verdict: {SENTENCE}\nchosen: {CHOICE}\n")
+    assert capsys.readouterr().out.endswith(
+        f"verdict: {SENTENCE}\nverdict: {LOOKED}\nchosen: {CHOICE}\n"
+    )
     page = tmp_path / "page.html"
     assert report.main([str(sweep), "-o", str(page)]) == 0
-    assert f"<li>{SENTENCE}</li>" in page.read_text()
+    assert f"<li>{SENTENCE}</li><li>{LOOKED}</li>" in page.read_text()
     assert f"<li>{CHOICE}</li>" in page.read_text()
 
 
