@@ -140,7 +140,7 @@ def choose(found: list[StoredRun], warn: Warn, where: Where) -> list[StoredRun]:
     if where.seeds is None:
         more = [set(run.listed).difference(run.asked or ()) for run in known]
     else:
-        more = [set(where.seeds).difference(run.listed) for run in known]
+        more = [set(where.seeds).difference(run.listed) for run in known if run.listed]
     count = f"{sum(map(bool, more))} of {len(runs)} runs" if len(runs) > 1 else "the run"
     seeds = format_seeds(set[int]().union(*more))
     seeds = f"[{seeds}]" if seeds.isdecimal() else seeds  # a number alone is a count
