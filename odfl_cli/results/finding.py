@@ -196,7 +196,13 @@ def sections(paths: list[Path], warn: Warn, where: Where = EVERY) -> dict[str, l
     sweeps, loose = named_sweeps(paths)
     places = {name: [sweep] for name, sweep in sweeps.items()} | {"": loose}
     default = free_name(loose[0].resolve().name if len(loose) == 1 else LOOSE, sweeps)
-    found, refusals = try_each(places, lambda name: find_runs(places[name], warn, where))
+
+    def find(name: str) -> list[StoredRun]:
+        return find_runs(
+            places[name], lambda line: warn(f"{name}: {line}" if name else line), where
+        )
+
+    found, refusals = try_each(places, find)
     for run in found.pop("", []):
         is_named = len(loose) == 1 and loose[0].resolve() == run.directory.resolve()
         section = default if is_named else run.choices.get("experiment", default)
