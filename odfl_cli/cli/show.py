@@ -65,13 +65,17 @@ def _everything(run: StoredRun) -> dict[str, Any]:
 def _lines(run: StoredRun) -> list[str]:
     reason = f" ({run.reason})" if run.reason else ""
     config = yaml.safe_dump(run.config, sort_keys=False, allow_unicode=True)
+    facts = {
+        **_figures(run),
+        "versions": _versions(run),
+        "choices": assignments(run.choices),
+        "files": " ".join(sorted(path.name for path in run.directory.iterdir())),
+    }
+    width = max(map(len, facts)) + 2
     return [
         f"{run.directory}: {run.state}{reason}, {age(run.age)} old, {size(run.size)}",
         "",
-        *_figures(run),
-        f"{'versions':<12}{_versions(run)}",
-        f"{'choices':<12}{assignments(run.choices)}",
-        f"{'files':<12}{' '.join(sorted(path.name for path in run.directory.iterdir()))}",
+        *(f"{name:<{width}}{fact}" for name, fact in facts.items()),
         "",
         "configuration",
         *indent(config, "  ").splitlines(),
@@ -81,16 +85,16 @@ def _lines(run: StoredRun) -> list[str]:
     ]
 
 
-def _figures(run: StoredRun) -> list[str]:
-    """Lines with the rounds, the seeds, the engine and the final value of each column."""
+def _figures(run: StoredRun) -> dict[str, str]:
+    """The rounds, the seeds and the engine, and the final value of each column."""
     if not run.summary or not run.seeds:
-        return []
+        return {}
     facts = f"{run.summary.rounds} rounds, seeds {format_seeds(run.seeds)}"
     finals = {column: run.final(column) for column in run.columns}
-    return [
-        f"{'computed':<12}{facts}, engine {run.summary.content.get('engine')}",
-        *(f"{c:<11} {plus_minus(**interval(f.values()))}" for c, f in finals.items() if f),
-    ]
+    return {
+        "computed": f"{facts}, engine {run.summary.content.get('engine')}",
+        **{c: plus_minus(**interval(f.values())) for c, f in finals.items() if f},
+    }
 
 
 def _versions(run: StoredRun) -> str:

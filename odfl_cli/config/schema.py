@@ -64,6 +64,8 @@ BOUNDS = {
     "le": "less than or equal to",
     "lt": "less than",
 }
+UNKNOWN = {"unexpected_keyword_argument", "extra_forbidden"}
+"""Types of pydantic's errors about keys that a component lacks."""
 
 
 def refusal(error: ValidationError, group: str = "", component: Any = None) -> UserError:
@@ -73,7 +75,12 @@ def refusal(error: ValidationError, group: str = "", component: Any = None) -> U
     key = ".".join(([group] if group else []) + (location or list(map(str, first["loc"]))))
     message = _bounds(component, location) if BOUNDS.keys() & first.get("ctx", {}) else ""
     message = message or _sentence(first)
-    if first["type"] in {"missing", "unexpected_keyword_argument", "extra_forbidden"}:
+    if first["type"] in UNKNOWN and group:
+        chosen = group.partition(".")[0]
+        message = (
+            f"no such key in the chosen {chosen}; if you did not type it, an experiment sets it"
+        )
+    if first["type"] in {"missing", *UNKNOWN}:
         return UserError(f"{key}: {message}")
     if first["type"] == "value_error" and not location:  # of several keys, or of none
         return UserError(message if message.startswith(f"{group}.") else f"{key}: {message}")
@@ -94,7 +101,7 @@ def _bounds(component: Any, location: list[str]) -> str:
 
 
 def _sentence(error: Any) -> str:
-    if error["type"] in {"unexpected_keyword_argument", "extra_forbidden"}:
+    if error["type"] in UNKNOWN:
         return "there is no such key"
     if error["type"] == "missing":
         return "a value is needed"

@@ -58,9 +58,6 @@ NOTEBOOK_SIZE = 6.9, 2.86  # inches, without the legend
 def sheets(runs: list[Run], request: Request) -> list[Sheet]:
     """The figures of runs that belong together; differing keys are those of the runs shown."""
     runs = request.gap.runs(runs) if request.gap else runs
-    for option, key in zip(("--row", "--col"), request.facets, strict=True):
-        if key:
-            check_key(runs, key, option)
     for key in request.x:
         check_swept(runs, key)
         for name in sorted({run.algorithm for run in runs if key not in run.settings}):

@@ -140,7 +140,7 @@ def choose(found: list[StoredRun], warn: Warn, where: Where) -> list[StoredRun]:
     if where.seeds is None:
         more = [set(run.listed).difference(run.asked or ()) for run in known]
     else:
-        more = [set(where.seeds).difference(run.listed) for run in known]
+        more = [set(where.seeds).difference(run.listed) for run in known if run.listed]
     count = f"{sum(map(bool, more))} of {len(runs)} runs" if len(runs) > 1 else "the run"
     seeds = format_seeds(set[int]().union(*more))
     seeds = f"[{seeds}]" if seeds.isdecimal() else seeds  # a number alone is a count
@@ -196,7 +196,13 @@ def sections(paths: list[Path], warn: Warn, where: Where = EVERY) -> dict[str, l
     sweeps, loose = named_sweeps(paths)
     places = {name: [sweep] for name, sweep in sweeps.items()} | {"": loose}
     default = free_name(loose[0].resolve().name if len(loose) == 1 else LOOSE, sweeps)
-    found, refusals = try_each(places, lambda name: find_runs(places[name], warn, where))
+
+    def find(name: str) -> list[StoredRun]:
+        return find_runs(
+            places[name], lambda line: warn(f"{name}: {line}" if name else line), where
+        )
+
+    found, refusals = try_each(places, find)
     for run in found.pop("", []):
         is_named = len(loose) == 1 and loose[0].resolve() == run.directory.resolve()
         section = default if is_named else run.choices.get("experiment", default)

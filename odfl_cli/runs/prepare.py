@@ -102,13 +102,15 @@ def prepare(config: DictConfig, hydra: Any, directory: Path) -> PreparedJob:
     return prepared
 
 
+def unused_keys(algorithm: Any) -> set[str]:
+    """The step sizes that the algorithm does not use because its steps adapt."""
+    return {"algo.eta", "algo.c_eta"} if getattr(algorithm, "adaptive", False) else set()
+
+
 def _unused(job: Job, typed: Sequence[str]) -> list[str]:
     """A line about a step size that was typed, where steps adapt."""
-    keys = {word.lstrip("+").partition("=")[0] for word in typed} & {"algo.eta", "algo.c_eta"}
-    adaptive = getattr(job.algorithm, "adaptive", False)
-    return [
-        f"{key}: steps adapt without it; algo.step=scheduled uses it" for key in keys if adaptive
-    ]
+    keys = unused_keys(job.algorithm) & {word.lstrip("+").partition("=")[0] for word in typed}
+    return [f"{key}: steps adapt without it; algo.step=scheduled uses it" for key in sorted(keys)]
 
 
 def _estimate(job: Job) -> list[str]:

@@ -17,6 +17,7 @@ from support.attempts import computations, csvs
 from support.commands import complaints, odfl, run_directories
 from support.processes import LIMIT, ODFL, Start
 
+from odfl_cli.results.finding import sections
 from odfl_cli.results.runs import inspect
 from odfl_cli.results.tables import read_runs
 
@@ -130,6 +131,9 @@ def test_a_plot_takes_the_seeds_that_the_sweep_asked_for(tmp_path):
     assert plot(sweeps / "three") == ([0, 1, 2], [])
     assert plot(sweeps) == ([0, 1, 2], [])
     assert plot(sweeps / "two", tmp_path / "outputs" / "runs") == ([0, 1], [more])
+    lines: list[str] = []
+    sections([sweeps / "two"], lines.append)
+    assert lines == [f"two: {more}"]
 
 
 @pytest.mark.thorough

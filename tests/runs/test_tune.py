@@ -3,12 +3,16 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.commands import complaints, odfl
+from support.problems import composed_job
 from support.samples import some_of
 
 from odfl_cli import load
 from odfl_cli.core.errors import UserError
+from odfl_cli.runs.prepare import unused_keys
+from odfl_cli.runs.simulate import simulate
 from odfl_cli.runs.sweep.tune import Contest, Tune
 
 WORDS = [
@@ -62,6 +66,7 @@ def test_the_winner_is_the_least_on_its_seeds_and_runs_on_others(tmp_path):
     some_of(
         [
             (["algo=pf_ogd", "algo.eta=0.1"], "tune: no job has constants to choose"),
+            (["algo=pf_ogd", "theta_radius=auto"], "tune: no job has constants to choose"),
             (["algo=pf_ogd", "tune.seeds=1-3"], "tune.seeds: seed 1 is reported, too"),
             (["algo=pf_ogd", "tune.seeds=x"], "tune.seeds x: should be a count"),
             (
@@ -91,6 +96,18 @@ def test_constants_that_a_job_sets_are_not_tried():
     assert tune.grid_of("spo", ("algo=spo",)) == {"algo.eta": [1, 2]}
     assert tune.grid_of("spo", ("algo=spo", "algo.eta=3")) == {}
     assert tune.grid_of("uniform", ()) == {}
+
+
+@pytest.mark.parametrize("words", [[], ["theta_radius=auto"], ["algo.step=adaptive"]])
+def test_step_sizes_without_effect_are_not_tried(words):
+    """They are those that leave a run as it is."""
+    first, second = (
+        simulate(composed_job("algo=ogd", "horizon.rounds=20", *words, eta))
+        for eta in ("algo.c_eta=0.1", "algo.c_eta=1")
+    )
+    job = composed_job("algo=ogd", *words)
+    same = np.array_equal(first.state.theta, second.state.theta)
+    assert ("algo.c_eta" in unused_keys(job.algorithm)) == same == bool(words)
 
 
 def test_candidates_that_failed_lose_and_ends_are_named():

@@ -21,7 +21,8 @@ from odfl_cli.core.statistics import interval
 from odfl_cli.core.text import assignments, plus_minus, relative, table, two_digits
 from odfl_cli.results.summary import FAILURE, SUMMARY, Summary
 from odfl_cli.results.verdicts import TUNED
-from odfl_cli.runs.build import Parts, top_level
+from odfl_cli.runs.build import Parts, build, top_level
+from odfl_cli.runs.prepare import unused_keys
 from odfl_cli.runs.sweep.grid import Cell, Compositions, grid_cells, job_directory, varying_words
 from odfl_cli.runs.sweep.local import Local
 from odfl_cli.runs.sweep.start import Sweep, start_grid
@@ -120,7 +121,7 @@ def run_tuned(master: DictConfig, local: Local | None, launch: Callable[[Sweep],
         )
     if shared := set(seeds) & set(top.seed_list()):
         raise UserError(f"tune.seeds: seed {min(shared)} is reported, too; choose on others")
-    contests = _contests(tune, grid_cells(master), str(master.hydra.runtime.choices.algo))
+    contests = _contests(tune, grid_cells(master), compositions)
     rounds = (f"horizon.rounds={tune.rounds}",) if tune.rounds else ()
     fixed = (f"seeds={quote('seeds', list(seeds))}", *rounds)
     for _ in range(tune.trials or 1):
@@ -149,23 +150,32 @@ def run_tuned(master: DictConfig, local: Local | None, launch: Callable[[Sweep],
     return sweep.close()
 
 
-def _contests(tune: Tune, cells: list[Cell], default: str) -> list[Contest]:
+def _contests(tune: Tune, cells: list[Cell], compositions: Compositions) -> list[Contest]:
     """A contest for every job; raises a UserError if there is nothing to tune."""
     contests = []
     for cell, words in zip(cells, varying_words(cells), strict=True):
-        algorithm = next((word[5:] for word in cell if word.startswith("algo=")), default)
+        config = compositions.compose(cell)
+        algorithm = str(config.hydra.runtime.choices.algo)
         grid = tune.grid_of(algorithm, cell)
+        if grid and "algo.step" not in grid:
+            unused = unused_keys(build(config).algorithm)
+            grid = {key: values for key, values in grid.items() if key not in unused}
         contests.append(Contest(cell, " ".join(words) or f"algo={algorithm}", grid))
         if tune.trials and grid:
             contests[-1].study = _study()
     if not any(contest.grid for contest in contests):
-        raise UserError("tune: no job has constants to choose; tune.grids.<algo> lists them")
+        raise UserError(
+            "tune: no job has constants to choose; tune.grids.<algo> lists them, and steps that adapt "
+            "need no step size"
+        )
     return contests
 
 
 def _study() -> Any:
     if find_spec("optuna") is None:
-        raise UserError("tune=optuna: not installed; pip install 'odfl[search]' brings it")
+        raise UserError(
+            "tune=optuna: not installed; pip install -e '.[search]' in odfl's clone brings it"
+        )
     optuna: Any = import_module("optuna")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna.create_study(sampler=optuna.samplers.TPESampler(seed=0))
