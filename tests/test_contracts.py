@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.types import RunMode
 from omegaconf import OmegaConf
 from support.problems import (
     block_of,
@@ -21,6 +24,7 @@ from support.problems import (
 )
 from support.samples import each_once, marked, some_of
 
+from odfl_cli.config.compose import prepare_hydra
 from odfl_cli.config.directory import conf_directory, variants
 from odfl_cli.core.reading import flatten
 from odfl_cli.engine.array_engine import ArrayEngine
@@ -29,7 +33,7 @@ from odfl_cli.engine.compiled_engine import CompiledEngine
 from odfl_cli.metrics.base import COLUMNS
 from odfl_cli.runs.build import build
 from odfl_cli.runs.simulate import Job, Simulation, simulate
-from odfl_cli.runs.sweep.grid import is_grid
+from odfl_cli.runs.sweep.grid import grid_cells, is_grid
 
 ALGORITHMS = choices("algo")
 ENGINES = {"compiled": CompiledEngine(), "array": ArrayEngine()}  # auto is one of them
@@ -324,11 +328,13 @@ def test_every_file_of_a_pair_names_a_pair():
 @pytest.mark.parametrize("experiment", choices("experiment"))
 def test_every_cell_of_an_experiment_builds(experiment):
     skip_without_data(experiment)
-    sweeper = composed(f"experiment={experiment}", hydra=True).hydra.sweeper
-    if not is_grid(sweeper._target_):  # the sweeper chooses values as it goes
-        assert build(composed(f"experiment={experiment}"))
-        return
-    for key, values in sweeper.params.items():
-        for value in str(values).split(","):
-            job = build(composed(f"experiment={experiment}", f"{key}={value}"))
-            assert job.algorithm.problem.polytope.dimension == job.environment.items
+    words = (f"experiment={experiment}",)
+    prepare_hydra()
+    with initialize_config_dir(str(conf_directory()), version_base="1.3"):
+        hydra = GlobalHydra.instance().hydra
+        master = hydra.compose_config("config", list(words), run_mode=RunMode.MULTIRUN)
+        grid = is_grid(master.hydra.sweeper._target_)  # other sweepers choose values as they go
+        cells = grid_cells(master) if grid else [words]
+    for cell in cells:
+        job = build(composed(*cell))
+        assert job.algorithm.problem.polytope.dimension == job.environment.items

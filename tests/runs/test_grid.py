@@ -16,7 +16,7 @@ from odfl_cli.runs.sweep.grid import Compositions, grid_cells
     "overrides",
     some_of(
         [
-            ["data.gamma=0,0.5", "seeds=[1,2],3"],
+            ["data.gamma=0,0.5", "theta_radius=1,2"],
             ["algo=df_ogd,df_ftpl", "oracle.lr=0.1,0.2"],
             ["polytope=simplex,knapsack", "algo=df_ogd,pf_ogd", "data.items=4"],
             ["experiment=main", "data.items=3", "hydra.sweeper.params.algo='uniform,spo'"],
