@@ -8,6 +8,7 @@ from typing import Any
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 from pydantic import ValidationError
 
 from odfl_cli.algorithms.base import Algorithm
@@ -179,6 +180,9 @@ class Parts:
             part = convert(maker if is_made else maker(**dependencies))
         except ValidationError as error:
             raise refusal(error, group, getattr(maker, "func", maker)) from error
+        except OmegaConfBaseException as error:
+            what = str(error).splitlines()[0]
+            raise UserError(f"{error.full_key or group}: {what}") from error
         except (ValueError, ArithmeticError, MemoryError) as error:
             raise UserError(f"{group}: {message(error)}") from error
         except (Exception, SystemExit) as error:

@@ -276,6 +276,22 @@ def test_check_counts_what_is_missing_infinite_and_constant(tmp_path):
     assert "1      p     " in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("word", "line"),
+    [
+        ("data.items=${nope.nope}", "data.items: Interpolation key"),
+        ("data.columns=abc", "data.columns=abc: should be a dictionary"),
+        ("data.group=7", "data.group=7: should be a valid string"),
+    ],
+)
+def test_check_refuses_wrong_keys_in_one_line(tmp_path, word, line):
+    file = write(tmp_path / "a.csv", "round,item,a,cost\n1,p,2,1\n1,q,1,2\n")
+    with pytest.raises(UserError) as refused:
+        check([str(file), word])
+    assert str(refused.value).startswith(line)
+    assert "\n" not in str(refused.value)
+
+
 def test_unsorted_rows_are_put_in_order(tmp_path):
     """Rounds, and the rows of one: the same recording as of the sorted table, for each group."""
     rng = np.random.default_rng(0)

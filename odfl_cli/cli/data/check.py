@@ -2,13 +2,15 @@
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from odfl_cli.cli.parser import Parser
 from odfl_cli.config.arguments import quote
 from odfl_cli.config.compose import compose_job
+from odfl_cli.config.explain import explain_errors
 from odfl_cli.config.identity import plain
 from odfl_cli.config.schema import refusal
 from odfl_cli.core.errors import UserError
@@ -44,14 +46,14 @@ def main(arguments: list[str]) -> int:
     )  # fmt: skip
     typed = options.parse_args(arguments)
     path, file = Path(typed.file), f"data.file={quote('data.file', typed.file)}"
-    config = compose_job(["data=replay", file, *typed.words])
-    try:
-        columns = Columns(**plain(config.data.columns))
-    except ValidationError as error:
-        raise refusal(error, "data.columns", Columns) from error
+    words = ["data=replay", file, *typed.words]
+    config = compose_job(words)
+    with explain_errors(words):
+        keys = {key: value for key, value in plain(config.data).items() if key != "_target_"}
+    columns = _validate(Columns, keys.get("columns", {}), "data.columns")
+    group = _validate(str | None, keys.get("group"), "data.group")
     _print_preview(preview(path, PREVIEW))
-    _print_columns(inspect(path, columns, config.data.group))
-    keys = {key: value for key, value in plain(config.data).items() if key != "_target_"}
+    _print_columns(inspect(path, columns, group))
     try:
         replay = Replay(**keys)
     except ValidationError as error:
@@ -66,6 +68,14 @@ def main(arguments: list[str]) -> int:
         command = ["odfl", "run", f"--config-dir={folder}", f"data={typed.output.stem}"]
     print(f"\nusable: {printable(shlex.join(command))}")
     return 0
+
+
+def _validate(kind: Any, value: Any, key: str) -> Any:
+    """The value as this kind; raises a UserError if it is none."""
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        raise refusal(error, key, kind) from error
 
 
 def _look(replay: Replay, shared: bool) -> list[str]:
